@@ -1,0 +1,38 @@
+"""Errors that users read: each names what was given, what is allowed, and what to do about it."""
+
+from __future__ import annotations
+
+
+class BeamTopicsError(Exception):
+    """Base class of every error that this project raises on purpose."""
+
+
+class OptionError(BeamTopicsError, ValueError):
+    """An option or a setting has a value that it may not have.
+
+    Args:
+        option: the option as the user spells it, for example ``--particles``.
+        given: the value that was given.
+        allowed: what is allowed, as a phrase ("a whole number of 1 or more").
+        remedy: what to do, as a sentence.
+    """
+
+    def __init__(self, option: str, given: object, allowed: str, remedy: str) -> None:
+        super().__init__(f"{option}: {given!r} was given; allowed is {allowed}. {remedy}")
+        self.option = option
+
+
+class DamagedDataError(BeamTopicsError):
+    """Bytes that were stored do not have the digest, the form or the version that they should have."""
+
+
+class DivergedError(BeamTopicsError):
+    """A replay came to other bits than the run that it repeats; going on would mix two histories."""
+
+
+class StoreConflictError(BeamTopicsError):
+    """The model store holds a history that this run does not continue."""
+
+
+class MemoryLimitError(BeamTopicsError):
+    """A learner's state is larger than ``--max_state_mb``."""

@@ -1,0 +1,1 @@
+"""Numba kernels: arrays in, arrays out. Each has a slow, readable twin in ``tests/model/kernels``."""

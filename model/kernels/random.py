@@ -1,0 +1,91 @@
+"""Uniforms as a pure function of where they are used: Philox4x32-10 (Salmon et al. 2011).
+
+There is no generator and no state. A uniform is named by six numbers:
+
+    (stream key, particle, sequence, purpose, index)  ->  [0, 1), 53 bits
+
+The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`; ``sequence`` is the
+number of the minibatch; ``purpose`` is one of the constants below, so that a token's draw in the first pass and its draw in a later move are
+different draws; ``index`` counts tokens or moves. So results cannot depend on threads, workers, bundles or retries.
+
+One Philox block gives two uniforms: index k is half ``k & 1`` of block ``k >> 1``. The counter's four words are
+(block's low 32 bits, particle, sequence's low 32 bits, purpose | block's next 8 bits << 8 | sequence's next 16 bits << 16).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel
+
+FIRST_PASS = 1
+MOVE = 2
+RESAMPLE = 3
+SCHEDULE = 4
+RESERVOIR = 5
+INITIAL_TOPICS = 6
+INITIAL_SWEEP = 7
+BATCH_TOPICS = 8
+BATCH_SWEEP = 9
+INFERENCE = 10
+EVALUATION = 11
+
+_M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_BITS = np.uint64(32)
+_UNIT = 1.0 / 9007199254740992.0
+
+
+def stream_key(seed: int, name: str) -> tuple[int, int]:
+    """Two 32-bit words for a seed and a name (a model's key, a document's id)."""
+    data = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
+    return int.from_bytes(data[:4], "little"), int.from_bytes(data[4:8], "little")
+
+
+@inlined
+def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+    """Ten rounds; six uint64 that hold 32-bit words in, four out."""
+    for _ in range(10):
+        p0 = _M0 * c0
+        p1 = _M1 * c2
+        c0, c1, c2, c3 = (p1 >> _BITS) ^ c1 ^ k0, p1 & _LOW, (p0 >> _BITS) ^ c3 ^ k1, p0 & _LOW
+        k0 = (k0 + _W0) & _LOW
+        k1 = (k1 + _W1) & _LOW
+    return c0, c1, c2, c3
+
+
+@inlined
+def pair(block: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
+    """The two uniforms of a block."""
+    b, s = np.uint64(block), np.uint64(sequence)
+    high = np.uint64(purpose) | ((b >> _BITS) & np.uint64(0xFF)) << np.uint64(8) | ((s >> _BITS) & np.uint64(0xFFFF)) << np.uint64(16)
+    x0, x1, x2, x3 = philox(b & _LOW, np.uint64(particle), s & _LOW, high, np.uint64(key0), np.uint64(key1))
+    first = np.float64(np.int64((x0 << _BITS | x1) >> np.uint64(11))) * _UNIT
+    second = np.float64(np.int64((x2 << _BITS | x3) >> np.uint64(11))) * _UNIT
+    return first, second
+
+
+@kernel
+def fill_uniforms(out: Any, count: Any, first: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> None:
+    """out[i] = the uniform of index ``first + i``, for i < count; float64[>= count]."""
+    i = 0
+    if first & 1 and count > 0:
+        out[0] = pair(first >> 1, key0, key1, particle, sequence, purpose)[1]
+        i = 1
+    start = (first + i) >> 1
+    whole = (count - i) >> 1
+    for block in range(whole):
+        out[i + 2 * block], out[i + 2 * block + 1] = pair(start + block, key0, key1, particle, sequence, purpose)
+    if (count - i) & 1:
+        out[count - 1] = pair(start + whole, key0, key1, particle, sequence, purpose)[0]
+
+
+@kernel
+def uniform(index: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
+    """One uniform."""
+    first, second = pair(index >> 1, key0, key1, particle, sequence, purpose)
+    return second if index & 1 else first

@@ -1,0 +1,136 @@
+"""The contract of all learners, and their registry.
+
+A learner is a small class without state of its own; what it learns is in a state object, made by ``init``, changed by
+``step`` only, and turned into bytes by ``save``. The same calls are made by :mod:`transforms.learn` and in a notebook:
+
+>>> from model.learners import learner_for
+>>> from model.settings import LearnerSettings
+>>> settings = LearnerSettings(learner="o-lda", topics=2, initial_documents=0)
+>>> learner = learner_for(settings)
+>>> state = learner.init(settings, key="", island=0)
+>>> learner.summary(state).words
+0
+
+Laws, tested over every registered learner: equal settings and minibatches give equal bits, whatever the threads;
+``load(save(state))`` goes on with the same bits; ``save`` gives the same bytes for the same logical state, however its
+parts are shared in memory, so the digest of those bytes is the state's digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from model.errors import OptionError
+from model.records import Minibatch
+from model.scaled import Scaled
+from model.settings import LearnerSettings
+from model.snapshot import Snapshot
+
+# Part of every learner's fingerprint: raise it when the same settings and minibatches come to give other bits.
+ALGORITHM_VERSION = 1
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """What one step did; for counters and progress, never fed back.
+
+    ``log_evidence`` is ln P(minibatch | everything before) as the learner estimates it while it learns, so
+    exp(-log_evidence / tokens) is the prequential perplexity of the minibatch.
+    """
+
+    documents: int
+    tokens: int
+    unknown_tokens: int
+    moves: int
+    resamplings: int
+    ess: float
+    log_evidence: float
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where a learner stands: how its island compares with others, and figures for the manifest.
+
+    Attributes:
+        evidence: of the last minibatches (``--evidence_window``). posterior: of the best particle, P(w, z).
+        documents, tokens, words: learned so far; the vocabulary's size.
+        log_evidence: of everything scored since the learner began. scored_tokens: how many tokens that covers.
+        ess: now. in_sample_nmi: of the labelled documents in the history, None where there are none.
+    """
+
+    evidence: Scaled
+    posterior: Scaled
+    documents: int
+    tokens: int
+    words: int
+    log_evidence: float
+    scored_tokens: int
+    ess: float
+    in_sample_nmi: float | None
+
+
+class Learner(Protocol[State]):
+    """See the module's docstring. ``threads`` never changes a result."""
+
+    name: str
+
+    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> State:
+        """A learner that has seen nothing."""
+
+    def step(self, state: State, minibatch: Minibatch) -> StepInfo:
+        """Learn one minibatch, in place. A state whose step raised must not be used again."""
+
+    def snapshot(self, state: State) -> Snapshot:
+        """The best particle as a model; key, sequence and times are filled in by the caller (dataclasses.replace)."""
+
+    def summary(self, state: State) -> Summary:
+        """Evidence, posterior and figures."""
+
+    def witness(self, state: State) -> bytes:
+        """32 bytes over the bits of the evidence and of each particle's posterior."""
+
+    def save(self, state: State) -> bytes:
+        """The whole state, canonical: equal logical states give equal bytes."""
+
+    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> State:
+        """The inverse of ``save``. Raises DamagedDataError where the bytes do not fit the settings."""
+
+    def nbytes(self, state: State) -> int:
+        """Memory that the state holds now, for ``--max_state_mb``."""
+
+
+_LEARNERS: dict[str, Learner[object]] = {}
+
+L = TypeVar("L")
+
+
+def register(name: str) -> Callable[[type[L]], type[L]]:
+    """Class decorator: make the learner known by ``name``."""
+
+    def add(cls: type[L]) -> type[L]:
+        cls.name = name  # type: ignore[attr-defined]
+        _LEARNERS[name] = cls()  # type: ignore[assignment]
+        return cls
+
+    return add
+
+
+def learner_names() -> tuple[str, ...]:
+    """The registered names, sorted."""
+    return tuple(sorted(_LEARNERS))
+
+
+def learner_for(settings: LearnerSettings) -> Learner[object]:
+    """The learner that the settings name.
+
+    Raises:
+        OptionError: no learner has that name.
+    """
+    if settings.learner not in _LEARNERS:
+        raise OptionError("--learner", settings.learner, "one of " + ", ".join(learner_names()), "Correct the spelling.")
+    return _LEARNERS[settings.learner]

@@ -1,0 +1,276 @@
+"""The nouns that flow: Document -> TokenisedDocument -> Minibatch -> (Snapshot, in its own module) -> TopicMixture.
+
+Each is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds
+since 1970-01-01 UTC, and may be negative. Everything in here is checked where it is made, so later stages need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from model import wire
+from model.errors import DamagedDataError
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text as it was read. ``key`` names the model that it belongs to; ``""`` where there is one model for all."""
+
+    id: str
+    timestamp: int
+    text: str
+    label: str | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenisedDocument:
+    """A document as tokens: ``words`` are its distinct words in order of first use, ``tokens`` index into them."""
+
+    id: str
+    timestamp: int
+    label: str | None
+    key: str
+    words: tuple[str, ...]
+    tokens: IntArray
+
+    MAGIC = b"BTd1"
+
+    def to_bytes(self) -> bytes:
+        header = {"id": self.id, "timestamp": self.timestamp, "label": self.label, "key": self.key}
+        return wire.pack(self.MAGIC, header, wire.words_to_bytes(self.words), wire.array_to_bytes(self.tokens, "<i4"))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TokenisedDocument:
+        header, (words, tokens) = wire.unpack(cls.MAGIC, data)
+        return cls(words=wire.words_from_bytes(words), tokens=wire.array_from_bytes(tokens, "<i4"), **header)
+
+    @classmethod
+    def from_words(cls, document: Document, words: Iterable[str]) -> TokenisedDocument:
+        """Number the words of a document in the order of their first use."""
+        numbers: dict[str, int] = {}
+        tokens = [numbers.setdefault(word, len(numbers)) for word in words]
+        return cls(document.id, document.timestamp, document.label, document.key, tuple(numbers), np.array(tokens, np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minibatch:
+    """The unit that a learner steps by: documents of one window, in the one order that all learners see.
+
+    Attributes:
+        key: the model's key.
+        sequence: 1, 2, 3, ... within the key.
+        window_end: end of the event-time window, microseconds.
+        closes_window: whether this is the last minibatch of its window (models are published after such a one).
+        ids, timestamps, labels: one per document.
+        words: the distinct words of the minibatch in order of first use.
+        tokens: int32 indices into ``words``, the documents one after the other.
+        offsets: int64, one more than documents: document d is ``tokens[offsets[d]:offsets[d + 1]]``.
+    """
+
+    key: str
+    sequence: int
+    window_end: int
+    closes_window: bool
+    ids: tuple[str, ...]
+    timestamps: LongArray
+    labels: tuple[str | None, ...]
+    words: tuple[str, ...]
+    tokens: IntArray
+    offsets: LongArray
+
+    MAGIC = b"BTm1"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "key": self.key,
+            "sequence": self.sequence,
+            "window_end": self.window_end,
+            "closes_window": self.closes_window,
+            "ids": self.ids,
+            "labels": self.labels,
+        }
+        return wire.pack(
+            self.MAGIC,
+            header,
+            wire.words_to_bytes(self.words),
+            wire.array_to_bytes(self.timestamps, "<i8"),
+            wire.array_to_bytes(self.tokens, "<i4"),
+            wire.array_to_bytes(self.offsets, "<i8"),
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Minibatch:
+        header, (words, timestamps, tokens, offsets) = wire.unpack(cls.MAGIC, data)
+        return cls(
+            key=header["key"],
+            sequence=header["sequence"],
+            window_end=header["window_end"],
+            closes_window=header["closes_window"],
+            ids=tuple(header["ids"]),
+            timestamps=wire.array_from_bytes(timestamps, "<i8"),
+            labels=tuple(header["labels"]),
+            words=wire.words_from_bytes(words),
+            tokens=wire.array_from_bytes(tokens, "<i4"),
+            offsets=wire.array_from_bytes(offsets, "<i8"),
+        )
+
+    def documents(self) -> Iterable[TokenisedDocument]:
+        """The documents again, one by one, each with a dictionary of its own."""
+        for d, (first, last) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
+            used, tokens = _own_dictionary(self.tokens[first:last])
+            words = tuple(self.words[w] for w in used)
+            yield TokenisedDocument(self.ids[d], int(self.timestamps[d]), self.labels[d], self.key, words, tokens)
+
+    @classmethod
+    def from_documents(
+        cls, key: str, sequence: int, window_end: int, closes_window: bool, documents: Iterable[TokenisedDocument]
+    ) -> Minibatch:
+        """Join documents, in the order given, under one dictionary."""
+        documents = list(documents)
+        numbers: dict[str, int] = {}
+        parts: list[IntArray] = []
+        for document in documents:
+            local = np.array([numbers.setdefault(word, len(numbers)) for word in document.words], np.int32)
+            parts.append(local[document.tokens])
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        return cls(
+            key=key,
+            sequence=sequence,
+            window_end=window_end,
+            closes_window=closes_window,
+            ids=tuple(document.id for document in documents),
+            timestamps=np.array([document.timestamp for document in documents], np.int64),
+            labels=tuple(document.label for document in documents),
+            words=tuple(numbers),
+            tokens=np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32),
+            offsets=offsets,
+        )
+
+
+def _own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct token numbers in order of first use, and the tokens as indices into them."""
+    used, first, inverse = np.unique(tokens, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return used[order], rank[inverse].astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedMinibatch:
+    """A minibatch on its way to the learners, with its link of the chain: fingerprint_n = H(fingerprint_n-1, payload).
+
+    An empty ``payload`` marks the end of the stream after minibatch ``sequence``: learners publish what they have.
+    """
+
+    sequence: int
+    previous: bytes
+    fingerprint: bytes
+    payload: bytes
+
+    MAGIC = b"BTn1"
+
+    def to_bytes(self) -> bytes:
+        return wire.pack(self.MAGIC, {"sequence": self.sequence}, self.previous, self.fingerprint, self.payload)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> NumberedMinibatch:
+        header, (previous, fingerprint, payload) = wire.unpack(cls.MAGIC, data)
+        return cls(header["sequence"], previous, fingerprint, payload)
+
+    @classmethod
+    def link(cls, sequence: int, previous: bytes, payload: bytes) -> NumberedMinibatch:
+        """The next link of the chain after ``previous``."""
+        return cls(sequence, previous, wire.digest(previous, payload), payload)
+
+    @classmethod
+    def end(cls, sequence: int, fingerprint: bytes) -> NumberedMinibatch:
+        """The end of the stream, after minibatch ``sequence``."""
+        return cls(sequence, fingerprint, fingerprint, b"")
+
+    @property
+    def is_end(self) -> bool:
+        return not self.payload
+
+    def minibatch(self) -> Minibatch:
+        """The minibatch.
+
+        Raises:
+            DamagedDataError: the payload does not hash to the fingerprint.
+        """
+        if wire.digest(self.previous, self.payload) != self.fingerprint:
+            raise DamagedDataError(f"minibatch {self.sequence} does not have the fingerprint that it was sent with")
+        return Minibatch.from_bytes(self.payload)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicMixture:
+    """What one model version says of one document; ``proportions`` is float64[T] and sums to 1."""
+
+    key: str
+    id: str
+    timestamp: int
+    model_version: str
+    method: str
+    proportions: FloatArray
+    words_known: int
+    tokens: int
+
+    MAGIC = b"BTx1"
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "key": self.key,
+            "id": self.id,
+            "timestamp": self.timestamp,
+            "model_version": self.model_version,
+            "method": self.method,
+            "words_known": self.words_known,
+            "tokens": self.tokens,
+        }
+        return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.proportions, "<f8"))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TopicMixture:
+        header, (proportions,) = wire.unpack(cls.MAGIC, data)
+        return cls(proportions=wire.array_from_bytes(proportions, "<f8"), **header)
+
+    def top_topics(self, count: int) -> list[tuple[int, float]]:
+        """The ``count`` largest topics with their proportions; ties in the order of the topics."""
+        order = np.argsort(-self.proportions, kind="stable")[:count]
+        return [(int(topic), float(self.proportions[topic])) for topic in order]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that could not be processed: where it came from, why, and as much of it as fits.
+
+    Attributes:
+        source: file and place (``data.jsonl:17``, ``data.avro block 3``) or the stage that refused it.
+        reason: one of a few fixed words (``not_json``, ``missing_id``, ...), which are also the counters' names.
+        detail: a sentence for a person.
+        record: the record's text, at most :data:`RECORD_CHARACTERS` characters of it.
+    """
+
+    source: str
+    reason: str
+    detail: str
+    record: str
+
+    RECORD_CHARACTERS = 2000
+
+    def as_json(self) -> str:
+        return wire.canonical_json({"source": self.source, "reason": self.reason, "detail": self.detail, "record": self.record})

@@ -1,0 +1,221 @@
+"""Every setting that changes what is learned, in one place, checked when it is made.
+
+Three records, each with canonical JSON, which is what fingerprints are made of: :class:`TokeniserSettings` (text to
+words), :class:`SequenceSettings` (documents to numbered minibatches) and :class:`LearnerSettings` (minibatches to
+topics). Options that do not change what is learned (threads, paths, how often to checkpoint) are not in here, so they may change
+between a run and its continuation. Defaults are measured: ``benchmarks/README.md`` says how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, Self, get_args
+
+from model import wire
+from model.errors import OptionError
+
+Resampling = Literal["residual", "multinomial", "stratified", "systematic"]
+EssCheck = Literal["document", "token"]
+Trigger = Literal["never", "resampling", "document", "tokens"]
+Choice = Literal["uniform", "decayed", "newest"]
+Unit = Literal["document", "token"]
+InitialChoice = Literal["perplexity", "nmi"]
+VocabularyKind = Literal["growing", "given"]
+
+
+class _Settings:
+    """Canonical JSON there and back, for frozen dataclasses."""
+
+    def canonical(self) -> str:
+        """JSON with one spelling for equal settings."""
+        return wire.canonical_json(asdict(self))  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Settings from parsed JSON; a list becomes the tuple that it was."""
+        known = {item.name for item in fields(cls)}  # type: ignore[arg-type]
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise OptionError(cls.__name__, unknown[0], f"one of {', '.join(sorted(known))}", "It was written by another release.")
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class TokeniserSettings(_Settings):
+    """How a text becomes words. The same settings travel in each published model and are used again at inference.
+
+    Attributes:
+        stop_words: ``none``, a language's ISO code (``en``), or ``file``, with the words themselves in ``stop_list``.
+        stop_list: the words of a ``file``, sorted.
+        min_length, max_length: in characters; shorter and longer words are dropped.
+        stemmer: ``none`` or a Snowball algorithm (``english``).
+        digits: keep words that hold a digit.
+    """
+
+    stop_words: str = "en"
+    stop_list: tuple[str, ...] = ()
+    min_length: int = 2
+    max_length: int = 40
+    stemmer: str = "none"
+    digits: bool = False
+
+    def __post_init__(self) -> None:
+        _at_least("--min_word_length", self.min_length, 1)
+        _at_least("--max_word_length", self.max_length, self.min_length)
+
+
+@dataclass(frozen=True)
+class SequenceSettings(_Settings):
+    """How documents become numbered minibatches.
+
+    Attributes:
+        window: length of the event-time windows, microseconds, aligned to 1970-01-01 UTC.
+        minibatch_size: documents in a minibatch, at most.
+        minibatch_tokens: tokens in a minibatch, at most (a longer document is a minibatch of its own).
+    """
+
+    window: int = 3_600_000_000
+    minibatch_size: int = 200
+    minibatch_tokens: int = 200_000
+
+    def __post_init__(self) -> None:
+        _at_least("--window", self.window, 1)
+        _at_least("--minibatch_size", self.minibatch_size, 1)
+        _at_least("--minibatch_tokens", self.minibatch_tokens, 1)
+
+
+@dataclass(frozen=True)
+class LearnerSettings(_Settings):
+    """Which learner, and everything that changes what it learns. ``benchmarks/README.md`` has the measurements.
+
+    Attributes:
+        learner: a registered name: ``particle-filter``, ``incremental-gibbs``, ``o-lda``, ``batch-gibbs``.
+        topics: T. alpha: of the symmetric Dirichlet over a document's topics, per topic. beta: the same over words.
+        particles: P, over all islands together. islands: I, a divisor of P.
+        ess: resample when the effective sample size is at or below this: a number of particles, or below 1 a fraction of P; 0 never.
+        ess_check: after every ``document`` or every ``token``. resampling: the scheme.
+        rejuvenation: what triggers it. every: with ``tokens``, how many. moves: R, visits to units at each trigger.
+        unit: what a visit redraws: a whole ``document`` or one ``token``.
+        choice: how units are picked from a source; ``decay`` is the exponent of ``decayed``, by rank of age.
+        newest, reservoir: how many of the newest documents, and of a uniform sample over all earlier units, can be visited.
+        newest_share: the share of visits that goes to the newest; the rest goes to the reservoir.
+        initial_documents: size of the initial batch; 0 starts without. chains, initial_sweeps: C Gibbs chains of so many sweeps.
+        initial_choice: the chain is chosen by held-out ``perplexity`` or by in-sample ``nmi`` (documents need labels).
+        vocabulary: ``growing`` (words join as they come, up to ``max_words``), or ``given`` (``words``).
+        max_words: W_max of the growing vocabulary; it is in the prior, so it never changes in mid-stream.
+        evidence_window: islands are compared by their evidence over so many of the last minibatches.
+        sweeps: of ``batch-gibbs``, at each publication.
+    """
+
+    learner: str = "particle-filter"
+    seed: int = 1
+    topics: int = 50
+    alpha: float = 0.1
+    beta: float = 0.01
+    particles: int = 4
+    islands: int = 1
+    ess: float = 0.5
+    ess_check: EssCheck = "document"
+    resampling: Resampling = "residual"
+    rejuvenation: Trigger = "document"
+    every: int = 1
+    moves: int = 20
+    unit: Unit = "document"
+    choice: Choice = "uniform"
+    decay: float = 1.0
+    newest: int = 2500
+    reservoir: int = 500
+    newest_share: float = 0.85
+    initial_documents: int = 200
+    chains: int = 8
+    initial_sweeps: int = 50
+    initial_choice: InitialChoice = "perplexity"
+    vocabulary: VocabularyKind = "growing"
+    words: tuple[str, ...] = field(default=(), repr=False)
+    max_words: int = 200_000
+    evidence_window: int = 20
+    sweeps: int = 200
+
+    def __post_init__(self) -> None:
+        for option, value, least in (
+            ("--topics", self.topics, 1),
+            ("--particles", self.particles, 1),
+            ("--islands", self.islands, 1),
+            ("--rejuvenate_every", self.every, 1),
+            ("--moves", self.moves, 0),
+            ("--newest", self.newest, 0),
+            ("--reservoir", self.reservoir, 0),
+            ("--initial_documents", self.initial_documents, 0),
+            ("--chains", self.chains, 1),
+            ("--initial_sweeps", self.initial_sweeps, 1),
+            ("--max_words", self.max_words, 1),
+            ("--evidence_window", self.evidence_window, 1),
+            ("--sweeps", self.sweeps, 1),
+            ("--seed", self.seed, 0),
+            ("--ess", self.ess, 0),
+        ):
+            _at_least(option, value, least)
+        _above_zero("--alpha", self.alpha)
+        _above_zero("--beta", self.beta)
+        _one_of("--resampling", self.resampling, get_args(Resampling))
+        _one_of("--ess_check", self.ess_check, get_args(EssCheck))
+        _one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
+        _one_of("--rejuvenation_unit", self.unit, get_args(Unit))
+        _one_of("--rejuvenation_choice", self.choice, get_args(Choice))
+        _one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
+        _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
+        # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between machines.
+        _one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))
+        if not 0 <= self.newest_share <= 1:
+            raise OptionError("--newest_share", self.newest_share, "a share from 0 to 1", "Give for example 0.85.")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.particles % self.islands:
+            raise OptionError(
+                "--islands", self.islands, f"a divisor of --particles ({self.particles})", "Each island holds the same number of particles."
+            )
+        if self.islands > 1 and not self.initial_documents:
+            raise OptionError(
+                "--initial_documents", 0, "1 or more when --islands is above 1", "Islands agree on what a topic is by sharing an initial batch."
+            )
+        if self.ess > self.particles:
+            raise OptionError("--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1.")
+        if self.vocabulary == "given" and not self.words:
+            raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")
+        if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir:
+            raise OptionError(
+                "--rejuvenation", self.rejuvenation, "never when --newest and --reservoir are both 0", "Give one of them a size, or turn it off."
+            )
+
+    @property
+    def island_particles(self) -> int:
+        """Particles in one island."""
+        return self.particles // self.islands
+
+    @property
+    def ess_threshold(self) -> float:
+        """The threshold as a number of an island's particles."""
+        return self.ess * self.island_particles if self.ess < 1 else self.ess / self.islands
+
+    @property
+    def prior_words(self) -> int:
+        """The W of the topic-word prior: B(w) = 1/W, a = W beta."""
+        return len(self.words) if self.vocabulary == "given" else self.max_words
+
+
+def _at_least(option: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise OptionError(option, value, f"{least} or more", "Correct the value.")
+
+
+def _above_zero(option: str, value: float) -> None:
+    if not 0 < value < float("inf"):
+        raise OptionError(option, value, "a number above 0", "Usual values lie between 0.001 and 1.")
+
+
+def _one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        raise OptionError(option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling.")
+
+

@@ -1,0 +1,98 @@
+"""A published model: everything that is needed to say something about a new document.
+
+Notation of this module: w a word, z a topic, T topics, n_wz how often z generated w, n_z = sum over w of n_wz.
+The prior of DESIGN section 8, with its discount at 0, gives P(w | z) = (n_wz + a B(w)) / (n_z + a), B(w) = 1/W; W and a = W beta
+are in the snapshot, so a word that the model has never seen has its probability a B / (n_z + a) too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from model.records import FloatArray, IntArray, LongArray
+from model.settings import TokeniserSettings
+
+
+@dataclass(frozen=True)
+class TopicWordPrior:
+    """a and W of the prior: each topic expects ``a`` pseudo-counts spread evenly over ``words`` words."""
+
+    a: float
+    words: int
+
+    @property
+    def share(self) -> float:
+        """a B(w), the pseudo-count of one word."""
+        return self.a / self.words
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A model at one moment. Counts are sparse: word w's are ``counts[offsets[w]:offsets[w+1]]`` in topics ``topics[...]``.
+
+    Attributes:
+        key, sequence, event_time: which model, after which minibatch, and the end of its window (microseconds).
+        fingerprint: the learner's, hex; two snapshots with one fingerprint come from the same settings and documents.
+        alpha: float64[T]. prior: of the topics over words. totals: float64[T], n_z.
+        words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz], ascending within a word. counts: float64[nnz].
+        tokeniser: the settings that made the words.
+    """
+
+    key: str
+    sequence: int
+    event_time: int
+    fingerprint: str
+    alpha: FloatArray
+    prior: TopicWordPrior
+    words: tuple[str, ...]
+    offsets: LongArray
+    topics: IntArray
+    counts: FloatArray
+    tokeniser: TokeniserSettings = field(default_factory=TokeniserSettings)
+
+    @classmethod
+    def from_dense(cls, counts: FloatArray, **others: Any) -> Snapshot:
+        """From float64[W, T] counts; the other fields by name."""
+        words, topics = np.nonzero(counts)
+        offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(np.bincount(words, minlength=len(counts)), out=offsets[1:])
+        return cls(offsets=offsets, topics=topics.astype(np.int32), counts=counts[words, topics].astype(np.float64), **others)
+
+    @property
+    def topic_count(self) -> int:
+        """T."""
+        return len(self.alpha)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """float64[T]: n_z."""
+        return np.bincount(self.topics, weights=self.counts, minlength=self.topic_count).astype(np.float64)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Word to row."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def rows(self, numbers: IntArray | LongArray) -> FloatArray:
+        """float64[len(numbers), T]: the counts of some words."""
+        dense = np.zeros((len(numbers), self.topic_count))
+        for row, w in enumerate(numbers):
+            at = slice(self.offsets[w], self.offsets[w + 1])
+            dense[row, self.topics[at]] = self.counts[at]
+        return dense
+
+    def word_probabilities(self, numbers: IntArray | LongArray) -> FloatArray:
+        """float64[len(numbers), T]: P(w | z)."""
+        result: FloatArray = (self.rows(numbers) + self.prior.share) / (self.totals + self.prior.a)
+        return result
+
+    def top_words(self, count: int) -> list[list[str]]:
+        """For each topic, its most frequent words; ties in the order of the vocabulary."""
+        by_word = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
+        order = np.lexsort((by_word, -self.counts, self.topics))
+        starts = np.searchsorted(self.topics[order], np.arange(self.topic_count + 1))
+        return [[self.words[by_word[i]] for i in order[a : min(a + count, b)]] for a, b in zip(starts[:-1], starts[1:], strict=True)]

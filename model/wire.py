@@ -1,0 +1,110 @@
+"""The one binary form of everything that we write ourselves: records, state, checkpoints.
+
+A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length (u64) | blob)*``,
+all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8), so equal values have equal bytes, on
+every machine. The last byte of a magic is the version of that record's form: a reader refuses a version that it does
+not know. Nothing is ever pickled: bytes from a store may come from anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model.errors import DamagedDataError
+
+_U32 = struct.Struct("<I")
+_U64 = struct.Struct("<Q")
+
+DIGEST_BYTES = 32
+
+
+def canonical_json(value: object) -> str:
+    """JSON with one spelling for each value: keys sorted, no spaces, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(*parts: bytes) -> bytes:
+    """SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide by concatenation."""
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(_U64.pack(len(part)))
+        state.update(part)
+    return state.digest()
+
+
+def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
+    """One message: see the module's docstring."""
+    text = canonical_json(header).encode()
+    pieces = [magic, _U32.pack(len(text)), text, _U32.pack(len(blobs))]
+    for blob in blobs:
+        pieces += [_U64.pack(len(blob)), blob]
+    return b"".join(pieces)
+
+
+def unpack(magic: bytes, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The header and the blobs of a message.
+
+    Raises:
+        DamagedDataError: the bytes are not a whole message of this magic and version.
+    """
+    if data[:4] != magic:
+        raise DamagedDataError(f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged")
+    try:
+        length = _U32.unpack_from(data, 4)[0]
+        header = json.loads(data[8 : 8 + length].decode())
+        at = 8 + length
+        count = _U32.unpack_from(data, at)[0]
+        at += 4
+        blobs = []
+        for _ in range(count):
+            size = _U64.unpack_from(data, at)[0]
+            at += 8
+            if at + size > len(data):
+                raise DamagedDataError(f"a {magic!r} record ends in the middle of a field: {len(data)} bytes, {at + size} wanted")
+            blobs.append(data[at : at + size])
+            at += size
+    except (struct.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: {error}") from error
+    if at != len(data) or not isinstance(header, dict):
+        raise DamagedDataError(f"a {magic!r} record has {len(data) - at} bytes too many")
+    return header, blobs
+
+
+def words_to_bytes(words: tuple[str, ...]) -> bytes:
+    """Words joined by newlines, which no tokeniser of ours puts into a word.
+
+    Raises:
+        ValueError: a word is empty or holds a newline.
+    """
+    text = "\n".join(words)
+    if words and (text.count("\n") != len(words) - 1 or "" in words):
+        raise ValueError("a word is empty or contains a newline")
+    return text.encode()
+
+
+def words_from_bytes(data: bytes) -> tuple[str, ...]:
+    """The inverse of :func:`words_to_bytes`."""
+    return tuple(data.decode().split("\n")) if data else ()
+
+
+def array_to_bytes(values: npt.ArrayLike, dtype: str) -> bytes:
+    """The values, little-endian, in C order; ``dtype`` is spelled with its byte order, for example ``<i4``."""
+    return np.ascontiguousarray(values, dtype=np.dtype(dtype)).tobytes()
+
+
+def array_from_bytes(data: bytes, dtype: str) -> npt.NDArray[Any]:
+    """A read-only array over the bytes.
+
+    Raises:
+        DamagedDataError: the length is not a multiple of the item's size.
+    """
+    if len(data) % np.dtype(dtype).itemsize:
+        raise DamagedDataError(f"{len(data)} bytes are not a whole number of {dtype} values")
+    return np.frombuffer(data, dtype=np.dtype(dtype))
