@@ -1,0 +1,42 @@
+# Every target installs what it needs into .venv on first use; a change of requirements installs again.
+PYTHON ?= python3.11
+VENV := .venv
+RUN := $(VENV)/bin/python
+PACKAGES := pipelines transforms model
+STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow lint types bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+install: $(STAMP) ## install the project and its tools into .venv
+
+$(STAMP):
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --editable '.[demo,plots,dev]'
+	rm -f $(VENV)/.installed-*
+	touch $@
+
+demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and show the topics
+	$(RUN) -m pipelines.demo
+
+test: lint types ## lint, types and the tests (a few minutes)
+	$(RUN) -m pytest -q
+
+test-slow: $(STAMP) ## the slow and the statistical tests
+	$(RUN) -m pytest -q -m 'slow or statistical'
+
+lint: $(STAMP) ## ruff
+	$(RUN) -m ruff check .
+
+types: $(STAMP) ## mypy, strict on model/ and transforms/
+	$(RUN) -m mypy
+
+bench: $(STAMP) ## the benchmarks (benchmarks/README.md says what they show)
+	$(RUN) -m benchmarks
+
+clean: ## remove .venv, caches and what the demo wrote
+	rm -rf $(VENV) demo-run .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""One file, one runnable graph: ``python -m pipelines.train --help``."""

