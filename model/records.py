@@ -30,6 +30,17 @@ class Document:
     label: str | None = None
     key: str = ""
 
+    MAGIC = b"BTt1"
+
+    def to_bytes(self) -> bytes:
+        header = {"id": self.id, "timestamp": self.timestamp, "label": self.label, "key": self.key}
+        return wire.pack(self.MAGIC, header, self.text.encode())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Document:
+        header, (text,) = wire.unpack(cls.MAGIC, data)
+        return cls(text=text.decode(), **header)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenisedDocument:

@@ -1,0 +1,179 @@
+"""Text to words, the same way in training and at inference.
+
+A word is a run of Unicode letters, marks and digits; an apostrophe (or a zero-width joiner, as Persian and Hindi use it)
+between two of them belongs to the word. In order: lower-case, Unicode normal form C, cut into words, stop words,
+a possessive 's, digits, length limits, stem.
+
+Normal form C, because one "é" may be written as one character or as two and a reader sees no difference; not the compatibility
+forms, because they change what was written ("²" would become "2").
+
+>>> from model.settings import TokeniserSettings
+>>> Tokeniser(TokeniserSettings()).words("The nation's rivers don't freeze.")
+['nation', 'rivers', 'freeze']
+
+The stop words of a language are those of the library ``stopwordsiso``, whose release is pinned in ``requirements.txt``: with
+another list, the same settings would give other words.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+
+import regex
+import snowballstemmer
+import stopwordsiso
+
+from model.errors import OptionError
+from model.records import Document, TokenisedDocument
+from model.settings import TokeniserSettings
+
+_JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+_WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*")
+_ASCII_WORD = regex.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+_DIGIT = regex.compile(r"\p{N}")
+_APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
+_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+
+# Short words that lose their vowel before another: "l'homme" is a stop word and a word. The lists spell them without apostrophe.
+_ELIDED = {
+    "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
+    "it": ("c", "d", "l", "m", "n", "s", "t", "v", "un", "all", "dall", "dell", "nell", "sull", "coll", "quell", "quest"),
+    "ca": ("d", "l", "m", "n", "s", "t"),
+}
+
+_MEMO_WORDS = 200_000
+_MEMO_CHARACTERS = 100
+
+
+def tokeniser_settings(
+    stop_words: str = "en",
+    stop_words_file: str | None = None,
+    min_length: int = 2,
+    max_length: int = 40,
+    stemmer: str = "none",
+    digits: bool = False,
+) -> TokeniserSettings:
+    """Settings from options; a file of stop words is read now, so that the settings hold the words and not a path.
+
+    Args:
+        stop_words: ``none`` or a language's ISO 639-1 code; ignored where a file is given.
+        stop_words_file: UTF-8, one word a line; blank lines and lines that begin with ``#`` are skipped.
+        min_length, max_length: in characters. stemmer: ``none`` or a Snowball algorithm. digits: keep words that hold one.
+
+    Raises:
+        OptionError: an unknown language or stemmer, or a file that cannot be read or holds no word.
+    """
+    stop_list: tuple[str, ...] = ()
+    if stop_words_file is not None:
+        stop_words, stop_list = "file", _read_stop_words(stop_words_file)
+    settings = TokeniserSettings(stop_words, stop_list, min_length, max_length, stemmer, digits)
+    check_tokeniser(settings)
+    return settings
+
+
+def check_tokeniser(settings: TokeniserSettings) -> None:
+    """Refuse settings that no tokeniser can be made of.
+
+    Raises:
+        OptionError: an unknown language or stemmer.
+    """
+    languages = sorted(stopwordsiso.langs())
+    if settings.stop_words not in ("none", "file", *languages):
+        raise OptionError(
+            "--stop_words",
+            settings.stop_words,
+            "none, or one of " + ", ".join(languages),
+            "Give words of your own with --stop_words_file, one a line.",
+        )
+    stemmers = snowballstemmer.algorithms()
+    if settings.stemmer not in ("none", *stemmers):
+        raise OptionError("--stemmer", settings.stemmer, "none, or one of " + ", ".join(stemmers), "Correct the spelling.")
+
+
+def _read_stop_words(path: str) -> tuple[str, ...]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError("--stop_words_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    lines = (line.strip() for line in text.splitlines())
+    words = {_plain(line) for line in lines if line and not line.startswith("#")}
+    if not words:
+        raise OptionError("--stop_words_file", path, "a file with at least one word", "Use --stop_words=none to keep every word.")
+    return tuple(sorted(words))
+
+
+def _plain(text: str) -> str:
+    """The one spelling: lower-case, normal form C, one kind of apostrophe, no invisible hyphens."""
+    text = text.lower()
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text).replace(_APOSTROPHE, "'").replace(_SOFT_HYPHEN, "")
+
+
+class Tokeniser:
+    """See the module's docstring. Stemmers keep state while they stem: give each thread a tokeniser of its own.
+
+    Raises:
+        OptionError: as :func:`check_tokeniser`.
+    """
+
+    def __init__(self, settings: TokeniserSettings) -> None:
+        check_tokeniser(settings)
+        self.settings = settings
+        self._words = _Words(settings)
+
+    def words(self, text: str) -> list[str]:
+        """The words that are kept, in the order of the text."""
+        text = _plain(text)
+        found = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+        return [word for word in map(self._words.__getitem__, found) if word]
+
+    def tokenise(self, document: Document) -> TokenisedDocument:
+        """The document as tokens; it has none where no word is kept."""
+        return TokenisedDocument.from_words(document, self.words(document.text))
+
+
+class _Words(dict[str, str]):
+    """What becomes of a word of the text, ``""`` where it is dropped: computed once, since most words come again."""
+
+    def __init__(self, settings: TokeniserSettings) -> None:
+        super().__init__()
+        self._settings = settings
+        self._stop = _stop_words(settings)
+        self._stem = None if settings.stemmer == "none" else snowballstemmer.stemmer(settings.stemmer)
+
+    def __missing__(self, word: str) -> str:
+        kept = self._kept(word)
+        if len(word) <= _MEMO_CHARACTERS:
+            if len(self) >= _MEMO_WORDS:
+                self.clear()
+            self[word] = kept
+        return kept
+
+    def _kept(self, word: str) -> str:
+        if word in self._stop:
+            return ""
+        if "'" in word:
+            word = self._without_affix(word)
+        settings = self._settings
+        if word in self._stop or not settings.min_length <= len(word) <= settings.max_length:
+            return ""
+        if not settings.digits and _DIGIT.search(word):
+            return ""
+        return word if self._stem is None else str(self._stem.stemWord(word))
+
+    def _without_affix(self, word: str) -> str:
+        """Without a possessive 's, and without an elided stop word before an apostrophe."""
+        word = word.removesuffix("'s")
+        before, apostrophe, after = word.partition("'")
+        return after if after and before + apostrophe in self._stop else word
+
+
+def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
+    if settings.stop_words == "none":
+        return frozenset()
+    if settings.stop_words == "file":
+        return frozenset(settings.stop_list)
+    words = {_plain(word) for word in stopwordsiso.stopwords(settings.stop_words)}
+    return frozenset(words).union(before + "'" for before in _ELIDED.get(settings.stop_words, ()))
