@@ -1,0 +1,95 @@
+"""Gibbs sampling of one document beside fixed training counts.
+
+Token i of word w is drawn with P(z = t) in proportion to gain[t] * (n_wt + own_wt + share), gain[t] = (n_td + alpha_t) / (n_t + a + n_td):
+as the document is alone, its own tokens in topic t are both n_td and what it adds to n_t. Own counts are integers beside
+the training counts, which may be fractional, so taking a token out restores the very bits from before it came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel
+from model.kernels.random import INFERENCE, fill_uniforms
+
+
+@inlined
+def pick(cumulated: Any, u: Any) -> Any:
+    """The first t whose prefix sum is above u times the whole sum; its own weight is positive."""
+    last = cumulated.shape[0] - 1
+    x = u * cumulated[last]
+    if x >= cumulated[last]:
+        # Rounding: u is below 1, but the product is not below the sum.
+        x = np.nextafter(cumulated[last], 0.0)
+    t = 0
+    for k in range(last):
+        t += cumulated[k] <= x
+    return t
+
+
+@kernel
+def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, topic_count: Any, share: Any) -> Any:
+    """float64[V, T]: n_wt + share of the rows named."""
+    table = np.full((rows.shape[0], topic_count), share)
+    for v in range(rows.shape[0]):
+        for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
+            table[v, topics[at]] += counts[at]
+    return table
+
+
+@kernel
+def sample_document(
+    tokens: Any,
+    rows: Any,
+    offsets: Any,
+    topics: Any,
+    counts: Any,
+    totals: Any,
+    alpha: Any,
+    share: Any,
+    sweeps: Any,
+    kept: Any,
+    key0: Any,
+    key1: Any,
+) -> Any:
+    """A first pass and ``sweeps`` sweeps.
+
+    Args:
+        tokens: int32[n], indices into ``rows``. rows: int64[V], into the model's words. offsets, topics, counts: the model's counts.
+        totals: float64[T], n_t + a. alpha: float64[T]. share: a B(w). key0, key1: of the document's stream of uniforms.
+
+    Returns:
+        int64[T]: n_td, summed over the states after the last ``kept`` passes.
+    """
+    n, t_count = tokens.shape[0], alpha.shape[0]
+    table = dense_rows(rows, offsets, topics, counts, t_count, share)
+    own = np.zeros((rows.shape[0], t_count), np.int32)
+    in_document = np.zeros(t_count, np.int64)
+    result = np.zeros(t_count, np.int64)
+    gain = alpha / totals
+    cumulated = np.empty(t_count)
+    states = np.empty(n, np.int32)
+    uniforms = np.empty(n)
+    for sweep in range(sweeps + 1):
+        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
+        for i in range(n):
+            v = tokens[i]
+            if sweep > 0:
+                old = states[i]
+                own[v, old] -= 1
+                in_document[old] -= 1
+                gain[old] = (alpha[old] + in_document[old]) / (totals[old] + in_document[old])
+            total = 0.0
+            for t in range(t_count):
+                total += gain[t] * (table[v, t] + own[v, t])
+                cumulated[t] = total
+            new = pick(cumulated, uniforms[i])
+            own[v, new] += 1
+            in_document[new] += 1
+            gain[new] = (alpha[new] + in_document[new]) / (totals[new] + in_document[new])
+            states[i] = new
+        if sweep > sweeps - kept:
+            result += in_document
+    return result
