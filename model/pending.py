@@ -1,0 +1,189 @@
+"""A buffer of entries that wait for a time, kept in an append-only bag without reading the bag again and again.
+
+Stream runners give us bags: adding is cheap, reading costs the whole bag, and nothing can be removed but everything. A step that
+read its bag at each timer would be quadratic. So the truth is the bag together with a small :class:`PendingHead`, and
+a :class:`Mirror` in memory holds the same entries by due time. A mirror may be wrong: a failed bundle takes its
+writes to the bag back, but not those to our memory. So it is used only where its (count, mark) are the head's; the mark is the sum
+of a 128-bit hash of every entry, which neither depends on their order nor is fooled by equal counts.
+
+An entry is ``due (8 bytes, little-endian, signed) | payload``. Entries whose due time is at or before ``head.done`` are spent:
+
+>>> bag, mirror, head = ListBag(), Mirror(), PendingHead()
+>>> head = add(head, mirror, bag, 20, b"b")
+>>> head = add(head, mirror, bag, 10, b"a")
+>>> head.due
+10
+>>> mirror.at(10)
+[b'a']
+>>> head = spend(head, mirror, bag, 10)
+>>> head.due, head.live, matched(head, Mirror(), bag).at(20)
+(20, 1, [b'b'])
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from bisect import bisect_right, insort
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+from model.errors import DamagedDataError
+
+_DUE = struct.Struct("<q")
+_MARKS = 1 << 128
+
+
+class Bag(Protocol):
+    """What we use of a runner's bag state; elements come back in any order."""
+
+    def read(self) -> Iterable[bytes]: ...
+
+    def add(self, value: bytes) -> None: ...
+
+    def clear(self) -> None: ...
+
+
+class ListBag:
+    """A bag in memory, for use without a runner."""
+
+    def __init__(self, elements: Iterable[bytes] = ()) -> None:
+        self.elements = list(elements)
+
+    def read(self) -> list[bytes]:
+        return list(self.elements)
+
+    def add(self, value: bytes) -> None:
+        self.elements.append(bytes(value))
+
+    def clear(self) -> None:
+        self.elements = []
+
+
+@dataclass(frozen=True, slots=True)
+class PendingHead:
+    """What the bag must hold.
+
+    Attributes:
+        live: entries that wait. mark: the sum of their hashes.
+        stored: elements of the bag, spent ones included.
+        due: the earliest due time, None when nothing waits. done: entries up to here are spent.
+    """
+
+    live: int = 0
+    mark: int = 0
+    stored: int = 0
+    due: int | None = None
+    done: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; the mark as hex, because JSON readers round large numbers."""
+        return {**asdict(self), "mark": f"{self.mark:032x}"}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> PendingHead:
+        return cls(**{**values, "mark": int(values["mark"], 16)})
+
+
+class Mirror:
+    """The waiting entries by due time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mark = 0
+        self.dues: list[int] = []
+        self._payloads: dict[int, list[bytes]] = {}
+
+    def matches(self, head: PendingHead) -> bool:
+        """Whether it holds what the head says."""
+        return self.count == head.live and self.mark == head.mark
+
+    def at(self, due: int) -> list[bytes]:
+        """The payloads that are due at exactly this time."""
+        return self._payloads[due]
+
+    def due_by(self, time: int) -> list[int]:
+        """The due times up to ``time``, ascending."""
+        return self.dues[: bisect_right(self.dues, time)]
+
+    def put(self, due: int, payload: bytes) -> int:
+        """Add an entry; returns its hash."""
+        mark = _mark(_entry(due, payload))
+        if due not in self._payloads:
+            self._payloads[due] = []
+            insort(self.dues, due)
+        self._payloads[due].append(payload)
+        self.count += 1
+        self.mark = (self.mark + mark) % _MARKS
+        return mark
+
+    def drop(self, time: int) -> None:
+        """Forget what is due up to ``time``."""
+        for due in self.due_by(time):
+            for payload in self._payloads.pop(due):
+                self.count -= 1
+                self.mark = (self.mark - _mark(_entry(due, payload))) % _MARKS
+        del self.dues[: bisect_right(self.dues, time)]
+
+    def clear(self) -> None:
+        self.count, self.mark, self.dues, self._payloads = 0, 0, [], {}
+
+    def entries(self) -> Iterable[bytes]:
+        """The bag's elements for what waits."""
+        return (_entry(due, payload) for due in self.dues for payload in self._payloads[due])
+
+
+def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -> PendingHead:
+    """The head after one more entry; the mirror follows if it was right before."""
+    if not head.live:
+        mirror.clear()
+    if mirror.matches(head):
+        mark = mirror.put(due, payload)
+    else:
+        # Nothing may match by chance later: a count of -1 never does, until the bag is read.
+        mirror.clear()
+        mirror.count = -1
+        mark = _mark(_entry(due, payload))
+    bag.add(_entry(due, payload))
+    earliest = due if head.due is None else min(due, head.due)
+    return replace(head, live=head.live + 1, mark=(head.mark + mark) % _MARKS, stored=head.stored + 1, due=earliest)
+
+
+def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
+    """The mirror as the head says it is, read from the bag where it differs.
+
+    Raises:
+        DamagedDataError: the bag does not hold what the head says.
+    """
+    if mirror.matches(head):
+        return mirror
+    mirror.clear()
+    for element in bag.read():
+        (due,) = _DUE.unpack_from(element)
+        if head.done is None or due > head.done:
+            mirror.put(due, element[_DUE.size :])
+    if not mirror.matches(head):
+        raise DamagedDataError(f"the buffer holds {mirror.count} waiting entries, not the {head.live} that were put there")
+    return mirror
+
+
+def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead:
+    """The head after everything due up to ``time`` was taken from the (matched) mirror; rewrites a bag that is mostly spent."""
+    mirror.drop(time)
+    done = time if head.done is None else max(time, head.done)
+    stored = head.stored
+    if stored > 2 * mirror.count:
+        bag.clear()
+        for element in mirror.entries():
+            bag.add(element)
+        stored = mirror.count
+    return PendingHead(mirror.count, mirror.mark, stored, mirror.dues[0] if mirror.dues else None, done)
+
+
+def _entry(due: int, payload: bytes) -> bytes:
+    return _DUE.pack(due) + payload
+
+
+def _mark(entry: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(entry, digest_size=16).digest(), "little")

@@ -1,0 +1,192 @@
+"""Documents into numbered minibatches: the one place where order is decided.
+
+Everything is a function of a small head and a buffer of waiting documents (:mod:`model.pending`):
+
+1. A document waits for the end of its event-time window. Windows are as long as ``--window`` and aligned to 1970. A document whose
+   window was closed already joins the next window after the last closed one, so nothing is dropped for being late.
+2. When a window closes, its documents are sorted by (time, id, content). A second document with an id of the window becomes a dead letter.
+3. The rest is cut into minibatches, bounded by documents and by tokens, and these are numbered and chained:
+   h_n = H(h_n-1, minibatch's bytes), where h_0 = H(key, settings of reading and sequencing).
+
+Order comes from sorting, never from arrival, so without late documents the result depends on the data alone:
+
+>>> from model.records import Document, TokenisedDocument
+>>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
+>>> settings = SequenceSettings(window=10, minibatch_size=2)
+>>> documents = [make("x", 12), make("y", 3), make("z", 19), make("w", 11)]
+>>> [link.minibatch().ids for link in sequence_documents("", documents, settings, bytes(32))]
+[('y',), ('w', 'x'), ('z',)]
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from model import pending, wire
+from model.pending import Bag, Mirror, PendingHead
+from model.records import DeadLetter, Minibatch, NumberedMinibatch, TokenisedDocument
+from model.settings import SequenceSettings, TokeniserSettings
+from model.times import to_iso
+
+REPEATED_ID = "repeated_id"
+# One firing of a timer emits about so much, so that no bundle grows without bound; the rest follows at the same event time.
+FIRING_BYTES = 32 << 20
+
+
+def chain_start(key: str, tokeniser: TokeniserSettings, settings: SequenceSettings) -> bytes:
+    """h_0 of a key."""
+    return wire.digest(b"sequence", key.encode(), tokeniser.canonical().encode(), settings.canonical().encode())
+
+
+def window_end(timestamp: int, window: int) -> int:
+    """The end of the window that holds ``timestamp`` (microseconds); a window holds its start, not its end."""
+    return (timestamp // window + 1) * window
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceHead:
+    """Where the sequence of one key stands.
+
+    Attributes:
+        sequence, chain: the last minibatch sent, and its h_n.
+        closed: end of the last window that takes no more documents; None before the first.
+        taken: how many documents of that window were sent already, 0 when all were.
+        pending: of the documents that wait.
+    """
+
+    sequence: int
+    chain: bytes
+    closed: int | None = None
+    taken: int = 0
+    pending: PendingHead = field(default_factory=PendingHead)
+
+    MAGIC = b"BTs1"
+
+    def to_bytes(self) -> bytes:
+        header = {"sequence": self.sequence, "closed": self.closed, "taken": self.taken, "pending": self.pending.as_dict()}
+        return wire.pack(self.MAGIC, header, self.chain)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SequenceHead:
+        header, (chain,) = wire.unpack(cls.MAGIC, data)
+        return cls(header["sequence"], chain, header["closed"], header["taken"], PendingHead.from_dict(header["pending"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """What one firing gave."""
+
+    head: SequenceHead
+    links: list[NumberedMinibatch]
+    dead_letters: list[DeadLetter]
+
+
+def assigned_end(head: SequenceHead, timestamp: int, window: int) -> tuple[int, bool]:
+    """The end of the window that a document joins, and whether it is late (its own window was closed already)."""
+    own = window_end(timestamp, window)
+    if head.closed is None or own > head.closed:
+        return own, False
+    return window_end(head.closed, window), True
+
+
+def arrive(
+    head: SequenceHead, mirror: Mirror, bag: Bag, document: bytes, timestamp: int, settings: SequenceSettings
+) -> tuple[SequenceHead, bool]:
+    """The head after a document came in, and whether the document was late."""
+    end, late = assigned_end(head, timestamp, settings.window)
+    return replace(head, pending=pending.add(head.pending, mirror, bag, end, document)), late
+
+
+def fire(
+    key: str, head: SequenceHead, mirror: Mirror, bag: Bag, time: int, settings: SequenceSettings, budget: int = FIRING_BYTES
+) -> Firing:
+    """Close the windows that end by ``time``, in order; what goes beyond ``budget`` bytes stays due at the same time."""
+    firing = Firing(head, [], [])
+    mirror = pending.matched(head.pending, mirror, bag)
+    for end in mirror.due_by(time):
+        documents, repeated = distinct([TokenisedDocument.from_bytes(data) for data in mirror.at(end)])
+        if not head.taken:
+            firing.dead_letters.extend(_repeated(document, end) for document in repeated)
+        taken = head.taken
+        for part in cut(documents[taken:], settings):
+            taken += len(part)
+            minibatch = Minibatch.from_documents(key, head.sequence + 1, end, taken == len(documents), part)
+            link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
+            firing.links.append(link)
+            head = replace(head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken)
+            budget -= len(link.payload)
+            if budget <= 0:
+                break
+        if taken < len(documents):
+            break
+        head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
+        if budget <= 0:
+            break
+    return replace(firing, head=head)
+
+
+def distinct(documents: Iterable[TokenisedDocument]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+    """The documents of a window in their order, the first of each id; and the others of these ids."""
+    first: list[TokenisedDocument] = []
+    repeated: list[TokenisedDocument] = []
+    seen: set[str] = set()
+    for document in sorted(documents, key=_order):
+        (repeated if document.id in seen else first).append(document)
+        seen.add(document.id)
+    return first, repeated
+
+
+def _order(document: TokenisedDocument) -> tuple[int, str, bytes]:
+    return document.timestamp, document.id, hashlib.sha256(document.to_bytes()).digest()
+
+
+def cut(documents: Sequence[TokenisedDocument], settings: SequenceSettings) -> Iterator[Sequence[TokenisedDocument]]:
+    """Runs of documents within the bounds of a minibatch; a document of more tokens than the bound is alone."""
+    first, tokens = 0, 0
+    for at, document in enumerate(documents):
+        size = len(document.tokens)
+        if at > first and (at - first == settings.minibatch_size or tokens + size > settings.minibatch_tokens):
+            yield documents[first:at]
+            first, tokens = at, 0
+        tokens += size
+    if first < len(documents):
+        yield documents[first:]
+
+
+def sequence_documents(
+    key: str,
+    documents: Iterable[TokenisedDocument],
+    settings: SequenceSettings,
+    start: bytes,
+    on_dead_letter: Callable[[DeadLetter], None] | None = None,
+) -> Iterator[NumberedMinibatch]:
+    """The numbered minibatches of a finished collection: what the pipeline sends for it, in any order and on any runner.
+
+    Args:
+        key: the model's key; all documents have it.
+        start: h_0, see :func:`chain_start`.
+        on_dead_letter: called for each document whose id is repeated in its window.
+    """
+    mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
+    for document in documents:
+        head, _ = arrive(head, mirror, bag, document.to_bytes(), document.timestamp, settings)
+    while head.pending.due is not None:
+        firing = fire(key, head, mirror, bag, head.pending.due, settings)
+        head = firing.head
+        if on_dead_letter:
+            for letter in firing.dead_letters:
+                on_dead_letter(letter)
+        yield from firing.links
+
+
+def _repeated(document: TokenisedDocument, end: int) -> DeadLetter:
+    record = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
+    words = " ".join(document.words[w] for w in document.tokens[: DeadLetter.RECORD_CHARACTERS])
+    return DeadLetter(
+        source=f"window that ends {to_iso(end)}",
+        reason=REPEATED_ID,
+        detail=f"another document of key {document.key!r} in this window has the id {document.id!r}, and was kept",
+        record=wire.canonical_json({**record, "words": words})[: DeadLetter.RECORD_CHARACTERS],
+    )

@@ -1,0 +1,219 @@
+"""``Sequence``: tokenised documents into numbered minibatches, one order for each model key.
+
+    documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
+
+One stateful step in the global window decides everything about order, so its input must carry event times, and may come in any
+order. It holds one event-time timer per key, set to the end of the earliest window that waits; :mod:`model.sequencing` has the
+logic. When the stream ends (or is drained) an end marker follows, so that the last state is published too.
+
+A bounded run reads its whole archive before the first window closes: the archive is held in this step's state.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.timestamp import Timestamp
+
+from model import sequencing
+from model.pending import Mirror
+from model.records import NumberedMinibatch, TokenisedDocument
+from model.sequencing import SequenceHead
+from model.settings import SequenceSettings, TokeniserSettings
+from model.store import ModelStore
+
+DEAD_LETTERS = "dead_letters"
+NAMESPACE = "beam_topics"
+# A second before the very end: what later steps do at the very end must come after what the end marker makes them publish.
+END_OF_STREAM = int(GlobalWindow().max_timestamp().micros) - 1_000_000
+_MIRRORS = 64
+
+
+class Sequenced(NamedTuple):
+    """What :class:`Sequence` gives."""
+
+    minibatches: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+def timer_time(micros: int) -> Timestamp:
+    """A timer's time: whole milliseconds, rounded up, because some runners know no finer ones."""
+    return Timestamp(micros=-(-micros // 1000) * 1000)
+
+
+class Mirrors:
+    """The mirrors of the keys that were used last, one DoFn instance's own."""
+
+    def __init__(self, most: int = _MIRRORS) -> None:
+        self._most = most
+        self._by_key: OrderedDict[Any, Mirror] = OrderedDict()
+
+    def of(self, key: Any) -> Mirror:
+        """The mirror of a key, an empty one where there is none."""
+        mirror = self._by_key.setdefault(key, Mirror())
+        self._by_key.move_to_end(key)
+        while len(self._by_key) > self._most:
+            self._by_key.popitem(last=False)
+        return mirror
+
+
+@dataclass
+class SequenceStart:
+    """Where the sequence of a key begins: at h_0, or (``onward``) at the store's checkpoint."""
+
+    tokeniser: TokeniserSettings
+    settings: SequenceSettings
+    store: str = ""
+    resume_from: str = ""
+    islands: int = 1
+
+    def head(self, key: str) -> SequenceHead:
+        """The first head of a key."""
+        if not self.resume_from:
+            return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
+        entry = ModelStore(self.store).resume_point(key, self.resume_from, self.islands)[0]
+        return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
+
+
+class SequenceDoFn(beam.DoFn):
+    """See the module's docstring; keyed by the model key's UTF-8 bytes."""
+
+    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
+    PENDING = BagStateSpec("pending", BytesCoder())
+    WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
+    _HEAD = beam.DoFn.StateParam(HEAD)
+    _PENDING = beam.DoFn.StateParam(PENDING)
+    _WINDOW = beam.DoFn.TimerParam(WINDOW)
+
+    def __init__(self, start: SequenceStart) -> None:
+        self._start = start
+        self._settings = start.settings
+        self._mirrors = Mirrors()
+        self._heads: dict[bytes, SequenceHead] = {}
+
+    def setup(self) -> None:
+        self._mirrors = Mirrors()
+        self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
+        self._late = Metrics.counter(NAMESPACE, "late_documents")
+        self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
+
+    def start_bundle(self) -> None:
+        self._heads = {}
+
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        head: Any = _HEAD,
+        bag: Any = _PENDING,
+        timer: Any = _WINDOW,
+    ) -> None:
+        key, data = element
+        before = self._read(key, head)
+        after, late = sequencing.arrive(
+            before, self._mirrors.of(key), bag, data, TokenisedDocument.from_bytes(data).timestamp, self._settings
+        )
+        if after.pending.due != before.pending.due:
+            timer.set(timer_time(_target(after)))
+        if late:
+            self._late.inc()
+        self._write(key, after, head)
+
+    @on_timer(WINDOW)
+    def close(
+        self,
+        key: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = _HEAD,
+        bag: Any = _PENDING,
+        timer: Any = _WINDOW,
+    ) -> Iterator[Any]:
+        """Emit what is due."""
+        before = self._read(key, head)
+        if before.pending.due is None:
+            if time.micros >= END_OF_STREAM:
+                yield key, NumberedMinibatch.end(before.sequence, before.chain).to_bytes()
+            return
+        firing = sequencing.fire(key.decode(), before, self._mirrors.of(key), bag, time.micros, self._settings)
+        self._write(key, firing.head, head)
+        timer.set(timer_time(_target(firing.head)))
+        for letter in firing.dead_letters:
+            self._repeated.inc()
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
+        for link in firing.links:
+            self._minibatches.inc()
+            yield key, link.to_bytes()
+
+    def _read(self, key: bytes, state: Any) -> SequenceHead:
+        """The head of this bundle: state is read once per bundle and key, later from our own writes."""
+        if key not in self._heads:
+            data = state.read()
+            self._heads[key] = SequenceHead.from_bytes(data) if data else self._start.head(key.decode())
+        return self._heads[key]
+
+    def _write(self, key: bytes, head: SequenceHead, state: Any) -> None:
+        self._heads[key] = head
+        state.write(head.to_bytes())
+
+
+class Sequence(beam.PTransform):
+    """Number and chain the minibatches of each key; gives a :class:`Sequenced`.
+
+    Args:
+        tokeniser, settings: they begin the chain, so another tokeniser is another history.
+        store, resume_from, islands: to go on from a checkpoint with a source that holds only what came after it
+            (``--resume_source=onward``). A source that is read again from its beginning needs none of them.
+    """
+
+    def __init__(
+        self, tokeniser: TokeniserSettings, settings: SequenceSettings, store: str = "", resume_from: str = "", islands: int = 1
+    ) -> None:
+        super().__init__()
+        self._start = SequenceStart(tokeniser, settings, store, resume_from, islands)
+
+    def expand(self, documents: beam.PCollection) -> Sequenced:
+        outputs = (
+            documents
+            | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
+            | "Order" >> beam.ParDo(SequenceDoFn(self._start)).with_outputs(DEAD_LETTERS, main="minibatches")
+        )
+        minibatches = outputs.minibatches | "Minibatches" >> _typed(tuple[bytes, bytes])
+        return Sequenced(minibatches, outputs[DEAD_LETTERS] | "Dead letters" >> _typed(bytes))
+
+
+def _typed(kind: Any) -> beam.PTransform:
+    """Give a tagged output its type, and so a coder that is not a pickle."""
+    return beam.Map(_same).with_output_types(kind)
+
+
+def _same(element: Any) -> Any:
+    return element
+
+
+def _keyed(data: bytes) -> tuple[bytes, bytes]:
+    return TokenisedDocument.from_bytes(data).key.encode(), data
+
+
+def _target(head: SequenceHead) -> int:
+    return END_OF_STREAM if head.pending.due is None else head.pending.due
+
+
+def minibatch_documents() -> Callable[[tuple[bytes, bytes]], Iterator[tuple[bytes, bytes]]]:
+    """A function for ``beam.FlatMap``: the documents of a numbered minibatch, (key, bytes (TokenisedDocument)); none of an end marker."""
+    return _documents
+
+
+def _documents(element: tuple[bytes, bytes]) -> Iterator[tuple[bytes, bytes]]:
+    key, data = element
+    link = NumberedMinibatch.from_bytes(data)
+    if not link.is_end:
+        for document in link.minibatch().documents():
+            yield key, document.to_bytes()
