@@ -1,0 +1,244 @@
+"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``; and the settings that they make.
+
+A pipeline lists the groups that it takes (:mod:`pipelines.command` reads its command line). A group's names are its own:
+Beam puts all groups into one space of names. What is learned is checked by the settings records of :mod:`model.settings`, so a
+program that uses those without a command line gets the same errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from apache_beam.options.pipeline_options import PipelineOptions
+from model.parsing import FieldNames
+
+from model.errors import OptionError
+from model.inference import InferenceSettings, inference_for
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.tokeniser import tokeniser_settings
+from pipelines import values
+from pipelines.learner_flags import LEARNER_FLAGS
+
+TOKENS_OF_A_CHECKPOINT = 2_000_000
+
+
+class InputOptions(PipelineOptions):
+    """Input."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
+        parser.add_argument("--input_format", choices=("auto", "jsonl", "avro"), default="auto", help="auto goes by the file's ending")
+        parser.add_argument("--id_field", default="id", help="the field with a document's id")
+        parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601, or seconds since 1970")
+        parser.add_argument("--text_field", default="text", help="the field with its text")
+        parser.add_argument("--label_field", default="label", help="its known class, for evaluation only; records may lack it")
+        parser.add_argument("--key_field", help="one model for each value of this field; without it, one model for all")
+        parser.add_argument("--time_from", choices=("field", "order"), default="field", help="order: the order of the records is the time")
+        parser.add_argument("--max_document_mb", type=values.positive, default=20, help="longer records become dead letters")
+        parser.add_argument("--dead_letters", help="folder for the records that could not be used, each with source and reason")
+
+
+class TokeniserOptions(PipelineOptions):
+    """Words."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        default = TokeniserSettings()
+        parser.add_argument("--stop_words", default=default.stop_words, help="none, file, or the ISO code of a language")
+        parser.add_argument("--stop_words_file", help="with --stop_words=file: one word a line")
+        parser.add_argument("--min_word_length", type=values.whole, default=default.min_length, help="shorter words are left out")
+        parser.add_argument("--max_word_length", type=values.whole, default=default.max_length, help="longer words are left out")
+        parser.add_argument("--stemmer", default=default.stemmer, help="none, or a Snowball algorithm such as english")
+        parser.add_argument("--keep_digits", action="store_true", help="keep words with digits in them")
+
+
+class SequenceOptions(PipelineOptions):
+    """Minibatches."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        default = SequenceSettings()
+        window = values.duration_text(default.window)
+        parser.add_argument("--window", type=values.duration, default=window, help="length of the event-time windows")
+        parser.add_argument("--minibatch_size", type=values.whole, default=default.minibatch_size, help="documents in a minibatch")
+        parser.add_argument("--minibatch_tokens", type=values.whole, default=default.minibatch_tokens, help="tokens in a minibatch")
+
+
+class LearnerOptions(PipelineOptions):
+    """Learner."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        defaults = {item.name: item.default for item in fields(LearnerSettings)}
+        kinds: dict[type, Callable[[str], Any]] = {int: values.whole, float: values.number, str: str}
+        for flag, field, text in LEARNER_FLAGS:
+            parser.add_argument(flag, type=kinds[type(defaults[field])], default=defaults[field], help=text)
+        parser.add_argument("--vocabulary_file", help="with --vocabulary=given: one word a line, as the tokeniser leaves them")
+
+
+class StoreOptions(PipelineOptions):
+    """Model store."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--model_store", help="folder of the published models and checkpoints")
+
+
+class TrainingOptions(PipelineOptions):
+    """Running."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--publish_every", type=values.publication, default="1d", help="a model version: a length of event time, or 4windows")
+        parser.add_argument(
+            "--checkpoint_tokens", type=values.positive, default=TOKENS_OF_A_CHECKPOINT, help="learned between two checkpoints"
+        )
+        parser.add_argument("--resume_from", help="go on from a checkpoint: latest, or its sequence number")
+        parser.add_argument(
+            "--resume_source",
+            choices=("again", "onward"),
+            default="again",
+            help="again: the input is read from its beginning; onward: it holds only what comes after",
+        )
+        parser.add_argument("--threads", type=values.positive, default=1, help="of one learner; they never change a result")
+        parser.add_argument("--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused")
+
+
+class ModelVersionOptions(PipelineOptions):
+    """Which model."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--model_version", default="latest", help="a version of the store, or latest")
+        parser.add_argument("--model_key", default="", help="which model, where the store holds one for each --key_field")
+
+
+class InferenceOptions(PipelineOptions):
+    """Inference."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        default = InferenceSettings()
+        parser.add_argument("--inference", default=default.method, help="gibbs3: each document alone, against the model's counts")
+        parser.add_argument("--inference_sweeps", type=values.whole, default=default.sweeps, help="sweeps over each document")
+        parser.add_argument(
+            "--inference_from",
+            choices=("average", "last"),
+            default="average",
+            help="proportions are averaged over the later half of the sweeps, or come from the last one",
+        )
+        parser.add_argument("--inference_seed", type=values.whole, default=default.seed, help="of the draws, with a document's id")
+
+
+class StreamOptions(PipelineOptions):
+    """Labelling."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--before_first_model",
+            choices=("prior", "wait", "dead_letter"),
+            default="wait",
+            help="a document without an earlier model gets the prior's mixture, waits for the first, or is a dead letter",
+        )
+        parser.add_argument(
+            "--label_with",
+            choices=("window", "latest"),
+            default="window",
+            help="window: the newest model before the end of the document's window; latest: sooner, and not reproducible",
+        )
+        parser.add_argument("--shards", type=values.positive, default=4, help="how many labellers a key has")
+
+
+class OutputOptions(PipelineOptions):
+    """Output."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--output", help="folder for the mixtures")
+        parser.add_argument("--output_format", choices=("jsonl", "avro"), default="jsonl", help="of the mixtures")
+        parser.add_argument("--top_topics", type=values.whole, default=3, help="how many topics are named beside the proportions")
+
+
+class EvaluationOptions(PipelineOptions):
+    """Evaluation."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--held_out", type=values.patterns, help="documents that were not learned: paths or globs")
+        parser.add_argument("--json", help="write the figures here, one JSON line for each version")
+        parser.add_argument("--plot", help="draw the figures here, a PNG")
+
+
+class ShowOptions(PipelineOptions):
+    """Display."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--words", type=values.positive, default=10, help="words shown for each topic")
+
+
+class ArchiveOptions(PipelineOptions):
+    """Archive."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--archive", help="folder for the archive")
+        parser.add_argument("--shard_period", type=values.duration, default="30d", help="event time in one file")
+
+
+def field_names(options: PipelineOptions) -> FieldNames:
+    """How the input names its fields."""
+    given = options.view_as(InputOptions)
+    return FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
+
+
+def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
+    """Checked settings of the tokeniser; a file of stop words is read here."""
+    given = options.view_as(TokeniserOptions)
+    return tokeniser_settings(
+        stop_words=given.stop_words,
+        stop_words_file=given.stop_words_file,
+        min_length=given.min_word_length,
+        max_length=given.max_word_length,
+        stemmer=given.stemmer,
+        digits=given.keep_digits,
+    )
+
+
+def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
+    """Checked settings of the sequence."""
+    given = options.view_as(SequenceOptions)
+    return SequenceSettings(given.window, given.minibatch_size, given.minibatch_tokens)
+
+
+def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
+    """Checked settings of the learner; a file of words is read here."""
+    given = options.view_as(LearnerOptions)
+    chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
+    return LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
+
+
+def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
+    """Checked settings of the inference."""
+    given = options.view_as(InferenceOptions)
+    settings = InferenceSettings(given.inference, given.inference_sweeps, given.inference_from == "average", given.inference_seed)
+    inference_for(settings)
+    return settings
+
+
+def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    if kind != "given":
+        raise OptionError("--vocabulary_file", path, "nothing unless --vocabulary=given", "Add --vocabulary=given, or leave the file out.")
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError("--vocabulary_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))

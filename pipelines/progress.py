@@ -1,0 +1,102 @@
+"""Progress while a learner runs: one line in a terminal, a line now and then in a pipe.
+
+:mod:`transforms.learn` logs a record for every so many tokens to the logger ``beam_topics.progress``; on a local runner they arrive in
+this process, and :func:`progress` shows the newest. The wall clock is used here only, for tokens a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from pipelines.terminal import day
+
+LOGGER = "beam_topics.progress"
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class Progress(logging.Handler):
+    """Keeps the newest record of each (key, island) and says where learning stands."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._newest: dict[tuple[str, int], logging.LogRecord] = {}
+        self._began = time.monotonic()
+        self._first_tokens = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self._newest:
+            # The first record ends compilation and the initial batch, which would spoil the rate.
+            self._began, self._first_tokens = time.monotonic(), record.tokens
+        self._newest[record.key, record.island] = record
+        self.changed(self.line())
+
+    def changed(self, line: str) -> None:
+        """Called with each new line."""
+
+    def line(self) -> str:
+        """Event time reached, documents, tokens a second, words known, effective sample size."""
+        if not self._newest:
+            return "reading"
+        last = max(self._newest.values(), key=lambda record: (record.event_time, record.sequence))
+        island = [record for record in self._newest.values() if record.island == 0]
+        tokens = sum(record.tokens for record in island) - self._first_tokens
+        seconds = max(time.monotonic() - self._began, 1e-3)
+        return (
+            f"up to {day(last.event_time)}  {sum(record.documents for record in island):,} documents"
+            f"  {max(tokens, 0) / seconds:,.0f} tokens/s  {last.words:,} words  ESS {last.ess:.1f}"
+        )
+
+
+class _TerminalProgress(Progress):
+    def __init__(self, live: Live, spinner: Spinner) -> None:
+        super().__init__()
+        self._live, self._spinner = live, spinner
+
+    def changed(self, line: str) -> None:
+        self._spinner.update(text=Text(line))
+
+
+class _PipeProgress(Progress):
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console, self._last = console, -_SECONDS_BETWEEN_LINES
+
+    def changed(self, line: str) -> None:
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            self._console.print(line)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Show progress on standard error until the block ends."""
+    logger, console = logging.getLogger(LOGGER), Console(stderr=True, highlight=False, soft_wrap=True)
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    if console.is_terminal:
+        spinner = Spinner("dots", text="reading")
+        with Live(spinner, console=console, transient=False) as live:
+            handler: Progress = _TerminalProgress(live, spinner)
+            yield from _attached(logger, handler)
+            live.update(Text(handler.line()))
+    else:
+        yield from _attached(logger, _PipeProgress(console))
+    logger.setLevel(level)
+
+
+def _attached(logger: logging.Logger, handler: Progress) -> Iterator[Progress]:
+    logger.addHandler(handler)
+    propagate, logger.propagate = logger.propagate, False
+    try:
+        yield handler
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagate

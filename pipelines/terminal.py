@@ -1,0 +1,93 @@
+"""What pipelines print: tables of topics, small curves, numbers that people can read.
+
+Words and names come from documents, that is from anywhere: they reach the terminal as plain text (:func:`plain`), never as markup
+or control characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from model.snapshot import Snapshot
+from model.times import to_iso
+
+_BARS = "▁▂▃▄▅▆▇█"
+_BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def plain(text: str) -> Text:
+    """The text as it is, with what would move the cursor, colour the screen or turn the writing's direction shown as �."""
+    return Text("".join("\ufffd" if _acts(c) else c for c in text))
+
+
+def _acts(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(character) in _BIDI
+
+
+def sparkline(values: Iterable[float]) -> str:
+    """A curve of one character a value, from 0 to the largest; a blank where the value is not a number."""
+    numbers = [float(value) for value in values]
+    most = max((value for value in numbers if value == value), default=0.0)
+    return "".join(" " if value != value else _BARS[min(7, int(8 * value / most))] if most > 0 else _BARS[0] for value in numbers)
+
+
+def thin(values: Sequence[Any], most: int) -> list[Any]:
+    """At most ``most`` of the values, evenly spread, the first and the last among them."""
+    if len(values) <= most:
+        return list(values)
+    return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))]
+
+
+def shares(snapshot: Snapshot) -> list[float]:
+    """Each topic's share of the tokens that the model holds."""
+    total = float(snapshot.totals.sum())
+    return [float(n) / total if total else 0.0 for n in snapshot.totals]
+
+
+def topic_table(title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int) -> Table:
+    """Topics by share: number, share, curve, most frequent words."""
+    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    table.add_column("topic", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column(plain(curve_title), no_wrap=True)
+    table.add_column("words", overflow="fold", ratio=1)
+    share, top = shares(snapshot), snapshot.top_words(words)
+    for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
+        table.add_row(str(topic), f"{share[topic]:.1%}", Text(curves[topic], style="cyan"), plain(" ".join(top[topic])))
+    return table
+
+
+def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Rows of figures; None is shown as a dash."""
+    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(_figure(value)) for value in row))
+    return table
+
+
+def _figure(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.3f}" if abs(value) < 10 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def console() -> Console:
+    """Standard output; a pipe gets plain text, wide enough for a table."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=140)
+
+
+def day(micros: int) -> str:
+    """The date of a time."""
+    return to_iso(micros)[:10]
