@@ -18,7 +18,7 @@ import fastavro
 import numpy as np
 
 from model import wire
-from model.errors import DamagedDataError, OptionError
+from model.errors import DamagedDataError
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
@@ -76,8 +76,8 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
         return _assemble(facts, list(reader))
     except DamagedDataError:
         raise
-    # fastavro has no exception of its own: a bad byte shows up as whichever of these it leads to.
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError, MemoryError, OverflowError, OptionError) as error:
+    # A bad byte shows up in fastavro, or in us, as whatever exception it leads to.
+    except Exception as error:
         raise DamagedDataError(f"{name} is not a whole snapshot: {type(error).__name__}: {error}") from error
 
 

@@ -1,0 +1,58 @@
+"""Small snapshots and manifests for tests."""
+
+import hashlib
+
+import numpy as np
+
+from model.manifest import Manifest
+from model.settings import TokeniserSettings
+from model.snapshot import Snapshot, TopicWordPrior
+
+
+def snapshot_of(counts, words=None, alpha=0.5, beta=0.1, key="", sequence=3, **others):
+    counts = np.asarray(counts, np.float64)
+    return Snapshot.from_dense(
+        counts,
+        key=key,
+        sequence=sequence,
+        event_time=5_000_000,
+        fingerprint="f0",
+        alpha=np.full(counts.shape[1], alpha) if np.isscalar(alpha) else np.asarray(alpha, np.float64),
+        prior=TopicWordPrior(beta * len(counts), len(counts)),
+        words=words or tuple(f"w{w}" for w in range(len(counts))),
+        tokeniser=TokeniserSettings(stop_words="none"),
+        **others,
+    )
+
+
+def random_snapshot(seed=0, words=30, topics=5, **others):
+    generator = np.random.default_rng(seed)
+    counts = np.where(generator.random((words, topics)) < 0.4, generator.integers(1, 20, (words, topics)) * 0.5, 0.0)
+    return snapshot_of(counts, **others)
+
+
+def manifest_of(sequence, parent=None, **others):
+    values = {
+        "key": "",
+        "sequence": sequence,
+        "event_time": sequence * 1_000_000,
+        "parent": parent,
+        "snapshot": hashlib.sha256(str(sequence).encode()).hexdigest(),
+        "island": 0,
+        "islands": 2,
+        "fingerprint": "f",
+        "chain": "c",
+        "settings": {"learner": {"topics": 3, "words": ["a", "b"]}},
+        "topic_order": [1, 0],
+        "documents": 10,
+        "tokens": 100,
+        "words": 20,
+        "log_evidence": -123.456,
+        "prequential_perplexity": 98.7,
+        "posterior": -200.25,
+        "ess": 3.5,
+        "in_sample_nmi": None,
+        "release": "0.1.0",
+    }
+
+    return Manifest(**{**values, **others})
