@@ -20,7 +20,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Neighbouring paragraphs joined to at least :data:`ENOUGH_WORDS`; a short rest goes to the last piece."""
+    """Neighbouring paragraphs joined to at least :data:`ENOUGH_WORDS`; the last piece may be shorter."""
     done: list[str] = []
     words = 0
     for paragraph in _PARAGRAPH.split(text):

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
-from model.parsing import FieldNames
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
+from model.parsing import MEGABYTE, FieldNames, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from model.tokeniser import tokeniser_settings
 from pipelines import values
@@ -39,7 +39,8 @@ class InputOptions(PipelineOptions):
         parser.add_argument("--label_field", default="label", help="its known class, for evaluation only; records may lack it")
         parser.add_argument("--key_field", help="one model for each value of this field; without it, one model for all")
         parser.add_argument("--time_from", choices=("field", "order"), default="field", help="order: the order of the records is the time")
-        parser.add_argument("--max_document_mb", type=values.positive, default=20, help="longer records become dead letters")
+        most = ParseSettings().max_document_bytes // MEGABYTE
+        parser.add_argument("--max_document_mb", type=values.positive, default=most, help="longer records become dead letters")
         parser.add_argument("--dead_letters", help="folder for the records that could not be used, each with source and reason")
 
 
@@ -94,7 +95,9 @@ class TrainingOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--publish_every", type=values.publication, default="1d", help="a model version: a length of event time, or 4windows")
+        parser.add_argument(
+            "--publish_every", type=values.publication, default="1d", help="a model version: a length of event time, or 4windows"
+        )
         parser.add_argument(
             "--checkpoint_tokens", type=values.positive, default=TOKENS_OF_A_CHECKPOINT, help="learned between two checkpoints"
         )
@@ -192,10 +195,11 @@ class ArchiveOptions(PipelineOptions):
         parser.add_argument("--shard_period", type=values.duration, default="30d", help="event time in one file")
 
 
-def field_names(options: PipelineOptions) -> FieldNames:
-    """How the input names its fields."""
+def parse_settings_of(options: PipelineOptions) -> ParseSettings:
+    """How the input names its fields, and how large a text may be."""
     given = options.view_as(InputOptions)
-    return FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
+    names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
+    return ParseSettings(names, given.max_document_mb * MEGABYTE)
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -81,22 +81,15 @@ def progress() -> Iterator[Progress]:
     logger, console = logging.getLogger(LOGGER), Console(stderr=True, highlight=False, soft_wrap=True)
     level = logger.level
     logger.setLevel(logging.INFO)
-    if console.is_terminal:
-        spinner = Spinner("dots", text="reading")
-        with Live(spinner, console=console, transient=False) as live:
-            handler: Progress = _TerminalProgress(live, spinner)
-            yield from _attached(logger, handler)
-            live.update(Text(handler.line()))
-    else:
-        yield from _attached(logger, _PipeProgress(console))
-    logger.setLevel(level)
-
-
-def _attached(logger: logging.Logger, handler: Progress) -> Iterator[Progress]:
-    logger.addHandler(handler)
-    propagate, logger.propagate = logger.propagate, False
-    try:
-        yield handler
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = propagate
+    spinner = Spinner("dots", text="reading")
+    with ExitStack() as stack:
+        handler: Progress = _PipeProgress(console)
+        if console.is_terminal:
+            handler = _TerminalProgress(stack.enter_context(Live(spinner, console=console)), spinner)
+        logger.addHandler(handler)
+        try:
+            yield handler
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            spinner.update(text=Text(handler.line()))

@@ -1,0 +1,66 @@
+"""Run a graph on a runner, show progress, and say at the end how many records went where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.metrics import MetricsFilter
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineResult
+from rich.console import Console
+
+from model import errors
+from model.errors import BeamTopicsError
+from pipelines.progress import progress
+from pipelines.terminal import plain
+
+NAMESPACE = "beam_topics"
+# Beam hands a worker's exception on as text.
+_OURS = re.compile(r"model\.errors\.(\w+): (.*?)(?: \[while running '[^']*'\])?\s*$", re.MULTILINE)
+
+
+def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int]:
+    """Build the graph, run it to its end, print the counters to standard error and return them.
+
+    Raises:
+        BeamTopicsError: an option is wrong, or a worker raised such an error.
+    """
+    pipeline = beam.Pipeline(options=options)
+    build(pipeline, options)
+    try:
+        with progress():
+            result = pipeline.run()
+            result.wait_until_finish()
+    except Exception as error:
+        if (own := own_error(error)) is not None:
+            raise own from error
+        raise
+    found = counters(result)
+    listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed))
+    return found
+
+
+def own_error(error: BaseException) -> BeamTopicsError | None:
+    """The error of ours that a runner's exception is about, None where there is none."""
+    if isinstance(error, BeamTopicsError):
+        return error
+    found = _OURS.findall(str(error))
+    if not found:
+        return None
+    name, text = found[-1]
+    kind = getattr(errors, name, BeamTopicsError)
+    # An OptionError is made of four parts; its text is all that came through.
+    return BeamTopicsError(text) if issubclass(kind, errors.OptionError) else kind(text)
+
+
+def counters(result: PipelineResult) -> dict[str, int]:
+    """Our counters by name, added up over the steps; none where the runner keeps no metrics."""
+    totals: dict[str, int] = {}
+    for metric in result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
+        name = metric.key.metric.name
+        totals[name] = totals.get(name, 0) + (metric.committed if metric.committed is not None else metric.attempted)
+    return dict(sorted(totals.items()))

@@ -1,0 +1,110 @@
+import pytest
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
+
+from model.errors import OptionError
+from pipelines.command import LOCAL_RUNNER, UsageError, command, parse
+from pipelines.options import InputOptions, LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
+
+GROUPS = (InputOptions, SequenceOptions, LearnerOptions, StoreOptions)
+REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
+GIVEN = ["--input=a.jsonl", "--model_store=m"]
+
+
+def parsed(*flags):
+    return parse([*GIVEN, *flags], "pipelines.x", "What it does.", GROUPS, REQUIRED)
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--topisc=20", "--topisc=20: there is no such option here. Did you mean --topics?"),
+        ("--stremaing", "Did you mean --streaming?"),
+        ("--zzz", "--zzz: there is no such option here. python -m pipelines.x --help shows all options."),
+        ("--output=o", "--output=o: there is no such option here."),
+        ("stray", "stray: there is no such option here."),
+        ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
+        ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
+        ("--input_format=xml", "--input_format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'avro'. Correct the spelling."),
+        ("--seed", "--seed: no value was given. Write --seed=VALUE."),
+        ("--direct_num_workers=two", "--direct_num_workers"),
+    ],
+)
+def test_a_wrong_option_says_what_to_do(flag, message):
+    with pytest.raises(UsageError) as error:
+        parsed(flag)
+    assert message in str(error.value)
+
+
+def test_an_abbreviation_is_not_guessed():
+    with pytest.raises(UsageError, match="--topic=3: there is no such option here. Did you mean --topics?"):
+        parsed("--topic=3")
+
+
+@pytest.mark.parametrize("argv", [["--model_store=m"], ["--input=a", "--model_store="], []])
+def test_a_missing_option_comes_with_an_example(argv):
+    with pytest.raises(
+        UsageError, match=r"--(input|model_store) is missing. Give it, for example --(input='data/\*.jsonl'|model_store=models)"
+    ):
+        parse(argv, "pipelines.x", "", GROUPS, REQUIRED)
+
+
+@pytest.mark.parametrize("runner", [[], ["--runner=DirectRunner"], ["--runner=direct"], ["--runner=apache_beam.runners.DirectRunner"]])
+def test_local_runs_have_one_runner(runner):
+    assert parsed(*runner).view_as(StandardOptions).runner == LOCAL_RUNNER
+
+
+def test_beams_options_pass():
+    options = parsed("--streaming", "--direct_num_workers=2", "--runner=PrismRunner")
+    assert options.view_as(StandardOptions).streaming
+    assert options.view_as(StandardOptions).runner == "PrismRunner"
+    assert options.view_as(DirectOptions).direct_num_workers == 2
+
+
+def test_another_runner_may_know_options_that_nobody_here_knows():
+    parsed("--runner=FlinkRunner", "--checkpointing_interval=1000")
+    with pytest.raises(UsageError, match="Did you mean --topics?"):
+        parsed("--runner=FlinkRunner", "--topisc=20")
+
+
+def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
+    with pytest.raises(SystemExit) as ending:
+        parsed("--help")
+    assert ending.value.code == 0
+    text = capsys.readouterr().out
+    assert "usage: python -m pipelines.x --input=... --model_store=... [options]" in text
+    for part in ("What it does.", "Input:", "Learner:", "Minibatches:", "(required)", "(default: 1h)", "(default: residual)"):
+        assert part in text
+    assert "Beam's own options may be given too" in text
+    assert "--direct_runner_bundle_repeat" not in text
+    assert "--output" not in text
+
+
+def run_with(error):
+    def run(options):
+        raise error
+
+    return command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, run)
+
+
+def test_an_error_is_one_line_on_stderr_and_exit_code_2(capsys):
+    assert run_with(OptionError("--topics", 0, "1 or more", "Correct the value."))(["--model_store=m"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == "python -m pipelines.x: --topics: 0 was given; allowed is 1 or more. Correct the value.\n"
+    assert captured.out == ""
+
+
+def test_an_error_that_is_ours_to_mend_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError):
+        run_with(ZeroDivisionError())(["--model_store=m"])
+
+
+def test_success_is_exit_code_0():
+    seen = []
+    assert command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, seen.append)(["--model_store=here"]) == 0
+    assert seen[0].view_as(StoreOptions).model_store == "here"
+
+
+def test_no_two_groups_have_the_same_option():
+    ours = [group for group in PipelineOptions.__subclasses__() if group.__module__ == OutputOptions.__module__]
+    assert len(ours) > 8
+    PipelineOptions(["--input=a"]).get_all_options()

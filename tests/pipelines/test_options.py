@@ -1,0 +1,77 @@
+from dataclasses import fields
+
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.errors import OptionError
+from model.inference import InferenceSettings
+from model.parsing import FieldNames, ParseSettings
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from pipelines.learner_flags import LEARNER_FLAGS
+from pipelines.options import inference_settings_of, learner_settings_of, parse_settings_of, sequence_settings_of, tokeniser_settings_of
+
+
+def options(*flags):
+    return PipelineOptions(list(flags))
+
+
+def test_defaults_are_those_of_the_settings():
+    assert parse_settings_of(options()) == ParseSettings()
+    assert tokeniser_settings_of(options()) == TokeniserSettings()
+    assert sequence_settings_of(options()) == SequenceSettings()
+    assert learner_settings_of(options()) == LearnerSettings()
+    assert inference_settings_of(options()) == InferenceSettings()
+
+
+def test_every_field_of_the_learner_has_a_flag():
+    assert {field for _, field, _ in LEARNER_FLAGS} | {"words"} == {item.name for item in fields(LearnerSettings)}
+
+
+def test_values_reach_the_settings():
+    made = learner_settings_of(options("--topics=7", "--particles=6", "--islands=3", "--ess=2.5", "--rejuvenate_every=4", "--seed=9"))
+    assert (made.topics, made.particles, made.islands, made.ess, made.every, made.seed) == (7, 6, 3, 2.5, 4, 9)
+    assert sequence_settings_of(options("--window=2d", "--minibatch_size=10")).window == 172_800_000_000
+    assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
+    assert not inference_settings_of(options("--inference_from=last")).average
+    given = options("--id_field=i", "--timestamp_field=t", "--text_field=x", "--label_field=l", "--key_field=k", "--max_document_mb=1")
+    assert parse_settings_of(given) == ParseSettings(FieldNames("i", "t", "x", "l", "k"), 2**20)
+
+
+@pytest.mark.parametrize(
+    ("make", "flag", "message"),
+    [
+        (learner_settings_of, "--topics=0", "--topics: 0 was given; allowed is 1 or more"),
+        (learner_settings_of, "--alpha=0", "--alpha: 0.0 was given"),
+        (learner_settings_of, "--islands=3", "--islands: 3 was given; allowed is a divisor of --particles"),
+        (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of residual"),
+        (learner_settings_of, "--rejuvenation_decay=3", "--rejuvenation_decay: 3.0 was given"),
+        (learner_settings_of, "--vocabulary=given", "Give the words with --vocabulary_file"),
+        (
+            learner_settings_of,
+            "--vocabulary_file=w.txt",
+            "--vocabulary_file: 'w.txt' was given; allowed is nothing unless --vocabulary=given",
+        ),
+        (sequence_settings_of, "--minibatch_size=0", "--minibatch_size: 0 was given"),
+        (tokeniser_settings_of, "--stop_words=xx", "--stop_words: 'xx' was given"),
+        (tokeniser_settings_of, "--stemmer=latin", "--stemmer: 'latin' was given"),
+        (tokeniser_settings_of, "--max_word_length=1", "--max_word_length: 1 was given; allowed is 2 or more"),
+        (inference_settings_of, "--inference_sweeps=-1", "--inference_sweeps: -1 was given"),
+        (inference_settings_of, "--inference=magic", "--inference: 'magic' was given"),
+    ],
+)
+def test_a_wrong_setting_names_its_flag(make, flag, message):
+    with pytest.raises(OptionError) as error:
+        make(options(flag))
+    assert message in str(error.value)
+
+
+def test_a_given_vocabulary_is_read_in_order_without_repetition(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("ship\nharbour\n\nship\n judge \n", encoding="utf-8")
+    made = learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={path}"))
+    assert made.words == ("ship", "harbour", "judge")
+
+
+def test_a_vocabulary_that_cannot_be_read(tmp_path):
+    with pytest.raises(OptionError, match=r"--vocabulary_file: .* allowed is a UTF-8 text file, one word a line"):
+        learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={tmp_path / 'absent'}"))

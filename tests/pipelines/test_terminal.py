@@ -1,0 +1,64 @@
+import io
+
+import numpy as np
+from rich.console import Console
+
+from model.snapshot import Snapshot, TopicWordPrior
+from pipelines.terminal import figure_table, plain, shares, sparkline, thin, topic_table
+
+
+def printed(table):
+    out = io.StringIO()
+    Console(file=out, width=100).print(table)
+    return out.getvalue()
+
+
+def snapshot():
+    counts = np.array([[3.0, 0.0], [0.0, 8.0], [1.0, 4.0]])
+    words = ("[red]a[/red]", "b\x1b[31mb", "plain")
+    return Snapshot.from_dense(
+        counts,
+        key="",
+        sequence=1,
+        event_time=0,
+        fingerprint="",
+        alpha=np.ones(2),
+        prior=TopicWordPrior(1.0, 3),
+        words=words,
+    )
+
+
+def test_sparklines():
+    assert sparkline([0, 1, 2, 8]) == "▁▂▃█"
+    assert sparkline([0, 0]) == "▁▁"
+    assert sparkline([float("nan"), 1]) == " █"
+    assert sparkline([]) == ""
+
+
+def test_thin_keeps_both_ends():
+    assert thin(range(5), 9) == [0, 1, 2, 3, 4]
+    some = thin(range(100), 7)
+    assert len(some) == 7
+    assert (some[0], some[-1]) == (0, 99)
+
+
+def test_shares_sum_to_one():
+    assert shares(snapshot()) == [4 / 16, 12 / 16]
+
+
+def test_words_are_shown_as_they_are_and_never_obeyed():
+    text = printed(topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3))
+    assert "[red]a[/red]" in text
+    assert "[b]title[/b]" in text
+    assert "\x1b" not in text
+    assert text.index("75.0%") < text.index("25.0%")
+
+
+def test_control_and_bidirectional_characters_are_replaced():
+    assert plain("a\x1b[2Jb\r\u202ec\u2028").plain == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
+    assert plain("déjà\u200cvu — 言葉").plain == "déjà\u200cvu — 言葉"
+
+
+def test_figures():
+    text = printed(figure_table("t", ("a", "b", "c", "d"), [(1234, None, 0.5, 812.7)]))
+    assert all(part in text for part in ("1,234", "–", "0.500", "813"))
