@@ -25,6 +25,10 @@ class Live:
     witness: bytes
     nbytes: int
 
+    def stands_at(self, sequence: int, fingerprint: bytes, witness: bytes) -> bool:
+        """Whether it stands exactly where a head does."""
+        return (self.sequence, self.fingerprint, self.witness) == (sequence, fingerprint, witness)
+
 
 class LiveLearners:
     """The learners that were used last, within ``capacity`` bytes; the last one is kept however large it is."""

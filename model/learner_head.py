@@ -1,0 +1,82 @@
+"""The head of a learner: all that is committed at each minibatch, a few hundred bytes; and the checkpoint, a head with a state.
+
+A learner's state is (checkpoint, log): the checkpoint is a file in the model store, the log holds the minibatches since. The head
+names both, and says what a replay must come to: the fingerprint (which settings, island, release and minibatches) and the witness
+(the bits of the evidence and of each particle's posterior).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from model import wire
+from model.learners.base import ALGORITHM_VERSION
+from model.settings import LearnerSettings
+
+_CHECKPOINT = b"BTc1"
+
+
+def learner_fingerprint(settings: LearnerSettings, island: int, chain: bytes) -> bytes:
+    """H(settings that change what is learned, island, algorithm version, h_n)."""
+    return wire.digest(settings.canonical().encode(), str(island).encode(), str(ALGORITHM_VERSION).encode(), chain)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerHead:
+    """Where one learner stands.
+
+    Attributes:
+        sequence, chain: the last minibatch learned, and its h_n. fingerprint, witness: after it.
+        checkpoint_sequence, checkpoint: which minibatches the checkpoint holds, and its digest, hex; 0 and "" before the first.
+        log_count, log_tokens: of the log. gaps: entries of the gap bag, which came too early.
+        window_end: of the last minibatch.
+        offered: sequence of the last candidate. period, windows: what decides when the next is due.
+        log_evidence, scored_tokens: when the last candidate was offered.
+        candidates: the bytes of those since the checkpoint, preceded by the last one before it.
+    """
+
+    sequence: int
+    chain: bytes
+    fingerprint: bytes
+    witness: bytes
+    checkpoint_sequence: int = 0
+    checkpoint: str = ""
+    log_count: int = 0
+    log_tokens: int = 0
+    gaps: int = 0
+    window_end: int = 0
+    offered: int = 0
+    period: int | None = None
+    windows: int = 0
+    log_evidence: float = 0.0
+    scored_tokens: int = 0
+    candidates: tuple[bytes, ...] = ()
+
+    MAGIC = b"BTh1"
+
+    def to_bytes(self) -> bytes:
+        return wire.pack(self.MAGIC, self._numbers(), self.chain, self.fingerprint, self.witness, *self.candidates)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LearnerHead:
+        header, (chain, fingerprint, witness, *candidates) = wire.unpack(cls.MAGIC, data)
+        return cls(chain=chain, fingerprint=fingerprint, witness=witness, candidates=tuple(candidates), **header)
+
+    def _numbers(self) -> dict[str, Any]:
+        others = ("chain", "fingerprint", "witness", "candidates")
+        return {name: getattr(self, name) for name in self.__slots__ if name not in others}
+
+
+def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
+    """A checkpoint: the learner's saved state, and its head as it is without log and gaps.
+
+    The ``checkpoint`` in it is the one before, so the candidates of a whole history can be found again.
+    """
+    return wire.pack(_CHECKPOINT, {}, replace(head, log_count=0, log_tokens=0, gaps=0).to_bytes(), state)
+
+
+def checkpoint_from_bytes(data: bytes) -> tuple[LearnerHead, bytes]:
+    """The inverse of :func:`checkpoint_to_bytes`. Raises DamagedDataError."""
+    _, (head, state) = wire.unpack(_CHECKPOINT, data)
+    return LearnerHead.from_bytes(head), state

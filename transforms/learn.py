@@ -1,0 +1,177 @@
+"""``Learn``: numbered minibatches into candidate versions, one stateful step for each island of each model key.
+
+    minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
+
+The step has no timers and no opinion about order: :class:`transforms.sequence.Sequence` decided that, and a minibatch that comes before
+its turn waits in a bag. :mod:`model.learning` has the protocol; this module joins it to Beam's state, counters and the progress log.
+
+Progress: logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens, whose attributes are key, island,
+sequence, event_time (microseconds), documents, tokens (of this process so far), words, ess and log_evidence (per token).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+
+from model.candidates import Candidate
+from model.learn_options import LearnOptions
+from model.learner_head import LearnerHead
+from model.learners.base import StepInfo
+from model.learning import Outcome, Session
+from model.records import NumberedMinibatch
+from transforms.sequence import END_OF_STREAM, NAMESPACE
+
+PROGRESS = logging.getLogger("beam_topics.progress")
+_ISLAND_BYTES = 4
+
+
+def island_key(key: bytes, island: int) -> bytes:
+    """The Beam key of one island of a model key."""
+    return island.to_bytes(_ISLAND_BYTES, "big") + key
+
+
+def split_island_key(data: bytes) -> tuple[str, int]:
+    """The inverse: model key and island."""
+    return data[_ISLAND_BYTES:].decode(), int.from_bytes(data[:_ISLAND_BYTES], "big")
+
+
+def to_islands(element: tuple[bytes, bytes], islands: int) -> Iterator[tuple[bytes, bytes]]:
+    """The same minibatch for every island."""
+    key, data = element
+    for island in range(islands):
+        yield island_key(key, island), data
+
+
+class LearnDoFn(beam.DoFn):
+    """See the module's docstring; keyed by :func:`island_key`."""
+
+    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
+    LOG = BagStateSpec("log", BytesCoder())
+    GAP = BagStateSpec("gap", BytesCoder())
+    _HEAD = beam.DoFn.StateParam(HEAD)
+    _LOG = beam.DoFn.StateParam(LOG)
+    _GAP = beam.DoFn.StateParam(GAP)
+
+    def __init__(self, options: LearnOptions, progress_tokens: int) -> None:
+        self._options = replace(options, end_of_stream=END_OF_STREAM)
+        self._progress_tokens = progress_tokens
+        self._heads: dict[bytes, LearnerHead] = {}
+
+    def setup(self) -> None:
+        self._count = Counters()
+        self._progress = Progress(self._progress_tokens)
+        self._sessions: dict[bytes, Session] = {}
+
+    def start_bundle(self) -> None:
+        self._heads = {}
+
+    def process(
+        self, element: tuple[bytes, bytes], head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP
+    ) -> Iterator[TimestampedValue]:
+        """Learn what came, if it is its turn."""
+        name, data = element
+        key, island = split_island_key(name)
+        session = self._sessions.setdefault(name, Session(self._options, key, island))
+        candidates: list[Candidate] = []
+        if name not in self._heads:
+            held = head.read()
+            if held:
+                self._heads[name] = LearnerHead.from_bytes(held)
+            else:
+                self._heads[name], candidates = session.first()
+        outcome = session.handle(self._heads[name], NumberedMinibatch.from_bytes(data), log, gap)
+        self._heads[name] = outcome.head
+        head.write(outcome.head.to_bytes())
+        self._count(outcome)
+        for after, info in outcome.steps:
+            self._progress(key, island, after, info)
+        for candidate in candidates + outcome.candidates:
+            yield TimestampedValue((name[_ISLAND_BYTES:], candidate.to_bytes()), _time_of(candidate))
+
+
+class Counters:
+    """What happened, as Beam's counters and distributions."""
+
+    def __init__(self) -> None:
+        names = ("learned_minibatches", "learned_documents", "learned_tokens", "unknown_tokens", "resamplings")
+        self._counters = {name: Metrics.counter(NAMESPACE, name) for name in (*names, "restores", "checkpoints", "gaps", "repeats")}
+        self._ess = Metrics.distribution(NAMESPACE, "ess_x1000")
+        self._log_loss = Metrics.distribution(NAMESPACE, "log_loss_per_token_x1000")
+
+    def __call__(self, outcome: Outcome) -> None:
+        for name in ("restores", "checkpoints", "gaps", "repeats"):
+            self._add(name, getattr(outcome, name))
+        for _, info in outcome.steps:
+            self._add("learned_minibatches", 1)
+            self._add("learned_documents", info.documents)
+            self._add("learned_tokens", info.tokens)
+            self._add("unknown_tokens", info.unknown_tokens)
+            self._add("resamplings", info.resamplings)
+            self._ess.update(round(1000 * info.ess))
+            if info.tokens:
+                self._log_loss.update(round(-1000 * info.log_evidence / info.tokens))
+
+    def _add(self, name: str, count: int) -> None:
+        if count:
+            self._counters[name].inc(count)
+
+
+class Progress:
+    """Log records for a display; they never feed back."""
+
+    def __init__(self, every: int) -> None:
+        self._every, self._documents, self._tokens, self._told = every, 0, 0, -every
+
+    def __call__(self, key: str, island: int, head: LearnerHead, info: StepInfo) -> None:
+        self._documents += info.documents
+        self._tokens += info.tokens
+        if self._tokens - self._told < self._every:
+            return
+        self._told = self._tokens
+        figures = {
+            "key": key,
+            "island": island,
+            "sequence": head.sequence,
+            "event_time": head.window_end,
+            "documents": self._documents,
+            "tokens": self._tokens,
+            "words": info.words,
+            "ess": info.ess,
+            "log_evidence": info.log_evidence / max(info.tokens, 1),
+        }
+        PROGRESS.info("minibatch %d of key %r, island %d", head.sequence, key, island, extra=figures)
+
+
+class Learn(beam.PTransform):
+    """Learn minibatches on every island; gives the candidates (key, bytes).
+
+    Args:
+        options: what is learned, where it is kept, and when versions are due.
+        progress_tokens: one progress record every so many tokens, for each worker.
+    """
+
+    def __init__(self, options: LearnOptions, progress_tokens: int = 20_000) -> None:
+        super().__init__()
+        self._options, self._progress_tokens = options, progress_tokens
+
+    def expand(self, minibatches: beam.PCollection) -> beam.PCollection:
+        islands = self._options.settings.islands
+        return (
+            minibatches
+            | "To islands" >> beam.FlatMap(to_islands, islands).with_output_types(tuple[bytes, bytes])
+            | "Learn" >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(tuple[bytes, bytes])
+        )
+
+
+def _time_of(candidate: Candidate) -> Timestamp:
+    return Timestamp(micros=candidate.at)
