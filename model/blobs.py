@@ -132,7 +132,7 @@ def blobs_at(root: str) -> Blobs:
     """
     if not root or "://" in root:
         raise OptionError(
-            "--store", root, "a local folder", "Give a path on a disk that all workers share, without a scheme such as gs://."
+            "--model_store", root, "a local folder", "Give a path on a disk that all workers share, without a scheme such as gs://."
         )
     return LocalBlobs(root)
 

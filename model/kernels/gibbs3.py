@@ -31,11 +31,12 @@ def pick(cumulated: Any, u: Any) -> Any:
 
 @kernel
 def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, topic_count: Any, share: Any) -> Any:
-    """float64[V, T]: n_wt + share of the rows named."""
+    """float64[V, T]: n_wt + share of the rows named; a row of -1 is a word without counts."""
     table = np.full((rows.shape[0], topic_count), share)
     for v in range(rows.shape[0]):
-        for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
-            table[v, topics[at]] += counts[at]
+        if rows[v] >= 0:
+            for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
+                table[v, topics[at]] += counts[at]
     return table
 
 

@@ -97,5 +97,5 @@ def test_key_that_no_file_system_takes():
 
 @pytest.mark.parametrize("root", ["gs://bucket/store", "", "s3://b"])
 def test_only_local_roots(root):
-    with pytest.raises(OptionError, match=f"--store: '{root}' was given; allowed is a local folder. Give a path"):
+    with pytest.raises(OptionError, match=f"--model_store: '{root}' was given; allowed is a local folder. Give a path"):
         blobs_at(root)

@@ -1,0 +1,113 @@
+"""All figures of one model version on documents that it has not learned, as one flat dictionary for a table or a line of JSON.
+
+The nMI follows May, Clemmer and Van Durme (2014): topics fixed at P(w | z), a first pass and five Gibbs sweeps over the test
+documents, a document's cluster is its most frequent topic (the lower one of two that are equal). As the topics are fixed,
+documents do not influence each other, so their order, which May shuffled, is of no account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from model.errors import OptionError
+from model.evaluation.nmi import nmi
+from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
+from model.kernels import held_out, random
+from model.records import TokenisedDocument
+from model.snapshot import Snapshot
+
+# Below this share of known words a model no longer speaks the language of its documents.
+RETRAIN_BELOW = 0.7
+
+Figures = dict[str, float | int | bool | None]
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """How held-out documents are scored.
+
+    Attributes:
+        sweeps: Gibbs sweeps before the nMI's clusters are read.
+        unseen: score unknown words too, where the prior has a probability for them; else leave them out.
+        check_documents: how many documents, evenly spread, left-to-right scores; 0: none. check_tokens: the first so many tokens of each.
+        particles: of left-to-right. seed: of all draws.
+    """
+
+    sweeps: int = 5
+    unseen: bool = True
+    check_documents: int = 50
+    check_tokens: int = 200
+    particles: int = 10
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for option, value, least in (
+            ("--evaluation_sweeps", self.sweeps, 0),
+            ("--check_documents", self.check_documents, 0),
+            ("--check_tokens", self.check_tokens, 1),
+            ("--check_particles", self.particles, 1),
+            ("--evaluation_seed", self.seed, 0),
+        ):
+            if value < least:
+                raise OptionError(option, value, f"a whole number of {least} or more", "Correct the value.")
+
+
+def evaluate(snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings | None = None) -> Figures:
+    """The figures of one snapshot.
+
+    Returns:
+        ``documents``, ``tokens``; ``labelled_documents``, ``nmi`` (None without labels); ``coverage``, the share of the distinct words that
+        the model knows, and ``retrain`` where that is too little; ``scored_tokens``, ``left_out_tokens`` and
+        ``first_moment_perplexity``; ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last two of
+        the same tokens. A perplexity is None where no token was scored.
+    """
+    documents, settings = list(documents), settings or EvaluationSettings()
+    scored = sum((first_moment(snapshot, document, settings.unseen) for document in documents), Score())
+    labelled = [document for document in documents if document.label is not None]
+    known = coverage(snapshot, documents)
+    return {
+        "documents": len(documents),
+        "tokens": sum(len(document.tokens) for document in documents),
+        "labelled_documents": len(labelled),
+        "nmi": nmi([document.label for document in labelled], clusters(snapshot, labelled, settings)) if labelled else None,
+        "coverage": known,
+        "retrain": known is not None and known < RETRAIN_BELOW,
+        "scored_tokens": scored.tokens,
+        "left_out_tokens": scored.left_out,
+        "first_moment_perplexity": scored.perplexity,
+        **_check(snapshot, documents, settings),
+    }
+
+
+def clusters(snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings) -> list[int]:
+    """Each document's most frequent topic; of a document without a known word, topic 0."""
+    return [int(np.argmax(_topic_counts(snapshot, document, settings))) for document in documents]
+
+
+def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:
+    """The share of the documents' distinct words that the model knows; None where there is no word."""
+    words = {word for document in documents for word in document.words}
+    return len(words & snapshot.numbers.keys()) / len(words) if words else None
+
+
+def _topic_counts(snapshot: Snapshot, document: TokenisedDocument, settings: EvaluationSettings) -> Sequence[int]:
+    phi, tokens = word_table(snapshot, document, unseen=False)
+    key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
+    counts: Sequence[int] = held_out.sample_fixed(tokens, phi, snapshot.alpha, settings.sweeps, key0, key1)
+    return counts
+
+
+def _check(snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings) -> Figures:
+    slow, fast = Score(), Score()
+    for number in np.unique(np.linspace(0, len(documents) - 1, settings.check_documents if documents else 0).astype(int)):
+        document = replace(documents[number], tokens=documents[number].tokens[: settings.check_tokens])
+        slow += left_to_right(snapshot, document, settings.particles, settings.seed, settings.unseen)
+        fast += first_moment(snapshot, document, settings.unseen)
+    return {
+        "checked_tokens": slow.tokens,
+        "left_to_right_perplexity": slow.perplexity,
+        "first_moment_of_checked": fast.perplexity,
+    }

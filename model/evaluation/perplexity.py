@@ -1,0 +1,76 @@
+"""How well a model predicts documents that it has not learned: probabilities of their tokens, each given the tokens before it.
+
+Topics are fixed at the snapshot's P(w | z); only the document's mixture is unknown, and no method below looks ahead. Two estimates:
+
+* *first moment* (Scott and Baldridge 2013): one pass with expected topic counts. Deterministic, linear, the one for traces.
+* *left to right* (Wallach et al. 2009): R particles, each of which redraws all earlier topics before every token. Quadratic; the check.
+  A token's probability is the mean over the particles.
+
+Perplexity = exp(-sum of ln p / tokens scored). A word that the model does not know has a probability where the prior expects more
+words than the model has (a growing vocabulary); where it does not, the token is left out, and counted as left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.kernels import held_out, random
+from model.kernels.gibbs3 import dense_rows
+from model.records import FloatArray, IntArray, TokenisedDocument
+from model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Tokens scored, the sum of their ln p, and the tokens left out; scores of documents add up."""
+
+    log_probability: float = 0.0
+    tokens: int = 0
+    left_out: int = 0
+
+    def __add__(self, other: Score) -> Score:
+        return Score(self.log_probability + other.log_probability, self.tokens + other.tokens, self.left_out + other.left_out)
+
+    @property
+    def perplexity(self) -> float | None:
+        """None where nothing was scored."""
+        return math.exp(-self.log_probability / self.tokens) if self.tokens else None
+
+
+def knows_unseen_words(snapshot: Snapshot) -> bool:
+    """Whether the prior keeps some probability for words that are not in the snapshot."""
+    return snapshot.prior.words > len(snapshot.words)
+
+
+def word_table(snapshot: Snapshot, document: TokenisedDocument, unseen: bool) -> tuple[FloatArray, IntArray]:
+    """float64[V, T]: P(w | z) of the document's words; int32[n]: its tokens as rows of that. Unknown words are in it if ``unseen``."""
+    rows = np.array([snapshot.numbers.get(word, -1) for word in document.words], np.int64)
+    scored = rows >= (-1 if unseen else 0)
+    local = np.cumsum(scored, dtype=np.int32) - 1
+    tokens = local[document.tokens[scored[document.tokens]]]
+    sparse = snapshot.offsets, snapshot.topics, snapshot.counts
+    table: FloatArray = dense_rows(rows[scored], *sparse, snapshot.topic_count, snapshot.prior.share)
+    table /= snapshot.totals + snapshot.prior.a
+    return table, tokens
+
+
+def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool = True) -> Score:
+    """The first-moment estimate. ``unseen``: score unknown words too, where the prior has a probability for them."""
+    phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
+    p = held_out.first_moment(tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()))
+    return _score(p, document)
+
+
+def left_to_right(snapshot: Snapshot, document: TokenisedDocument, particles: int, seed: int, unseen: bool = True) -> Score:
+    """The left-to-right estimate with so many particles; draws depend on (seed, key, document id) alone."""
+    phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
+    key0, key1 = random.stream_key(seed, f"{document.key}\0{document.id}")
+    p = held_out.left_to_right(tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1)
+    return _score(p.mean(axis=0), document)
+
+
+def _score(p: FloatArray, document: TokenisedDocument) -> Score:
+    return Score(float(np.sum(np.log(p))), len(p), len(document.tokens) - len(p))
