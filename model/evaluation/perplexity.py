@@ -4,7 +4,9 @@ Topics are fixed at the snapshot's P(w | z); only the document's mixture is unkn
 
 * *first moment* (Scott and Baldridge 2013): one pass with expected topic counts. Deterministic, linear, the one for traces.
 * *left to right* (Wallach et al. 2009): R particles, each of which redraws all earlier topics before every token. Quadratic; the check.
-  A token's probability is the mean over the particles.
+  A token's probability is the mean over the particles. Ours are resampled after each token, in proportion to what they gave it: only
+  then is the estimate of P(document) unbiased. (As printed, the particles after a token follow another law than the topics
+  given all tokens so far; on a document of six tokens the limit of many particles was 10 % too high, on longer ones 0.3 %.)
 
 Perplexity = exp(-sum of ln p / tokens scored). A word that the model does not know has a probability where the prior expects more
 words than the model has (a growing vocabulary); where it does not, the token is left out, and counted as left out.
@@ -69,7 +71,7 @@ def left_to_right(snapshot: Snapshot, document: TokenisedDocument, particles: in
     phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
     key0, key1 = random.stream_key(seed, f"{document.key}\0{document.id}")
     p = held_out.left_to_right(tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1)
-    return _score(p.mean(axis=0), document)
+    return _score(p, document)
 
 
 def _score(p: FloatArray, document: TokenisedDocument) -> Score:

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.kernels.gibbs3 import pick
 from model.kernels.jit import inlined, kernel
-from model.kernels.random import EVALUATION, fill_uniforms
+from model.kernels.random import EVALUATION, fill_uniforms, uniform
 
 # The ``sequence`` that keeps the uniforms of the two samplers apart.
 _SWEEPS, _LEFT_TO_RIGHT = 0, 1
@@ -45,30 +45,54 @@ def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
     return p
 
 
+@inlined
+def _parents(parents: Any, weights: Any, u: Any) -> Any:
+    """Systematic resampling: fill ``parents`` in proportion to the weights, by one uniform; returns the weights' sum."""
+    particles = weights.shape[0]
+    total = 0.0
+    for r in range(particles):
+        total += weights[r]
+    cumulated = 0.0
+    child = 0
+    for r in range(particles):
+        cumulated += weights[r]
+        while child < particles and (child + u) * total < cumulated * particles:
+            parents[child] = r
+            child += 1
+    # Rounding may leave the last sum a little short.
+    parents[child:] = particles - 1
+    return total
+
+
 @kernel
 def left_to_right(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any, particles: Any, key0: Any, key1: Any) -> Any:
-    """float64[R, n]: each particle's P(w_i | its topics of the tokens before i).
+    """float64[n]: the mean over the particles of P(w_i | a particle's topics of the tokens before i).
 
-    Before each token a particle redraws the topics of all tokens before it, one sweep, and then draws that token's: n^2 / 2 draws.
+    Before each token a particle redraws the topics of all tokens before it, one sweep; then particles are resampled by what they
+    gave the token, and draw its topic: R n^2 / 2 draws.
     """
     n = tokens.shape[0]
-    p = np.empty((particles, n))
-    in_document = np.zeros(alpha.shape[0], np.int64)
+    p = np.empty(n)
+    weights, parents = np.empty(particles), np.empty(particles, np.int64)
+    in_document = np.zeros((particles, alpha.shape[0]), np.int64)
     cumulated = np.empty(alpha.shape[0])
-    states = np.empty(n, np.int32)
-    uniforms = np.empty(n)
-    for r in range(particles):
-        in_document[:] = 0
-        for i in range(n):
-            fill_uniforms(uniforms, i + 1, i * (i + 1) // 2, key0, key1, r, _LEFT_TO_RIGHT, EVALUATION)
+    states = np.zeros((particles, n), np.int32)
+    uniforms = np.empty((particles, n))
+    for i in range(n):
+        for r in range(particles):
+            fill_uniforms(uniforms[r], i + 1, i * (i + 1) // 2, key0, key1, r, _LEFT_TO_RIGHT, EVALUATION)
             for j in range(i):
-                in_document[states[j]] -= 1
-                _cumulate(cumulated, phi, tokens[j], alpha, in_document)
-                states[j] = pick(cumulated, uniforms[j])
-                in_document[states[j]] += 1
-            p[r, i] = _cumulate(cumulated, phi, tokens[i], alpha, in_document) / (alpha_sum + i)
-            states[i] = pick(cumulated, uniforms[i])
-            in_document[states[i]] += 1
+                in_document[r, states[r, j]] -= 1
+                _cumulate(cumulated, phi, tokens[j], alpha, in_document[r])
+                states[r, j] = pick(cumulated, uniforms[r, j])
+                in_document[r, states[r, j]] += 1
+            weights[r] = _cumulate(cumulated, phi, tokens[i], alpha, in_document[r]) / (alpha_sum + i)
+        p[i] = _parents(parents, weights, uniform(i, key0, key1, particles, _LEFT_TO_RIGHT, EVALUATION)) / particles
+        states, in_document = states[parents], in_document[parents]
+        for r in range(particles):
+            _cumulate(cumulated, phi, tokens[i], alpha, in_document[r])
+            states[r, i] = pick(cumulated, uniforms[r, i])
+            in_document[r, states[r, i]] += 1
     return p
 
 
