@@ -1,5 +1,6 @@
 """Packaging; Beam's ``--setup_file`` builds it and installs it on every worker."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -13,9 +14,16 @@ def requirements() -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
+def version() -> str:
+    """The release, read without importing anything."""
+    found = re.search(r'__version__ = "(.+)"', (HERE / "model" / "__init__.py").read_text(encoding="utf-8"))
+    assert found is not None
+    return found[1]
+
+
 setup(
     name="beam-topics",
-    version="0.1.0",
+    version=version(),
     description="Live topic models over unbounded document streams, on Apache Beam",
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",

@@ -16,8 +16,10 @@ from typing import Any
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
+from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings, inference_for
 from model.parsing import MEGABYTE, FieldNames, ParseSettings
+from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from model.tokeniser import tokeniser_settings
 from pipelines import values
@@ -26,13 +28,20 @@ from pipelines.learner_flags import LEARNER_FLAGS
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 
 
-class InputOptions(PipelineOptions):
+class SourceOptions(PipelineOptions):
     """Input."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
-        parser.add_argument("--input_format", choices=("auto", "jsonl", "avro"), default="auto", help="auto goes by the file's ending")
+
+
+class RecordOptions(PipelineOptions):
+    """Records."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--format", choices=("auto", "jsonl", "avro"), default="auto", help="auto goes by the file's ending")
         parser.add_argument("--id_field", default="id", help="the field with a document's id")
         parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601, or seconds since 1970")
         parser.add_argument("--text_field", default="text", help="the field with its text")
@@ -173,9 +182,16 @@ class EvaluationOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--held_out", type=values.patterns, help="documents that were not learned: paths or globs")
+        default = EvaluationSettings()
+        parser.add_argument("--held_out", type=values.patterns, help="documents that were not learned: paths or globs, with commas")
         parser.add_argument("--json", help="write the figures here, one JSON line for each version")
         parser.add_argument("--plot", help="draw the figures here, a PNG")
+        parser.add_argument("--versions", type=values.positive, default=50, help="how many versions, evenly spread, the newest among them")
+        parser.add_argument("--evaluation_sweeps", type=values.whole, default=default.sweeps, help="Gibbs sweeps before the nMI")
+        parser.add_argument("--check_documents", type=values.whole, default=default.check_documents, help="scored left to right; 0: none")
+        parser.add_argument("--check_tokens", type=values.whole, default=default.check_tokens, help="of each of them, the first so many")
+        parser.add_argument("--check_particles", type=values.whole, default=default.particles, help="of left-to-right")
+        parser.add_argument("--evaluation_seed", type=values.whole, default=default.seed, help="of the draws")
 
 
 class ShowOptions(PipelineOptions):
@@ -195,11 +211,11 @@ class ArchiveOptions(PipelineOptions):
         parser.add_argument("--shard_period", type=values.duration, default="30d", help="event time in one file")
 
 
-def parse_settings_of(options: PipelineOptions) -> ParseSettings:
-    """How the input names its fields, and how large a text may be."""
-    given = options.view_as(InputOptions)
+def read_settings_of(options: PipelineOptions) -> ReadSettings:
+    """How the input is read."""
+    given = options.view_as(RecordOptions)
     names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
-    return ParseSettings(names, given.max_document_mb * MEGABYTE)
+    return ReadSettings(ParseSettings(names, given.max_document_mb * MEGABYTE), given.format, given.time_from)
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
@@ -234,6 +250,18 @@ def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
     settings = InferenceSettings(given.inference, given.inference_sweeps, given.inference_from == "average", given.inference_seed)
     inference_for(settings)
     return settings
+
+
+def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
+    """Checked settings of the evaluation."""
+    given = options.view_as(EvaluationOptions)
+    return EvaluationSettings(
+        sweeps=given.evaluation_sweeps,
+        check_documents=given.check_documents,
+        check_tokens=given.check_tokens,
+        particles=given.check_particles,
+        seed=given.evaluation_seed,
+    )
 
 
 def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:

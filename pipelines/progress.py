@@ -45,13 +45,15 @@ class Progress(logging.Handler):
         """Event time reached, documents, tokens a second, words known, effective sample size."""
         if not self._newest:
             return "reading"
-        last = max(self._newest.values(), key=lambda record: (record.event_time, record.sequence))
-        island = [record for record in self._newest.values() if record.island == 0]
-        tokens = sum(record.tokens for record in island) - self._first_tokens
-        seconds = max(time.monotonic() - self._began, 1e-3)
+        records = self._newest.values()
+        last = max(records, key=lambda record: (record.event_time, record.sequence))
+        # The counts are of this process, which learns each document once for each island.
+        islands = len({record.island for record in records})
+        documents, tokens = (max(getattr(record, name) for record in records) for name in ("documents", "tokens"))
+        rate = max(tokens - self._first_tokens, 0) / islands / max(time.monotonic() - self._began, 1e-3)
         return (
-            f"up to {day(last.event_time)}  {sum(record.documents for record in island):,} documents"
-            f"  {max(tokens, 0) / seconds:,.0f} tokens/s  {last.words:,} words  ESS {last.ess:.1f}"
+            f"up to {day(last.event_time)}  {documents // islands:,} documents  {rate:,.0f} tokens/s"
+            f"  {last.words:,} words  ESS {last.ess:.1f}"
         )
 
 

@@ -3,9 +3,9 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions,
 
 from model.errors import OptionError
 from pipelines.command import LOCAL_RUNNER, UsageError, command, parse
-from pipelines.options import InputOptions, LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
+from pipelines.options import LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, SourceOptions, StoreOptions
 
-GROUPS = (InputOptions, SequenceOptions, LearnerOptions, StoreOptions)
+GROUPS = (SourceOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
 GIVEN = ["--input=a.jsonl", "--model_store=m"]
 
@@ -24,7 +24,7 @@ def parsed(*flags):
         ("stray", "stray: there is no such option here."),
         ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
         ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
-        ("--input_format=xml", "--input_format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'avro'. Correct the spelling."),
+        ("--format=xml", "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'avro'. Correct the spelling."),
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),
         ("--direct_num_workers=two", "--direct_num_workers"),
     ],

@@ -6,9 +6,10 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import OptionError
 from model.inference import InferenceSettings
 from model.parsing import FieldNames, ParseSettings
+from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines.learner_flags import LEARNER_FLAGS
-from pipelines.options import inference_settings_of, learner_settings_of, parse_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines.options import inference_settings_of, learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
 
 
 def options(*flags):
@@ -16,7 +17,7 @@ def options(*flags):
 
 
 def test_defaults_are_those_of_the_settings():
-    assert parse_settings_of(options()) == ParseSettings()
+    assert read_settings_of(options()) == ReadSettings()
     assert tokeniser_settings_of(options()) == TokeniserSettings()
     assert sequence_settings_of(options()) == SequenceSettings()
     assert learner_settings_of(options()) == LearnerSettings()
@@ -34,7 +35,7 @@ def test_values_reach_the_settings():
     assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
     assert not inference_settings_of(options("--inference_from=last")).average
     given = options("--id_field=i", "--timestamp_field=t", "--text_field=x", "--label_field=l", "--key_field=k", "--max_document_mb=1")
-    assert parse_settings_of(given) == ParseSettings(FieldNames("i", "t", "x", "l", "k"), 2**20)
+    assert read_settings_of(given) == ReadSettings(ParseSettings(FieldNames("i", "t", "x", "l", "k"), 2**20))
 
 
 @pytest.mark.parametrize(

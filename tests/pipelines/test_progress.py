@@ -13,8 +13,8 @@ def test_a_line_says_where_learning_stands():
     logger = logging.Logger("x")
     logger.addHandler(handler)
     send(logger, documents=10, tokens=100)
-    send(logger, documents=10, tokens=100, island=1)
-    send(logger, documents=2000, tokens=90_100, sequence=2, event_time=86_400_000_000, words=12345)
+    send(logger, documents=20, tokens=200, island=1)
+    send(logger, documents=4000, tokens=90_100, sequence=2, event_time=86_400_000_000, words=12345)
     line = handler.line()
     assert line.startswith("up to 1970-01-02  2,000 documents  ")
     assert "tokens/s" in line

@@ -1,0 +1,37 @@
+"""Turn any source into an archive: Avro files sorted by time, one for each period, which replay.
+
+``python -m pipelines.archive --input='raw/*.jsonl' --archive=archive --dead_letters=dead --shard_period=30d``
+"""
+
+from __future__ import annotations
+
+import sys
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines.command import command
+from pipelines.graphs import write_dead_letters
+from pipelines.options import ArchiveOptions, RecordOptions, SourceOptions, read_settings_of
+from pipelines.running import run
+from transforms.archive import WriteArchive
+from transforms.read import ReadRecords, check_patterns
+
+GROUPS = (SourceOptions, ArchiveOptions, RecordOptions)
+REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """read -> sort into periods -> write."""
+    patterns, settings = options.view_as(SourceOptions).input, read_settings_of(options)
+    check_patterns(patterns, settings)
+    given = options.view_as(ArchiveOptions)
+    documents, unreadable = pipeline | "Read" >> ReadRecords(patterns, settings)
+    _ = documents | "Archive" >> WriteArchive(given.archive, given.shard_period)
+    write_dead_letters([unreadable], options)
+
+
+main = command("pipelines.archive", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Evaluate the versions of a model store: nMI and perplexity over the stream, as a table, JSON lines and a plot.
+
+``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead --plot=quality.png``
+
+``--held_out`` are documents that the model has not learned; each version is scored on all of them, versions in parallel.
+In-sample nMI and prequential perplexity were measured while the model learned, and come from the manifests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
+from model.errors import OptionError
+from model.manifest import Manifest
+from model.settings import TokeniserSettings
+from model.store import ModelStore
+from pipelines import plots
+from pipelines.command import LOCAL_RUNNER, command
+from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions, evaluation_settings_of
+from pipelines.running import run
+from pipelines.terminal import console, figure_table, thin
+from transforms.evaluate import Evaluate
+
+GROUPS = (EvaluationOptions, RecordOptions, StoreOptions, ModelVersionOptions)
+REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
+_COLUMNS = {
+    "up to": "day",
+    "learned documents": "learned_documents",
+    "words": "learned_words",
+    "coverage": "coverage",
+    "nMI": "nmi",
+    "nMI in sample": "in_sample_nmi",
+    "perplexity": "first_moment_perplexity",
+    "left to right": "left_to_right_perplexity",
+    "prequential": "prequential_perplexity",
+}
+
+
+def chosen_versions(options: PipelineOptions) -> list[Manifest]:
+    """The versions up to ``--model_version``, evenly spread where they are many."""
+    which = options.view_as(ModelVersionOptions)
+    store = ModelStore(options.view_as(StoreOptions).model_store)
+    last = store.manifest(which.model_key, which.model_version)
+    history = [m for m in store.manifests(which.model_key) if m.sequence <= last.sequence]
+    return thin(history, options.view_as(EvaluationOptions).versions)
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """Score the versions; the lines go to ``--json``."""
+    versions = chosen_versions(options)
+    # One model, one way to cut words: the store refuses versions with another tokeniser.
+    tokeniser = TokeniserSettings.from_dict(versions[-1].settings["tokeniser"])
+    documents, dead = read_documents(pipeline, options, options.view_as(EvaluationOptions).held_out, tokeniser, "--held_out")
+    write_dead_letters([dead], options)
+    lines = (
+        pipeline
+        | "Versions" >> beam.Create([version.to_json() for version in versions])
+        | "Evaluate" >> Evaluate(documents, options.view_as(StoreOptions).model_store, evaluation_settings_of(options))
+    )
+    path = options.view_as(EvaluationOptions).json
+    _ = lines | "Write" >> beam.io.WriteToText(path, num_shards=1, shard_name_template="")
+
+
+def evaluate_versions(options: PipelineOptions) -> None:
+    """Run the graph, then print and draw what it wrote."""
+    given = options.view_as(EvaluationOptions)
+    plots.check_plot(given.plot)
+    if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
+        raise OptionError(
+            "--json", None, "a file that the runner's workers can write", "Give for example --json=gs://bucket/figures.jsonl."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        given.json = given.json or str(Path(folder) / "figures.jsonl")
+        run(build, options)
+        rows = read_rows(given.json)
+    console().print(figure_table(f"{len(rows)} versions", list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
+    if any(row["retrain"] for row in rows[-1:]):
+        console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: retrain.")
+    if given.plot is not None:
+        plots.draw(given.plot, rows)
+
+
+def read_rows(path: str) -> list[dict[str, Any]]:
+    """The lines of a file of figures, in the order of the versions."""
+    with FileSystems.open(path) as lines:
+        return sorted((json.loads(line) for line in lines.read().splitlines()), key=lambda row: row["sequence"])
+
+
+main = command("pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, evaluate_versions)
+
+if __name__ == "__main__":
+    sys.exit(main())

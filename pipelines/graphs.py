@@ -1,0 +1,88 @@
+"""The parts that several graphs share: reading, learning, and what becomes of dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Several
+from typing import NamedTuple
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.learn_options import LearnOptions
+from model.settings import TokeniserSettings
+from model.store import ModelStore
+from pipelines.options import (
+    RecordOptions,
+    StoreOptions,
+    TrainingOptions,
+    learner_settings_of,
+    read_settings_of,
+    sequence_settings_of,
+    tokeniser_settings_of,
+)
+from transforms.learn import Learn
+from transforms.publish import Publish
+from transforms.read import Documents, ReadDocuments, check_patterns
+from transforms.sequence import Sequence
+from transforms.write import WriteDeadLetters
+
+
+class Learned(NamedTuple):
+    """What learning gives: the minibatches in their order, references to the versions, repeated ids."""
+
+    minibatches: beam.PCollection
+    references: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+def learn_options_of(options: PipelineOptions) -> LearnOptions:
+    """Checked options of the learner, those that change what is learned and the others."""
+    given = options.view_as(TrainingOptions)
+    return LearnOptions(
+        settings=learner_settings_of(options),
+        tokeniser=tokeniser_settings_of(options),
+        sequence=sequence_settings_of(options),
+        store=options.view_as(StoreOptions).model_store,
+        publish_every=given.publish_every,
+        checkpoint_tokens=given.checkpoint_tokens,
+        max_state_mb=given.max_state_mb,
+        threads=given.threads,
+        resume_from=given.resume_from or "",
+    )
+
+
+def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
+    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that records name are checked later.
+
+    Raises:
+        StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
+    """
+    if options.view_as(RecordOptions).key_field is not None:
+        return
+    store = ModelStore(learning.store)
+    store.bind("", learning.settings_digest(), learning.settings_dict())
+    if learning.resume_from:
+        store.resume_point("", learning.resume_from, learning.settings.islands)
+
+
+def read_documents(
+    pipeline: beam.Pipeline, options: PipelineOptions, patterns: list[str], tokeniser: TokeniserSettings, option: str = "--input"
+) -> Documents:
+    """Tokenised documents, and what could not be read; patterns that match nothing are refused now."""
+    settings = read_settings_of(options)
+    check_patterns(patterns, settings, option)
+    return pipeline | "Read" >> ReadDocuments(patterns, settings, tokeniser)
+
+
+def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
+    """Documents to versions in the model store."""
+    onward = learning.resume_from if options.view_as(TrainingOptions).resume_source == "onward" else ""
+    sequenced = documents | "Sequence" >> Sequence(learning.tokeniser, learning.sequence, learning.store, onward, learning.settings.islands)
+    references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
+    return Learned(sequenced.minibatches, references, sequenced.dead_letters)
+
+
+def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
+    """All of them, into the folder ``--dead_letters``."""
+    folder = options.view_as(RecordOptions).dead_letters
+    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> WriteDeadLetters(folder)

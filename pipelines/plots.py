@@ -1,0 +1,41 @@
+"""The traces of ``pipelines.evaluate`` as a picture; needs matplotlib (``pip install 'beam-topics[plots]'``)."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from model.errors import OptionError
+from model.times import EPOCH
+
+_UPPER = {"nmi": "nMI, held out", "in_sample_nmi": "nMI, in sample", "coverage": "known share of words"}
+_LOWER = {
+    "first_moment_perplexity": "held out, first moment",
+    "left_to_right_perplexity": "held out, left to right",
+    "prequential_perplexity": "prequential",
+}
+
+
+def check_plot(path: str | None) -> None:
+    """Raises OptionError: a plot is wanted, and matplotlib is not installed."""
+    if path is not None and importlib.util.find_spec("matplotlib") is None:
+        raise OptionError("--plot", path, "nothing unless matplotlib is installed", "Run: pip install matplotlib. Or leave --plot out.")
+
+
+def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the figures of the versions, in their order, over event time."""
+    from matplotlib.figure import Figure
+
+    times = [EPOCH + timedelta(microseconds=row["event_time"]) for row in rows]
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    for axes, names, title in zip(figure.subplots(2, 1, sharex=True), (_UPPER, _LOWER), ("share", "perplexity"), strict=True):
+        for name, label in names.items():
+            values = [float("nan") if row.get(name) is None else row[name] for row in rows]
+            if any(value == value for value in values):
+                axes.plot(times, values, label=label, marker="." if len(rows) < 60 else None)
+        axes.set_ylabel(title)
+        if axes.lines:
+            axes.legend()
+    figure.savefig(path, format="png", dpi=110)

@@ -1,0 +1,34 @@
+"""Learn topics from documents, and publish versions of the model while it learns.
+
+``python -m pipelines.train --input='data/*.jsonl.gz' --model_store=models --dead_letters=dead --window=1d --publish_every=30d``
+"""
+
+from __future__ import annotations
+
+import sys
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines.command import command
+from pipelines.graphs import check_store, learn, learn_options_of, read_documents, write_dead_letters
+from pipelines.options import LearnerOptions, RecordOptions, SequenceOptions, SourceOptions, StoreOptions, TokeniserOptions, TrainingOptions
+from pipelines.running import run
+
+GROUPS = (SourceOptions, StoreOptions, RecordOptions, TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions)
+REQUIRED = {"input": "'data/*.jsonl.gz'", "model_store": "models", "dead_letters": "dead"}
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """read -> sequence -> learn -> publish."""
+    learning = learn_options_of(options)
+    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, learning.tokeniser)
+    check_store(options, learning)
+    learned = learn(documents, options, learning)
+    write_dead_letters([unreadable, learned.dead_letters], options)
+
+
+main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+
+if __name__ == "__main__":
+    sys.exit(main())
