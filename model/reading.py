@@ -46,7 +46,10 @@ class ReadSettings:
     time_from: TimeFrom = "field"
 
     def __post_init__(self) -> None:
-        for option, value, allowed in (("--format", self.format, get_args(Format)), ("--time_from", self.time_from, get_args(TimeFrom))):
+        for option, value, allowed in (
+            ("--input_format", self.format, get_args(Format)),
+            ("--time_from", self.time_from, get_args(TimeFrom)),
+        ):
             if value not in allowed:
                 raise OptionError(option, value, "one of " + ", ".join(allowed), "Correct the spelling.")
         if self.parse.max_document_bytes < 1:
@@ -66,7 +69,10 @@ def format_of(name: str, settings: ReadSettings) -> str:
         if lower.endswith(ending):
             return kind
     raise OptionError(
-        "--input", name, "a file that ends in " + ", ".join(_ENDINGS) + " (or in one of them and .gz)", "Or say --format=jsonl or avro."
+        "--input",
+        name,
+        "a file that ends in " + ", ".join(_ENDINGS) + " (or in one of them and .gz)",
+        "Or say --input_format=jsonl or avro.",
     )
 
 

@@ -1,0 +1,116 @@
+"""The files that we write for others: mixtures as JSON lines or Avro, documents as an Avro archive, dead letters as JSON lines.
+
+Each function turns a batch of records into a file's bytes, and sorts them first, so the bytes depend on the set of records alone. A
+file is named after its content (:func:`content_name`), so writing the same batch twice changes nothing.
+
+>>> content_name([b"two", b"one"]) == content_name([b"one", b"two"])
+True
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import fastavro
+import numpy as np
+
+from model import wire
+from model.records import Document, TopicMixture
+from model.times import to_iso
+
+NAME_CHARACTERS = 20
+
+_TIME = {"type": "long", "logicalType": "timestamp-micros"}
+
+MIXTURE_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "TopicMixture",
+        "namespace": "beam_topics",
+        "fields": [
+            {"name": "key", "type": "string"},
+            {"name": "id", "type": "string"},
+            {"name": "timestamp", "type": _TIME},
+            {"name": "model_version", "type": "string"},
+            {"name": "method", "type": "string"},
+            {"name": "proportions", "type": {"type": "array", "items": "double"}},
+            {"name": "top_topics", "type": {"type": "array", "items": "int"}},
+            {"name": "words_known", "type": "long"},
+            {"name": "tokens", "type": "long"},
+        ],
+    }
+)
+
+DOCUMENT_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "Document",
+        "namespace": "beam_topics",
+        "fields": [
+            {"name": "id", "type": "string"},
+            {"name": "timestamp", "type": _TIME},
+            {"name": "text", "type": "string"},
+            {"name": "label", "type": ["null", "string"]},
+            {"name": "key", "type": "string"},
+        ],
+    }
+)
+
+
+def content_name(records: Iterable[bytes]) -> str:
+    """The name of a set of records: hexadecimal digits of their digest. It does not depend on a compressor's release."""
+    return wire.digest(*sorted(records)).hex()[:NAME_CHARACTERS]
+
+
+def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
+    """A mixture as named plain values; its ``top_topics`` largest topics in descending order, ties by number."""
+    order = np.argsort(-mixture.proportions, kind="stable")[:top_topics]
+    return {
+        "key": mixture.key,
+        "id": mixture.id,
+        "timestamp": mixture.timestamp,
+        "model_version": mixture.model_version,
+        "method": mixture.method,
+        "proportions": mixture.proportions.tolist(),
+        "top_topics": order.tolist(),
+        "words_known": mixture.words_known,
+        "tokens": mixture.tokens,
+    }
+
+
+def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
+    """JSON lines of TopicMixture bytes; times in ISO 8601."""
+    rows = (mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records))
+    return b"".join(wire.canonical_json(row | {"timestamp": to_iso(row["timestamp"])}).encode() + b"\n" for row in rows)
+
+
+def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
+    """An Avro file of TopicMixture bytes."""
+    rows = [mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records)]
+    return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
+
+
+def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:
+    mixtures = map(TopicMixture.from_bytes, sorted(records))
+    return sorted(mixtures, key=lambda mixture: (mixture.key, mixture.timestamp, mixture.id))
+
+
+def documents_to_avro(records: Sequence[bytes]) -> bytes:
+    """An Avro file of Document bytes, in the order in which they would be learned: (time, id, bytes)."""
+    documents = sorted(map(Document.from_bytes, sorted(records)), key=lambda document: (document.timestamp, document.id))
+    rows = [{"id": d.id, "timestamp": d.timestamp, "text": d.text, "label": d.label, "key": d.key} for d in documents]
+    return _avro(DOCUMENT_SCHEMA, rows, wire.digest(*sorted(records)))
+
+
+def json_lines(records: Sequence[bytes]) -> bytes:
+    """One record a line: dead letters, which are JSON already."""
+    return b"".join(record + b"\n" for record in sorted(records))
+
+
+def _avro(schema: Any, rows: list[dict[str, Any]], digest: bytes) -> bytes:
+    """Deflated Avro; the sync marker, random by custom, comes from the content instead."""
+    out = io.BytesIO()
+    fastavro.writer(out, schema, rows, codec="deflate", sync_marker=digest[:16])
+    return out.getvalue()

@@ -1,0 +1,86 @@
+import io
+import json
+
+import fastavro
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.encoding import (
+    content_name,
+    documents_to_avro,
+    json_lines,
+    mixtures_to_avro,
+    mixtures_to_json_lines,
+)
+from model.parsing import FieldNames, ParseSettings
+from model.reading import ReadSettings, read_file
+from model.records import Document, TopicMixture
+from model.times import MAX_TIME, MIN_TIME
+
+
+def mixture(name, time=0, key="", version="v1"):
+    return TopicMixture(key, name, time, version, "gibbs3", np.array([0.125, 0.5, 0.0, 0.375]), 7, 9).to_bytes()
+
+
+def test_mixtures_as_json_lines():
+    (line,) = mixtures_to_json_lines([mixture("a", -1)], top_topics=2).splitlines()
+    assert json.loads(line) == {
+        "key": "",
+        "id": "a",
+        "timestamp": "1969-12-31T23:59:59.999999Z",
+        "model_version": "v1",
+        "method": "gibbs3",
+        "proportions": [0.125, 0.5, 0.0, 0.375],
+        "top_topics": [1, 3],
+        "words_known": 7,
+        "tokens": 9,
+    }
+
+
+def test_equal_topics_are_named_by_number():
+    even = TopicMixture("", "a", 0, "v", "m", np.full(20, 0.05), 1, 1).to_bytes()
+    assert json.loads(mixtures_to_json_lines([even], 4))["top_topics"] == [0, 1, 2, 3]
+
+
+def test_mixtures_as_avro():
+    rows = list(fastavro.reader(io.BytesIO(mixtures_to_avro([mixture("b"), mixture("a")], 9))))
+    assert [row["id"] for row in rows] == ["a", "b"]
+    assert rows[0]["proportions"] == [0.125, 0.5, 0.0, 0.375]
+    assert rows[0]["top_topics"] == [1, 3, 0, 2]
+    assert rows[0]["timestamp"].isoformat() == "1970-01-01T00:00:00+00:00"
+
+
+def test_files_do_not_depend_on_the_order_of_records():
+    records = [mixture("a", 5), mixture("b", 4), mixture("a", 5, "k"), mixture("a", 5, "k", "v2")]
+    for encode in (mixtures_to_json_lines, mixtures_to_avro, json_lines):
+        assert encode(records) == encode(records[::-1])
+        assert encode(records) != encode(records[1:])
+    assert content_name(records) == content_name(records[::-1]) != content_name(records[1:])
+    keys = [(row["key"], row["id"], row["model_version"]) for row in map(json.loads, mixtures_to_json_lines(records).splitlines())]
+    assert keys == [("", "b", "v1"), ("", "a", "v1"), ("k", "a", "v1"), ("k", "a", "v2")]
+
+
+def test_json_lines():
+    assert json_lines([b"{}", b"[]"]) == b"[]\n{}\n"
+
+
+WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+DOCUMENTS = st.builds(
+    Document,
+    WORDS,
+    st.integers(MIN_TIME, MAX_TIME),
+    WORDS.filter(lambda text: not text.isspace()),
+    st.none() | WORDS,
+    st.sampled_from(["", "k"]),
+)
+
+
+@given(st.lists(DOCUMENTS, max_size=10))
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_an_archive_replays_to_the_same_documents_in_order(documents):
+    data = documents_to_avro([document.to_bytes() for document in documents])
+    how = ReadSettings(ParseSettings(FieldNames(key="key")))
+    replayed = list(read_file(io.BytesIO(data), "a.avro", how))
+    expected = sorted(documents, key=lambda document: (document.timestamp, document.id, document.to_bytes()))
+    assert replayed == expected

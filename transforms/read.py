@@ -1,0 +1,207 @@
+"""``ReadDocuments``: files to tokenised documents at their event times, and dead letters.
+
+    patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+
+Files are JSON lines (also gzipped) or Avro, on any file system that Beam knows. Each is read whole by one worker, many side by side;
+with ``time_from="order"`` one worker reads them all, in the order of their names. Beam's own readers are not used: they
+fail the job on the first damaged byte, or stop without a word where a gzip is cut off. :mod:`model.reading` has the logic.
+
+    (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings())
+
+``ReadRecords`` gives the documents with their texts instead, for an archive. ``ParseMessages`` does the same as ``ReadDocuments`` for JSON
+objects that come from elsewhere, from a message queue for example. Counters: records_read = documents + all dead_<reason>; tokens.
+An element's time has Beam's precision, milliseconds on some runners; the exact one is in the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import apache_beam as beam
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+
+from model.errors import OptionError
+from model.parsing import REASONS, ParseSettings, parse_line
+from model.reading import ReadSettings, format_of, read_file
+from model.records import DeadLetter, Document
+from model.settings import TokeniserSettings
+from model.tokeniser import Tokeniser, check_tokeniser
+
+NAMESPACE = "beam_topics"
+DOCUMENTS = "documents"
+DEAD_LETTERS = "dead_letters"
+
+
+class Documents(NamedTuple):
+    """What the transforms of this module give; dead letters are UTF-8 JSON."""
+
+    documents: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+def check_patterns(patterns: Sequence[str], settings: ReadSettings, option: str = "--input") -> list[str]:
+    """The files that the patterns match now, sorted, each once.
+
+    Raises:
+        OptionError: a pattern matches nothing or cannot be looked up, or a file's name does not tell its format.
+    """
+    if not patterns:
+        raise OptionError(option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz.")
+    files = {path for pattern in patterns for path in _matched(pattern, option)}
+    for path in files:
+        format_of(path, settings)
+    return sorted(files)
+
+
+def _matched(pattern: str, option: str) -> list[str]:
+    allowed = "a path or a glob that matches at least one file"
+    try:
+        (result,) = FileSystems.match([pattern])
+    except (BeamIOError, ValueError) as error:
+        raise OptionError(option, pattern, allowed, f"It cannot be looked up: {error}.") from error
+    files = [found.path for found in result.metadata_list if not Path(found.path).is_dir()]
+    if not files:
+        raise OptionError(option, pattern, allowed, "Check the spelling, and that the files are there; a folder wants /* behind it.")
+    return files
+
+
+def _open(path: str) -> BinaryIO:
+    """The file as it is stored: unzipping is ours, so that damage is seen."""
+    stream: BinaryIO = FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+    return stream
+
+
+class _Emit(beam.DoFn):
+    """Documents at their event times, tokenised where that is asked for; dead letters to the side; counts."""
+
+    def __init__(self, tokeniser: TokeniserSettings | None) -> None:
+        self._tokeniser_settings = tokeniser
+        self._tokeniser: Tokeniser | None = None
+        self._records = Metrics.counter(NAMESPACE, "records_read")
+        self._documents = Metrics.counter(NAMESPACE, "documents")
+        self._tokens = Metrics.counter(NAMESPACE, "tokens")
+        self._dead = {reason: Metrics.counter(NAMESPACE, f"dead_{reason}") for reason in REASONS}
+
+    def setup(self) -> None:
+        if self._tokeniser_settings is not None:
+            self._tokeniser = Tokeniser(self._tokeniser_settings)
+
+    def emit(self, item: Document | DeadLetter) -> Any:
+        self._records.inc()
+        if isinstance(item, DeadLetter):
+            self._dead[item.reason].inc()
+            return beam.pvalue.TaggedOutput(DEAD_LETTERS, item.as_json().encode())
+        self._documents.inc()
+        return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
+
+    def _bytes(self, document: Document) -> bytes:
+        if self._tokeniser is None:
+            return document.to_bytes()
+        tokenised = self._tokeniser.tokenise(document)
+        self._tokens.inc(len(tokenised.tokens))
+        return tokenised.to_bytes()
+
+
+class _ReadFile(_Emit):
+    """One file, by its path."""
+
+    def __init__(self, settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
+        super().__init__(tokeniser)
+        self._settings = settings
+
+    def process(self, element: str) -> Iterator[Any]:
+        with _open(element) as stream:
+            for item in read_file(stream, element, self._settings):
+                yield self.emit(item)
+
+
+class _ReadInOrder(_Emit):
+    """All files, one after the other: the number of a record is its time."""
+
+    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
+        super().__init__(tokeniser)
+        self._patterns = patterns
+        self._settings = settings
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        number = 0
+        for path in check_patterns(self._patterns, self._settings):
+            with _open(path) as stream:
+                for item in read_file(stream, path, self._settings, number):
+                    yield self.emit(item)
+                    number += 1
+
+
+class _ParseMessage(_Emit):
+    """One JSON object."""
+
+    def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None) -> None:
+        super().__init__(tokeniser)
+        self._source = source
+        self._settings = settings
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        yield self.emit(parse_line(element, self._source, self._settings))
+
+
+def _paths(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterable[str]:
+    return check_patterns(patterns, settings)
+
+
+class _Read(beam.PTransform):
+    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
+        super().__init__()
+        if tokeniser is not None:
+            check_tokeniser(tokeniser)
+        self._patterns = tuple(patterns)
+        self._settings = settings
+        self._tokeniser = tokeniser
+
+    def expand(self, pipeline: Any) -> Documents:
+        begin = pipeline | "Begin" >> beam.Impulse()
+        if self._settings.time_from == "order":
+            return _outputs(begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser))
+        paths = (
+            begin
+            | "Files" >> beam.FlatMap(_paths, self._patterns, self._settings).with_output_types(str)
+            | "Spread" >> beam.Reshuffle().with_output_types(str)
+        )
+        return _outputs(paths, "ReadFile", _ReadFile(self._settings, self._tokeniser))
+
+
+class ReadDocuments(_Read):
+    """See the module's docstring; check the patterns first, with :func:`check_patterns`."""
+
+    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings) -> None:
+        super().__init__(patterns, settings, tokeniser)
+
+
+class ReadRecords(_Read):
+    """As :class:`ReadDocuments`, but the documents are bytes of Document, with their texts."""
+
+    def __init__(self, patterns: Sequence[str], settings: ReadSettings) -> None:
+        super().__init__(patterns, settings, None)
+
+
+class ParseMessages(beam.PTransform):
+    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead letters say of their origin."""
+
+    def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings) -> None:
+        super().__init__()
+        check_tokeniser(tokeniser)
+        self._fn = _ParseMessage(source, settings, tokeniser)
+
+    def expand(self, messages: beam.PCollection) -> Documents:
+        return _outputs(messages, "Parse", self._fn)
+
+
+def _outputs(source: beam.PCollection, name: str, fn: beam.DoFn) -> Documents:
+    typed = beam.ParDo(fn).with_output_types(bytes, **{DEAD_LETTERS: bytes})
+    both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
+    return Documents(both[DOCUMENTS], both[DEAD_LETTERS])
