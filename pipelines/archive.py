@@ -10,9 +10,10 @@ import sys
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from pipelines.checked import read_settings_of
 from pipelines.command import command
 from pipelines.graphs import write_dead_letters
-from pipelines.options import ArchiveOptions, RecordOptions, SourceOptions, read_settings_of
+from pipelines.options import ArchiveOptions, RecordOptions, SourceOptions
 from pipelines.running import run
 from transforms.archive import WriteArchive
 from transforms.read import ReadRecords, check_patterns

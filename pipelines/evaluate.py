@@ -23,9 +23,10 @@ from model.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
+from pipelines.checked import evaluation_settings_of
 from pipelines.command import LOCAL_RUNNER, command
 from pipelines.graphs import read_documents, write_dead_letters
-from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions, evaluation_settings_of
+from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.running import run
 from pipelines.terminal import console, figure_table, thin
 from transforms.evaluate import Evaluate

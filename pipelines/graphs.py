@@ -11,15 +11,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.learn_options import LearnOptions
 from model.settings import TokeniserSettings
 from model.store import ModelStore
-from pipelines.options import (
-    RecordOptions,
-    StoreOptions,
-    TrainingOptions,
-    learner_settings_of,
-    read_settings_of,
-    sequence_settings_of,
-    tokeniser_settings_of,
-)
+from pipelines.checked import learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.read import Documents, ReadDocuments, check_patterns

@@ -1,8 +1,8 @@
-"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``; and the settings that they make.
+"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``.
 
-A pipeline lists the groups that it takes (:mod:`pipelines.command` reads its command line). A group's names are its own:
-Beam puts all groups into one space of names. What is learned is checked by the settings records of :mod:`model.settings`, so a
-program that uses those without a command line gets the same errors.
+A pipeline lists the groups that it takes (:mod:`pipelines.command` reads its command line), and makes checked settings of them
+(:mod:`pipelines.checked`). A group's docstring is its title in the help. No two groups have an option of the same name, because Beam puts
+them all into one space of names.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import OptionError
 from model.evaluation import EvaluationSettings
-from model.inference import InferenceSettings, inference_for
-from model.parsing import MEGABYTE, FieldNames, ParseSettings
-from model.reading import ReadSettings
+from model.inference import InferenceSettings
+from model.parsing import MEGABYTE, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from model.tokeniser import tokeniser_settings
 from pipelines import values
 from pipelines.learner_flags import LEARNER_FLAGS
 
@@ -202,6 +198,14 @@ class ShowOptions(PipelineOptions):
         parser.add_argument("--words", type=values.positive, default=10, help="words shown for each topic")
 
 
+class DemoOptions(PipelineOptions):
+    """Demo."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--folder", default="demo-run", help="where it writes; what an earlier demo wrote there is removed")
+
+
 class ArchiveOptions(PipelineOptions):
     """Archive."""
 
@@ -209,68 +213,3 @@ class ArchiveOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--archive", help="folder for the archive")
         parser.add_argument("--shard_period", type=values.duration, default="30d", help="event time in one file")
-
-
-def read_settings_of(options: PipelineOptions) -> ReadSettings:
-    """How the input is read."""
-    given = options.view_as(RecordOptions)
-    names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
-    return ReadSettings(ParseSettings(names, given.max_document_mb * MEGABYTE), given.format, given.time_from)
-
-
-def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
-    """Checked settings of the tokeniser; a file of stop words is read here."""
-    given = options.view_as(TokeniserOptions)
-    return tokeniser_settings(
-        stop_words=given.stop_words,
-        stop_words_file=given.stop_words_file,
-        min_length=given.min_word_length,
-        max_length=given.max_word_length,
-        stemmer=given.stemmer,
-        digits=given.keep_digits,
-    )
-
-
-def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
-    """Checked settings of the sequence."""
-    given = options.view_as(SequenceOptions)
-    return SequenceSettings(given.window, given.minibatch_size, given.minibatch_tokens)
-
-
-def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
-    """Checked settings of the learner; a file of words is read here."""
-    given = options.view_as(LearnerOptions)
-    chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
-    return LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
-
-
-def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
-    """Checked settings of the inference."""
-    given = options.view_as(InferenceOptions)
-    settings = InferenceSettings(given.inference, given.inference_sweeps, given.inference_from == "average", given.inference_seed)
-    inference_for(settings)
-    return settings
-
-
-def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
-    """Checked settings of the evaluation."""
-    given = options.view_as(EvaluationOptions)
-    return EvaluationSettings(
-        sweeps=given.evaluation_sweeps,
-        check_documents=given.check_documents,
-        check_tokens=given.check_tokens,
-        particles=given.check_particles,
-        seed=given.evaluation_seed,
-    )
-
-
-def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:
-    if path is None:
-        return ()
-    if kind != "given":
-        raise OptionError("--vocabulary_file", path, "nothing unless --vocabulary=given", "Add --vocabulary=given, or leave the file out.")
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError("--vocabulary_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
-    return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))

