@@ -12,7 +12,7 @@ A bounded run reads its whole archive before the first window closes: the archiv
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -204,16 +204,3 @@ def _keyed(data: bytes) -> tuple[bytes, bytes]:
 
 def _target(head: SequenceHead) -> int:
     return END_OF_STREAM if head.pending.due is None else head.pending.due
-
-
-def minibatch_documents() -> Callable[[tuple[bytes, bytes]], Iterator[tuple[bytes, bytes]]]:
-    """A function for ``beam.FlatMap``: the documents of a numbered minibatch, (key, bytes (TokenisedDocument)); none of an end marker."""
-    return _documents
-
-
-def _documents(element: tuple[bytes, bytes]) -> Iterator[tuple[bytes, bytes]]:
-    key, data = element
-    link = NumberedMinibatch.from_bytes(data)
-    if not link.is_end:
-        for document in link.minibatch().documents():
-            yield key, document.to_bytes()

@@ -1,0 +1,177 @@
+"""Which model version labels a document: the newest one published before the end of the document's window.
+
+That is a function of the data, if nothing is decided before everything with an earlier event time is here. So a document waits until
+its window's end has passed, and then takes the newest :class:`Reference` whose event time lies strictly before that end. Before the first
+version it gets the prior (version ``""``), waits for the first version, or becomes a dead letter (``no_model``).
+
+``label_with="latest"`` decides at once with what is known: sooner, and not reproducible.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from model import pending, wire
+from model.pending import Bag, Mirror, PendingHead
+from model.records import DeadLetter, TokenisedDocument
+from model.times import to_iso
+
+NO_MODEL = "no_model"
+PRIOR = ""
+# Some runners know whole milliseconds only, and an element at the very time of a timer may come after it.
+TICK = 1000
+
+_END = struct.Struct("<q")
+
+BeforeFirstModel = Literal["prior", "wait", "dead_letter"]
+LabelWith = Literal["window", "latest"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """A published version, in the order of publication."""
+
+    event_time: int
+    sequence: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelHead:
+    """Where one labeller stands.
+
+    Attributes:
+        references: the versions that can still be chosen, ascending. forgotten: whether there were earlier ones.
+        pending: documents whose window has not passed. waiting: how many wait for the first version.
+    """
+
+    references: tuple[Reference, ...] = ()
+    forgotten: bool = False
+    pending: PendingHead = field(default_factory=PendingHead)
+    waiting: int = 0
+
+    MAGIC = b"BTw1"
+
+    def to_bytes(self) -> bytes:
+        references = [[r.event_time, r.sequence, r.version] for r in self.references]
+        header = {"references": references, "forgotten": self.forgotten, "pending": self.pending.as_dict(), "waiting": self.waiting}
+        return wire.pack(self.MAGIC, header)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LabelHead:
+        header, _ = wire.unpack(cls.MAGIC, data)
+        references = tuple(Reference(*values) for values in header["references"])
+        return cls(references, header["forgotten"], PendingHead.from_dict(header["pending"]), header["waiting"])
+
+    def wake(self) -> int | None:
+        """When there is something to do next, microseconds; None when it is only to be awaited."""
+        first = self.references[0].event_time + TICK if self.waiting and self.references else None
+        times = [time for time in (self.pending.due, first) if time is not None]
+        return min(times, default=None)
+
+
+@dataclass(slots=True)
+class Labels:
+    """What one call gave: (document, version) pairs, and documents without a version."""
+
+    head: LabelHead
+    labelled: list[tuple[bytes, str]] = field(default_factory=list)
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+
+
+class Labeller:
+    """The logic of one shard of a key; it keeps nothing between calls."""
+
+    def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
+        self._before, self._latest = before_first_model, label_with == "latest"
+
+    def document(self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, end: int, document: bytes) -> Labels:
+        """A document came whose window ends at ``end``."""
+        if self._latest:
+            labels = Labels(head)
+            self._label(labels, waiting, document, head.references[-1].version if head.references else None)
+            return labels
+        due = end + TICK
+        if head.pending.done is not None:
+            due = max(due, head.pending.done + TICK)
+        return Labels(replace(head, pending=pending.add(head.pending, mirror, bag, due, _END.pack(end) + document)))
+
+    def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:
+        """A version was published."""
+        references = tuple(sorted({*head.references, reference}))
+        if not self._latest:
+            return Labels(replace(head, references=references))
+        labels = Labels(replace(head, references=references[-1:], forgotten=True))
+        self._release(labels, waiting)
+        return labels
+
+    def fire(self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, time: int) -> Labels:
+        """Everything with an event time before ``time`` is here."""
+        labels = Labels(head)
+        if head.pending.due is not None and head.pending.due <= time:
+            mirror = pending.matched(head.pending, mirror, bag)
+            for due in mirror.due_by(time):
+                for payload in sorted(mirror.at(due)):
+                    (end,) = _END.unpack_from(payload)
+                    self._label(labels, waiting, payload[_END.size :], chosen(head, end))
+            labels.head = replace(labels.head, pending=pending.spend(head.pending, mirror, bag, time))
+        references = labels.head.references
+        if references and references[0].event_time + TICK <= time:
+            self._release(labels, waiting)
+        labels.head = _forget(labels.head, time)
+        return labels
+
+    def end(self, head: LabelHead, waiting: Bag) -> Labels:
+        """The stream is over: what still waits for a version never gets one."""
+        labels = Labels(replace(head, waiting=0))
+        if head.waiting:
+            labels.dead_letters = [_no_model(document) for document in sorted(waiting.read())]
+            waiting.clear()
+        return labels
+
+    def _label(self, labels: Labels, waiting: Bag, document: bytes, version: str | None) -> None:
+        if version is not None:
+            labels.labelled.append((document, version))
+        elif self._before == "prior":
+            labels.labelled.append((document, PRIOR))
+        elif self._before == "dead_letter":
+            labels.dead_letters.append(_no_model(document))
+        else:
+            waiting.add(document)
+            labels.head = replace(labels.head, waiting=labels.head.waiting + 1)
+
+    def _release(self, labels: Labels, waiting: Bag) -> None:
+        if labels.head.waiting:
+            version = labels.head.references[0].version
+            labels.labelled.extend((document, version) for document in sorted(waiting.read()))
+            waiting.clear()
+            labels.head = replace(labels.head, waiting=0)
+
+
+def chosen(head: LabelHead, end: int) -> str | None:
+    """The newest version before ``end``; for a document later than all that is remembered, the oldest that is."""
+    earlier = [reference for reference in head.references if reference.event_time < end]
+    if earlier:
+        return earlier[-1].version
+    return head.references[0].version if head.forgotten and head.references else None
+
+
+def _forget(head: LabelHead, time: int) -> LabelHead:
+    """Keep what documents can still need whose window ends after ``time - TICK``: the newest before that, and all later ones."""
+    settled = sum(reference.event_time < time - TICK for reference in head.references)
+    if settled < 2:
+        return head
+    return replace(head, references=head.references[settled - 1 :], forgotten=True)
+
+
+def _no_model(data: bytes) -> DeadLetter:
+    document = TokenisedDocument.from_bytes(data)
+    record = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
+    return DeadLetter(
+        source="labelling",
+        reason=NO_MODEL,
+        detail=f"no model of key {document.key!r} was published before the end of the window of document {document.id!r}",
+        record=wire.canonical_json(record)[: DeadLetter.RECORD_CHARACTERS],
+    )

@@ -1,0 +1,114 @@
+"""Small made-up streams, and graphs over them, for the tests of several stages."""
+
+import hashlib
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+
+from model.learn_options import LearnOptions
+from model.learner_head import checkpoint_from_bytes
+from model.records import Document, TokenisedDocument
+from model.sequencing import chain_start, sequence_documents
+from model.settings import SequenceSettings, TokeniserSettings
+from model.store import ModelStore
+from transforms.learn import Learn
+from transforms.publish import Publish
+from transforms.sequence import Sequence
+
+SECOND = 1_000_000
+WORDS = ["tax", "law", "ship", "sea", "gold", "bank", "peace", "war"]
+TOKENISER = TokeniserSettings()
+SEQUENCE = SequenceSettings(window=10 * SECOND, minibatch_size=4)
+
+
+def number(text):
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def document(name, seconds, key=""):
+    words = [WORDS[number(f"{name} {i}") % len(WORDS)] for i in range(number(name) % 7)]
+    return TokenisedDocument.from_words(Document(name, int(seconds * SECOND), "", None, key), words)
+
+
+def documents(count, key="", span=100):
+    """``count`` documents over ``span`` seconds, in an order that is not that of time."""
+    return [document(f"{key}d{i}", number(f"{key} time {i}") % (span * 1000) / 1000, key) for i in range(count)]
+
+
+def shuffled(items, salt):
+    return [item for _, item in sorted(enumerate(items), key=lambda pair: number(f"{salt} {pair[0]}"))]
+
+
+def links_of(items, key="", settings=SEQUENCE):
+    return list(sequence_documents(key, items, settings, chain_start(key, TOKENISER, settings)))
+
+
+def learn_options(store, settings, **others):
+    return LearnOptions(settings=settings, tokeniser=TOKENISER, sequence=SEQUENCE, store=str(store), **others)
+
+
+def timestamped(pipeline, items):
+    return (
+        pipeline
+        | "Create" >> beam.Create([item.to_bytes() for item in items], reshuffle=False)
+        | "Times" >> beam.Map(_with_time).with_output_types(bytes)
+    )
+
+
+def _with_time(data):
+    return TimestampedValue(data, Timestamp(micros=TokenisedDocument.from_bytes(data).timestamp))
+
+
+class Collect(beam.DoFn):
+    """Elements into a list of this process, by name; repeated bundles add them again, so readers take sets or last ones."""
+
+    HELD = {}
+
+    def __init__(self, name):
+        self._name = name
+        self.HELD[name] = []
+
+    def process(self, element, time=beam.DoFn.TimestampParam):
+        self.HELD[self._name].append((time.micros, element))
+
+
+def collected(name):
+    return Collect.HELD[name]
+
+
+def train(items, options, *flags, runner=None, resume_source="again"):
+    """Run sequence, learn and publish over the documents; the references (key, JSON), as published."""
+    pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
+    onward = options.resume_from if resume_source == "onward" else ""
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, options.store, onward, options.settings.islands)
+    references = sequenced.minibatches | Learn(options) | Publish(options)
+    references | "Collect" >> beam.ParDo(Collect("references"))
+    sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))
+    result = pipeline.run()
+    result.wait_until_finish()
+    return result
+
+
+def final_states(store, key="", islands=1):
+    """(sequence, fingerprint, witness, state digest) of every island, from the newest checkpoints."""
+    root = ModelStore(str(store))
+    states = []
+    for entry in root.resume_point(key, "latest", islands):
+        head, state = checkpoint_from_bytes(root.get_checkpoint(key, entry.digest))
+        states.append((head.sequence, head.fingerprint, head.witness, hashlib.sha256(state).hexdigest()))
+    return states
+
+
+def counters(result):
+    found = result.metrics().query()["counters"]
+    totals = {}
+    for counter in found:
+        totals[counter.key.metric.name] = totals.get(counter.key.metric.name, 0) + counter.committed
+    return totals
+
+
+CODER = BytesCoder()

@@ -1,0 +1,191 @@
+"""``Label``: which model version labels each document of a stream that is being learned.
+
+    (minibatches: (key, bytes), references: (key, bytes (Manifest)))
+        -> documents: (bytes (TokenisedDocument), version; "" is the prior), dead_letters: bytes (JSON)
+
+The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly once, and a document's window is the
+one that it was learned in. The step is keyed by (key, hash of the id mod shards); references go to all shards of their key. One event-time
+timer per shard waits for the windows' ends; :mod:`model.labelling` has the logic.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.timestamp import Timestamp
+
+from model.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
+from model.manifest import Manifest
+from model.records import NumberedMinibatch
+from transforms.sequence import DEAD_LETTERS, NAMESPACE, Mirrors, timer_time
+
+_THE_END = int(GlobalWindow().max_timestamp().micros)
+_DOCUMENT, _REFERENCE = b"d", b"r"
+_SHARD_BYTES, _END_BYTES = 4, 8
+
+
+class Labelled(NamedTuple):
+    """What :class:`Label` gives."""
+
+    documents: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+def shard_key(key: bytes, shard: int) -> bytes:
+    """The Beam key of one shard of a model key."""
+    return shard.to_bytes(_SHARD_BYTES, "big") + key
+
+
+def shard_of(document_id: str, shards: int) -> int:
+    """Which shard labels a document: a function of its id alone."""
+    return int.from_bytes(hashlib.sha256(document_id.encode()).digest()[:8], "big") % shards
+
+
+def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
+    """The documents of a numbered minibatch, each with its window's end; none of an end marker."""
+    key, data = element
+    link = NumberedMinibatch.from_bytes(data)
+    if link.is_end:
+        return
+    minibatch = link.minibatch()
+    end = minibatch.window_end.to_bytes(_END_BYTES, "big", signed=True)
+    for document in minibatch.documents():
+        yield shard_key(key, shard_of(document.id, shards)), _DOCUMENT + end + document.to_bytes()
+
+
+def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
+    """A reference for every shard of its key."""
+    key, data = element
+    for shard in range(shards):
+        yield shard_key(key, shard), _REFERENCE + data
+
+
+class LabelDoFn(beam.DoFn):
+    """See the module's docstring; keyed by :func:`shard_key`."""
+
+    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
+    PENDING = BagStateSpec("pending", BytesCoder())
+    WAITING = BagStateSpec("waiting", BytesCoder())
+    WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
+    _HEAD = beam.DoFn.StateParam(HEAD)
+    _PENDING = beam.DoFn.StateParam(PENDING)
+    _WAITING = beam.DoFn.StateParam(WAITING)
+    _WINDOW = beam.DoFn.TimerParam(WINDOW)
+
+    def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
+        self._labeller = Labeller(before_first_model, label_with)
+        self._mirrors = Mirrors()
+        self._heads: dict[bytes, LabelHead] = {}
+
+    def setup(self) -> None:
+        self._mirrors = Mirrors()
+        self._labelled = Metrics.counter(NAMESPACE, "labelled")
+        self._no_model = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
+
+    def start_bundle(self) -> None:
+        self._heads = {}
+
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        head: Any = _HEAD,
+        pending: Any = _PENDING,
+        waiting: Any = _WAITING,
+        timer: Any = _WINDOW,
+    ) -> Iterator[Any]:
+        """A document or a reference came."""
+        key, data = element
+        before = self._read(key, head)
+        if data[:1] == _REFERENCE:
+            labels = self._labeller.reference(before, waiting, _reference(data[1:]))
+        else:
+            end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
+            labels = self._labeller.document(before, self._mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :])
+        if (after := _target(labels.head)) is not None and after != _target(before):
+            timer.set(timer_time(after))
+        yield from self._outputs(key, labels, head)
+
+    @on_timer(WINDOW)
+    def decide(
+        self,
+        key: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = _HEAD,
+        pending: Any = _PENDING,
+        waiting: Any = _WAITING,
+        timer: Any = _WINDOW,
+    ) -> Iterator[Any]:
+        """Label what is due."""
+        labels = self._labeller.fire(self._read(key, head), self._mirrors.of(key), pending, waiting, time.micros)
+        yield from self._outputs(key, labels, head)
+        if time.micros >= _THE_END:
+            yield from self._outputs(key, self._labeller.end(labels.head, waiting), head)
+        elif (after := _target(labels.head)) is not None:
+            timer.set(timer_time(after))
+
+    def _outputs(self, key: bytes, labels: Labels, state: Any) -> Iterator[Any]:
+        self._heads[key] = labels.head
+        state.write(labels.head.to_bytes())
+        for pair in labels.labelled:
+            self._labelled.inc()
+            yield pair
+        for letter in labels.dead_letters:
+            self._no_model.inc()
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
+
+    def _read(self, key: bytes, state: Any) -> LabelHead:
+        if key not in self._heads:
+            data = state.read()
+            self._heads[key] = LabelHead.from_bytes(data) if data else LabelHead()
+        return self._heads[key]
+
+
+class Label(beam.PTransform):
+    """Choose versions; applied to (minibatches, references), gives a :class:`Labelled`.
+
+    Args:
+        before_first_model: what becomes of a document without an earlier version, see :mod:`model.labelling`.
+        label_with: ``window``, or ``latest``: at once, and not reproducible.
+        shards: how many labellers a key has.
+    """
+
+    def __init__(self, before_first_model: BeforeFirstModel = "wait", label_with: LabelWith = "window", shards: int = 4) -> None:
+        super().__init__()
+        self._before, self._with, self._shards = before_first_model, label_with, shards
+
+    def expand(self, inputs: tuple[beam.PCollection, beam.PCollection]) -> Labelled:
+        minibatches, references = inputs
+        documents = minibatches | "Documents" >> beam.FlatMap(documents_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
+        versions = references | "To shards" >> beam.FlatMap(references_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
+        outputs = (
+            (documents, versions)
+            | "Together" >> beam.Flatten()
+            | "Label" >> beam.ParDo(LabelDoFn(self._before, self._with)).with_outputs(DEAD_LETTERS, main="documents")
+        )
+        labelled = outputs.documents | "Labelled" >> beam.Map(_same).with_output_types(tuple[bytes, str])
+        return Labelled(labelled, outputs[DEAD_LETTERS] | "Dead letters" >> beam.Map(_same).with_output_types(bytes))
+
+
+def _same(element: Any) -> Any:
+    return element
+
+
+def _reference(data: bytes) -> Reference:
+    manifest = Manifest.from_json(data, "a reference")
+    return Reference(manifest.event_time, manifest.sequence, manifest.version)
+
+
+def _target(head: LabelHead) -> int | None:
+    """When to wake: also at the very end, if documents wait for a version that may never come."""
+    wake = head.wake()
+    if wake is not None or not head.waiting:
+        return wake
+    return _THE_END
