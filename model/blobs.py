@@ -125,15 +125,14 @@ class LocalBlobs:
 
 
 def blobs_at(root: str) -> Blobs:
-    """The blobs under ``root``.
+    """The blobs under ``root``, which need not be there yet.
 
     Raises:
-        OptionError: ``root`` is empty or on a service that is not supported.
+        OptionError: ``root`` is empty, a file, or on a service that is not supported.
     """
-    if not root or "://" in root:
-        raise OptionError(
-            "--model_store", root, "a local folder", "Give a path on a disk that all workers share, without a scheme such as gs://."
-        )
+    if not root or "://" in root or Path(root).is_file():
+        remedy = "Give a folder that all workers share, as a path without a scheme such as gs://."
+        raise OptionError("--model_store", root, "a local folder", remedy)
     return LocalBlobs(root)
 
 

@@ -95,7 +95,7 @@ def test_key_that_no_file_system_takes():
     assert len(escape_key("x" * 255)) == 255
 
 
-@pytest.mark.parametrize("root", ["gs://bucket/store", "", "s3://b"])
-def test_only_local_roots(root):
-    with pytest.raises(OptionError, match=f"--model_store: '{root}' was given; allowed is a local folder. Give a path"):
+@pytest.mark.parametrize("root", ["gs://bucket/store", "", "s3://b", __file__])
+def test_only_local_folders(root):
+    with pytest.raises(OptionError, match=rf"--model_store: '{root}' was given; allowed is a local folder. Give a folder that all"):
         blobs_at(root)
