@@ -1,0 +1,46 @@
+"""Learn topics and label documents at once, each by the newest model that was published before the end of its window.
+
+``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures --dead_letters=dead --window=1d``
+"""
+
+from __future__ import annotations
+
+import sys
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines import train
+from pipelines.checked import inference_settings_of
+from pipelines.command import command
+from pipelines.graphs import check_store, learn, learn_options_of, read_documents, write_dead_letters
+from pipelines.options import InferenceOptions, OutputOptions, SourceOptions, StreamOptions
+from pipelines.running import run
+from transforms.infer import InferLabelled
+from transforms.label import Label
+from transforms.write import WriteMixtures
+
+GROUPS = (*train.GROUPS[:2], OutputOptions, StreamOptions, *train.GROUPS[2:], InferenceOptions)
+REQUIRED = {"input": "'data/*.jsonl.gz'", "model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer -> write."""
+    learning, settings = learn_options_of(options), inference_settings_of(options)
+    given, output = options.view_as(StreamOptions), options.view_as(OutputOptions)
+    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, learning.tokeniser)
+    check_store(options, learning)
+    learned = learn(documents, options, learning)
+    label = Label(given.before_first_model, given.label_with, given.shards)
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
+        bytes
+    )
+    _ = mixtures | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
+
+
+main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+
+if __name__ == "__main__":
+    sys.exit(main())

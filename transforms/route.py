@@ -1,0 +1,74 @@
+"""``Route``: each document to the model of its key, and those of unknown keys to the dead letters.
+
+    documents: bytes (TokenisedDocument) -> by_key: {key: documents}, dead_letters: bytes (JSON)
+
+The keys are known where the graph is built, so each gets a branch of its own, for example with a RunInference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import apache_beam as beam
+from apache_beam.metrics import Metrics
+
+from model.labelling import NO_MODEL
+from model.records import DeadLetter, TokenisedDocument
+from model.times import to_iso
+
+NAMESPACE = "beam_topics"
+DEAD_LETTERS = "dead_letters"
+
+
+class Routed(NamedTuple):
+    """What :class:`Route` gives."""
+
+    by_key: dict[str, beam.PCollection]
+    dead_letters: beam.PCollection
+
+
+def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
+    """The dead letter of a document whose key has no model."""
+    known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
+    words = " ".join(document.words[w] for w in document.tokens[: DeadLetter.RECORD_CHARACTERS])
+    return DeadLetter(
+        source=f"document {document.id!r} of {to_iso(document.timestamp)}",
+        reason=NO_MODEL,
+        detail=f"the model store has no model for the key {document.key!r}, but for {known}",
+        record=words[: DeadLetter.RECORD_CHARACTERS],
+    )
+
+
+class _Route(beam.DoFn):
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = list(keys)
+        self._tags = {key: _tag(number) for number, key in enumerate(keys)}
+        self._dead = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        document = TokenisedDocument.from_bytes(element)
+        if document.key in self._tags:
+            yield beam.pvalue.TaggedOutput(self._tags[document.key], element)
+        else:
+            self._dead.inc()
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, without_model(document, self._keys).as_json().encode())
+
+
+class Route(beam.PTransform):
+    """See the module's docstring; ``keys`` are those that have a model."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        super().__init__()
+        self._keys = tuple(keys)
+
+    def expand(self, documents: beam.PCollection) -> Routed:
+        tags = [_tag(number) for number in range(len(self._keys))]
+        typed = beam.ParDo(_Route(self._keys)).with_output_types(bytes, **dict.fromkeys([*tags, DEAD_LETTERS], bytes))
+        outputs = documents | "Route" >> typed.with_outputs(*tags, DEAD_LETTERS)
+        return Routed({key: outputs[tag] for key, tag in zip(self._keys, tags, strict=True)}, outputs[DEAD_LETTERS])
+
+
+def _tag(number: int) -> str:
+    """Keys may hold any character, tags may not."""
+    return f"model_{number}"
