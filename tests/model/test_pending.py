@@ -1,0 +1,80 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model import pending
+from model.errors import DamagedDataError
+from model.pending import ListBag, Mirror, PendingHead
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(-50, 50), st.binary(max_size=3)),
+        st.tuples(st.just("spend"), st.integers(-50, 50), st.just(b"")),
+        st.tuples(st.just("fail"), st.integers(-50, 50), st.binary(max_size=3)),
+        st.tuples(st.just("forget"), st.just(0), st.just(b"")),
+    ),
+    max_size=40,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(ACTIONS)
+def test_behaves_like_a_sorted_list_whatever_happens_to_the_mirror(actions):
+    head, mirror, bag, truth = PendingHead(), Mirror(), ListBag(), []
+    for action, time, payload in actions:
+        due = time if head.done is None else max(time, head.done + 1)
+        if action == "add":
+            head = pending.add(head, mirror, bag, due, payload)
+            truth.append((due, payload))
+        elif action == "fail":
+            # A bundle that is rolled back: its writes are gone, what it did to the mirror is not.
+            pending.add(head, mirror, ListBag(), due, payload)
+        elif action == "forget":
+            mirror = Mirror()
+        else:
+            mirror = pending.matched(head, mirror, bag)
+            taken = [(due, payload) for due in mirror.due_by(time) for payload in mirror.at(due)]
+            assert sorted(taken) == sorted(entry for entry in truth if entry[0] <= time)
+            head = pending.spend(head, mirror, bag, time)
+            truth = [entry for entry in truth if entry[0] > time]
+            assert len(bag.elements) == head.stored <= 2 * head.live
+        assert (head.live, head.due) == (len(truth), min((due for due, _ in truth), default=None))
+
+
+def test_a_mirror_with_the_right_count_and_wrong_contents_is_not_trusted():
+    bag, mirror = ListBag(), Mirror()
+    head = pending.add(PendingHead(), mirror, bag, 1, b"kept")
+    wrong = Mirror()
+    wrong.put(1, b"lost")
+    assert wrong.count == head.live
+    assert pending.matched(head, wrong, bag).at(1) == [b"kept"]
+
+
+@pytest.mark.parametrize("change", [lambda bag: bag.elements.pop(), lambda bag: bag.add(bag.elements[0]), lambda bag: bag.clear()])
+def test_a_changed_bag_is_noticed(change):
+    bag = ListBag()
+    head = pending.add(PendingHead(), Mirror(), bag, 1, b"a")
+    change(bag)
+    with pytest.raises(DamagedDataError, match="buffer holds"):
+        pending.matched(head, Mirror(), bag)
+
+
+def test_reading_the_bag_is_rare():
+    class Counting(ListBag):
+        reads = 0
+
+        def read(self):
+            self.reads += 1
+            return super().read()
+
+    head, mirror, bag = PendingHead(), Mirror(), Counting()
+    for time in range(200):
+        head = pending.add(head, mirror, bag, time, b"x")
+    for time in range(200):
+        head = pending.spend(head, pending.matched(head, mirror, bag), bag, time)
+    assert (bag.reads, head.live) == (0, 0)
+
+
+def test_head_round_trip():
+    head = PendingHead(3, 2**127 + 5, 7, -4, -9)
+    assert PendingHead.from_dict(head.as_dict()) == head

@@ -1,0 +1,192 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from streams import SECOND, SEQUENCE, TOKENISER, document, documents, links_of, shuffled
+
+from model import sequencing
+from model.errors import DamagedDataError
+from model.pending import ListBag, Mirror, PendingHead
+from model.records import Document, NumberedMinibatch, TokenisedDocument
+from model.sequencing import SequenceHead, arrive, chain_start, cut, fire, sequence_documents, window_end
+from model.settings import SequenceSettings, TokeniserSettings
+
+
+def sized(name, tokens, seconds=0):
+    return TokenisedDocument.from_words(Document(name, seconds * SECOND, ""), ["w"] * tokens)
+
+
+def minibatches(items, **others):
+    return [link.minibatch() for link in links_of(items, settings=replace(SEQUENCE, **others))]
+
+
+class Sender:
+    """A sequence with its state, by hand."""
+
+    def __init__(self, **others):
+        self.settings = replace(SEQUENCE, **others)
+        self.head, self.mirror, self.bag = SequenceHead(0, bytes(32)), Mirror(), ListBag()
+
+    def send(self, item):
+        self.head, late = arrive(self.head, self.mirror, self.bag, item.to_bytes(), item.timestamp, self.settings)
+        return late
+
+    def fire(self, seconds, **others):
+        firing = fire("", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others)
+        self.head = firing.head
+        return [link.minibatch() for link in firing.links]
+
+
+@pytest.mark.parametrize(("time", "end"), [(0, 10), (9, 10), (10, 20), (-1, 0), (-10, 0), (-11, -10)])
+def test_windows_are_aligned_and_hold_their_start(time, end):
+    assert window_end(time, 10) == end
+
+
+def test_the_result_does_not_depend_on_the_order_of_arrival():
+    items = documents(80)
+    assert links_of(items) == links_of(shuffled(items, "a")) == links_of(shuffled(items, "b"))
+
+
+def test_every_document_is_in_one_minibatch_of_its_window_in_order_of_time():
+    items = documents(80)
+    found = minibatches(items)
+    assert sorted(id for m in found for id in m.ids) == sorted(item.id for item in items)
+    times = [int(t) for m in found for t in m.timestamps]
+    assert times == sorted(times)
+    assert all(m.window_end == window_end(int(t), SEQUENCE.window) for m in found for t in m.timestamps)
+    assert [m.sequence for m in found] == list(range(1, len(found) + 1))
+
+
+def test_the_last_minibatch_of_a_window_closes_it():
+    found = minibatches(documents(80))
+    for this, following in zip(found, found[1:], strict=False):
+        assert this.closes_window == (this.window_end != following.window_end)
+    assert found[-1].closes_window
+
+
+def test_ties_of_time_are_broken_by_id_then_by_content():
+    items = [document("b", 3), document("a", 3), document("c", 3)]
+    assert minibatches(items)[0].ids == ("a", "b", "c")
+
+
+def test_links_are_a_chain_that_begins_with_key_and_settings():
+    links = links_of(documents(30))
+    assert links[0].previous == chain_start("", TOKENISER, SEQUENCE)
+    assert all(a.fingerprint == b.previous for a, b in zip(links, links[1:], strict=False))
+    starts = {
+        chain_start("", TOKENISER, SEQUENCE),
+        chain_start("k", TOKENISER, SEQUENCE),
+        chain_start("", TokeniserSettings(digits=True), SEQUENCE),
+        chain_start("", TOKENISER, SequenceSettings()),
+    }
+    assert len(starts) == 4
+
+
+def test_a_changed_minibatch_is_noticed():
+    link = links_of(documents(30))[3]
+    with pytest.raises(DamagedDataError, match="minibatch 4"):
+        NumberedMinibatch(link.sequence, link.previous, link.fingerprint, link.payload[:-1] + b"\1").minibatch()
+
+
+def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
+    letters = []
+    items = [document("a", 5), document("a", 2), document("b", 3), document("a", 15), document("b", 3)]
+    links = list(sequence_documents("", items, SEQUENCE, bytes(32), letters.append))
+    assert [link.minibatch().ids for link in links] == [("a", "b"), ("a",)]
+    assert int(links[0].minibatch().timestamps[0]) == 2 * SECOND
+    assert [letter.reason for letter in letters] == ["repeated_id", "repeated_id"]
+    assert "'a'" in letters[1].detail and '"timestamp":"1970-01-01T00:00:05.000000Z"' in letters[1].record
+    assert "1970-01-01T00:00:10" in letters[1].source
+
+
+def test_cut_by_documents_and_by_tokens():
+    bounds = SequenceSettings(minibatch_size=3, minibatch_tokens=10)
+    sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
+    parts = list(cut([sized(str(i), size) for i, size in enumerate(sizes)], bounds))
+    assert [[len(d.tokens) for d in part] for part in parts] == [[4, 4], [4], [11], [1, 0, 0], [0, 10], [10]]
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 5), st.integers(1, 12))
+def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
+    items = [sized(str(i), size) for i, size in enumerate(sizes)]
+    parts = [list(part) for part in cut(items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens))]
+    assert [d for part in parts for d in part] == items
+    assert all(len(part) <= most and (len(part) == 1 or sum(len(d.tokens) for d in part) <= tokens) for part in parts)
+
+
+def test_a_late_document_joins_the_window_that_is_open_now():
+    sender = Sender()
+    assert not sender.send(document("a", 5))
+    assert not sender.send(document("b", 25))
+    assert [m.ids for m in sender.fire(10)] == [("a",)]
+    assert sender.send(document("late", 7))
+    # Nothing was closed between 10 and 20, so this one is not late however far the watermark is.
+    assert not sender.send(document("own", 14))
+    found = sender.fire(20)
+    assert [(m.ids, m.window_end) for m in found] == [(("late", "own"), 20 * SECOND)]
+    assert [m.ids for m in sender.fire(30)] == [("b",)]
+
+
+def test_windows_that_are_due_together_close_in_their_order():
+    sender = Sender()
+    for item in (document("c", 25), document("a", 5), document("b", 15)):
+        sender.send(item)
+    assert [m.ids for m in sender.fire(100)] == [("a",), ("b",), ("c",)]
+    assert sender.head.pending == PendingHead(done=30 * SECOND)
+
+
+def test_a_firing_that_is_cut_by_its_budget_goes_on_with_the_same_minibatches():
+    items = [document(f"d{i}", i / 10) for i in range(90)] + [document("d3", 1)]
+    whole = Sender()
+    sender = Sender()
+    for item in items:
+        whole.send(item)
+        sender.send(item)
+    want = whole.fire(10)
+    found = sender.fire(10, budget=1)
+    assert len(found) == 1
+    # The window takes nobody in any more, and its documents stay in the buffer until all are sent.
+    assert sender.send(document("late", 3))
+    while sender.head.taken:
+        # As after a restart: nothing in memory.
+        sender.mirror = Mirror()
+        found += sender.fire(10, budget=2000)
+    assert [m.to_bytes() for m in found] == [m.to_bytes() for m in want]
+    assert [m.ids for m in sender.fire(20)] == [("late",)]
+
+
+def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
+    sender = Sender()
+    for i in range(10):
+        sender.send(document(f"d{i}", i / 10))
+        sender.send(document(f"d{i}", 5))
+    letters = []
+    while sender.head.pending.live:
+        firing = fire("", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1)
+        letters += firing.dead_letters
+        sender.head = firing.head
+    assert len(letters) == 10
+
+
+def test_a_window_of_very_many_documents():
+    items = [sized(f"d{i:05}", i % 3, 1) for i in range(20_000)]
+    found = minibatches(items, minibatch_size=200)
+    assert len(found) == 100
+    assert sum(len(m) for m in found) == 20_000
+
+
+@pytest.mark.parametrize("closed", [None, -10, 20])
+def test_head_round_trip(closed):
+    head = SequenceHead(4, b"\xff" * 32, closed, 3, PendingHead(2, 9, 5, 1, None))
+    assert SequenceHead.from_bytes(head.to_bytes()) == head
+
+
+def test_a_head_of_another_release_is_refused():
+    with pytest.raises(DamagedDataError, match="another release"):
+        SequenceHead.from_bytes(b"BTs0" + SequenceHead(0, b"").to_bytes()[4:])
+
+
+def test_the_reason_is_a_counter_name():
+    assert sequencing.REPEATED_ID.isidentifier()
