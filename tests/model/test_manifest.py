@@ -27,9 +27,7 @@ def test_version_sorts_by_sequence():
 @pytest.mark.parametrize("at", range(0, 160, 7))
 def test_every_flipped_byte_is_found(at):
     data = bytearray(ENTRY.to_json())
-    data[at % len(data)] ^= 1
-    if at % len(data) == len(data) - 1:
-        pytest.skip("the newline is not content")
+    data[at] ^= 1
     with pytest.raises(DamagedDataError, match=r"e.json does not have the content that it was written with"):
         CheckpointEntry.from_json(bytes(data), "e.json")
 
