@@ -44,7 +44,7 @@ class Progress(logging.Handler):
     def line(self) -> str:
         """Event time reached, documents, tokens a second, words known, effective sample size."""
         if not self._newest:
-            return "reading"
+            return "working"
         records = self._newest.values()
         last = max(records, key=lambda record: (record.event_time, record.sequence))
         # The counts are of this process, which learns each document once for each island.
@@ -81,9 +81,11 @@ class _PipeProgress(Progress):
 def progress() -> Iterator[Progress]:
     """Show progress on standard error until the block ends."""
     logger, console = logging.getLogger(LOGGER), Console(stderr=True, highlight=False, soft_wrap=True)
-    level = logger.level
+    level, propagates = logger.level, logger.propagate
     logger.setLevel(logging.INFO)
-    spinner = Spinner("dots", text="reading")
+    # Beam gives the root logger a handler, which would print every record again.
+    logger.propagate = False
+    spinner = Spinner("dots", text="working")
     with ExitStack() as stack:
         handler: Progress = _PipeProgress(console)
         if console.is_terminal:
@@ -94,4 +96,5 @@ def progress() -> Iterator[Progress]:
         finally:
             logger.removeHandler(handler)
             logger.setLevel(level)
+            logger.propagate = propagates
             spinner.update(text=Text(handler.line()))

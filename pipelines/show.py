@@ -6,17 +6,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
+import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.records import FloatArray
 from model.store import ModelStore
 from pipelines.command import command
 from pipelines.options import ModelVersionOptions, ShowOptions, StoreOptions
-from pipelines.terminal import console, day, figure_table, shares, sparkline, thin, topic_table
+from pipelines.terminal import console, day, figure_table, sparkline, thin, topic_table
 
 GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions)
 _CURVE = 24
 _VERSIONS = 12
+
+
+def growth(totals: Sequence[FloatArray]) -> FloatArray:
+    """float64[versions, T]: each topic's share of the tokens that came since the version before.
+
+    A topic that lost tokens to others meanwhile, as learners think again about what they have read, counts as 0.
+    """
+    gained = np.maximum(np.diff(np.array(totals), axis=0, prepend=0), 0)
+    result: FloatArray = gained / np.maximum(gained.sum(axis=1, keepdims=True), 1e-300)
+    return result
 
 
 def show(options: PipelineOptions) -> None:
@@ -26,10 +39,10 @@ def show(options: PipelineOptions) -> None:
     chosen = store.manifest(which.model_key, which.model_version)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
     history = [m for m in store.manifests(chosen.key) if m.sequence <= chosen.sequence]
-    traces = [shares(store.get_snapshot(m.key, m.snapshot)) for m in thin(history, _CURVE)]
-    curves = [sparkline(trace) for trace in zip(*traces, strict=True)]
+    totals = [store.get_snapshot(m.key, m.snapshot).totals for m in thin(history, _CURVE)]
+    curves = [sparkline(trace) for trace in growth(totals).T]
     out = console()
-    out.print(topic_table(f"version {chosen.version}, up to {day(chosen.event_time)}", snapshot, curves, "by version", words))
+    out.print(topic_table(f"version {chosen.version}, up to {day(chosen.event_time)}", snapshot, curves, "new, by version", words))
     out.print()
     columns = ("up to", "documents", "tokens", "words", "perplexity", "ESS", "version")
     rows = [

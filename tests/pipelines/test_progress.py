@@ -9,7 +9,7 @@ def send(logger, **figures):
 
 def test_a_line_says_where_learning_stands():
     handler = Progress()
-    assert handler.line() == "reading"
+    assert handler.line() == "working"
     logger = logging.Logger("x")
     logger.addHandler(handler)
     send(logger, documents=10, tokens=100)

@@ -1,0 +1,219 @@
+"""Whole pipelines on made-up documents. A learner that costs nothing stands in for the real ones, so what is tested is the way there."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import fake_learner
+import pytest
+
+from model.store import ModelStore
+from pipelines import archive, evaluate, infer, show, stream, train
+
+SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
+COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
+DAYS = 40
+FLAGS = ["--window=7d", "--publish_every=14d", "--minibatch_size=5", "--learner=fake", "--topics=3", "--checkpoint_tokens=60"]
+GOOD, BAD, REPEATED = 60, 5, 1
+
+
+def record(number, prefix="d", **others):
+    topic = SHIPS if number % 2 else COURTS
+    words = [topic[(number * step) % len(topic)] for step in range(1, 9)]
+    day = 1 + number * DAYS // GOOD
+    date = f"2001-{1 + day // 29:02d}-{1 + day % 28:02d}"
+    return {"id": f"{prefix}{number}", "timestamp": date, "text": " ".join(words), "label": str(number % 2), **others}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rows = [json.dumps(record(number)) for number in range(GOOD)]
+    rows += [json.dumps(record(7, text="another text"))]
+    rows += ["no json", json.dumps(record(0, text=" ")), json.dumps(record(1, id=None)), json.dumps(record(2, timestamp="never")), "[1]"]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def common(corpus, tmp_path, store="models"):
+    return [f"--input={corpus}", f"--model_store={tmp_path / store}", f"--dead_letters={tmp_path / 'dead'}"]
+
+
+def lines(folder: Path):
+    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def trained(corpus, tmp_path, *flags, store="models"):
+    assert train.main([*common(corpus, tmp_path, store), *FLAGS, *flags]) == 0
+    return ModelStore(str(tmp_path / store))
+
+
+def test_training_publishes_versions_and_keeps_what_it_could_not_use(corpus, tmp_path, capsys):
+    store = trained(corpus, tmp_path)
+    versions = store.manifests("")
+    assert len(versions) >= 3
+    assert versions[-1].documents == GOOD
+    reasons = Counter(row["reason"] for row in lines(tmp_path / "dead"))
+    assert reasons == {
+        "not_json": 1,
+        "wrong_type": 1,
+        "empty_text": 1,
+        "missing_id": 1,
+        "bad_timestamp": 1,
+        "repeated_id": 1,
+    }
+    assert all(row["source"] for row in lines(tmp_path / "dead"))
+    error = capsys.readouterr().err
+    assert f"records_read {GOOD + BAD + REPEATED}" in error
+    assert "up to 2001-" in error
+
+
+def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
+    trained(corpus, tmp_path)
+    assert infer.main([*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}", "--top_topics=2"]) == 0
+    rows = lines(tmp_path / "mixtures")
+    assert len(rows) == GOOD + REPEATED
+    newest = ModelStore(str(tmp_path / "models")).manifest("")
+    for row in rows:
+        assert row["model_version"] == newest.version
+        assert sum(row["proportions"]) == pytest.approx(1)
+        assert len(row["top_topics"]) == 2
+
+
+def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(corpus, tmp_path, capsys):
+    first = trained(corpus, tmp_path).manifests("")[0]
+    flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
+    assert infer.main([*flags, f"--model_version={first.version}"]) == 0
+    assert {row["model_version"] for row in lines(tmp_path / "mixtures")} == {first.version}
+    capsys.readouterr()
+    assert infer.main([*flags, "--model_version=7"]) == 2
+    assert "--model_version: '7' was given; allowed is latest, or a version" in capsys.readouterr().err
+
+
+def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, tmp_path, capsys):
+    store = trained(corpus, tmp_path)
+    path = next((tmp_path / "models").glob(f"*/snapshots/{store.manifest('').snapshot}.avro"))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    capsys.readouterr()
+    assert infer.main([*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{path.name} is damaged" in error
+    assert not (tmp_path / "mixtures").exists()
+
+
+@pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
+def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before):
+    flags = [*common(corpus, tmp_path), *FLAGS, f"--output={tmp_path / 'mixtures'}", f"--before_first_model={before}"]
+    assert stream.main(flags) == 0
+    labelled, dead = lines(tmp_path / "mixtures"), lines(tmp_path / "dead")
+    assert len(labelled) + len(dead) == GOOD + BAD + REPEATED
+    assert len({row["id"] for row in labelled}) == len(labelled)
+    assert any(row["reason"] == "no_model" for row in dead) == (before == "dead_letter")
+    assert any(row["model_version"] == "" for row in labelled) == (before == "prior")
+    assert {row["model_version"] for row in labelled} - {""} <= {
+        manifest.version for manifest in ModelStore(str(tmp_path / "models")).manifests("")
+    }
+
+
+def test_the_model_of_a_stream_is_that_of_training(corpus, tmp_path):
+    trained(corpus, tmp_path)
+    assert stream.main([*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'mixtures'}"]) == 0
+    one, other = (ModelStore(str(tmp_path / name)).manifests("") for name in ("models", "other"))
+    assert one == other
+
+
+def test_a_run_that_failed_and_goes_on_comes_to_the_same_versions(corpus, tmp_path):
+    whole = trained(corpus, tmp_path).manifests("")
+    fake_learner.FAILURES.at = [whole[-1].sequence - 1]
+    with pytest.raises(fake_learner.StepFailed):
+        train.main([*common(corpus, tmp_path, "other"), *FLAGS])
+    checkpoints = ModelStore(str(tmp_path / "other")).checkpoints("")
+    assert checkpoints
+    assert checkpoints[-1].sequence < whole[-1].sequence - 1
+    store = trained(corpus, tmp_path, "--resume_from=latest", store="other")
+    assert store.manifests("") == whole
+
+
+def test_a_store_of_other_settings_is_refused_in_one_line(corpus, tmp_path, capsys):
+    trained(corpus, tmp_path)
+    capsys.readouterr()
+    assert train.main([*common(corpus, tmp_path), *FLAGS, "--alpha=0.5"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "learner.alpha is 0.1 there and 0.5 here" in error
+
+
+def test_going_on_from_a_checkpoint_that_is_not_there(corpus, tmp_path, capsys):
+    assert train.main([*common(corpus, tmp_path), *FLAGS, "--resume_from=12"]) == 2
+    assert "--resume_from: '12' was given" in capsys.readouterr().err
+
+
+def test_an_input_that_matches_nothing(tmp_path, capsys):
+    assert train.main([*common(tmp_path / "absent*.jsonl", tmp_path), *FLAGS]) == 2
+    assert "--input:" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()
+
+
+def test_one_model_for_each_key(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    rows = [record(number, language="en" if number % 3 else "de/at") for number in range(GOOD)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    store = trained(path, tmp_path, "--key_field=language")
+    assert store.keys() == ["de/at", "en"]
+    with path.open("a", encoding="utf-8") as more:
+        more.write(json.dumps(record(3, "x", language="fr")) + "\n")
+    flags = [*common(path, tmp_path), f"--output={tmp_path / 'mixtures'}", "--key_field=language"]
+    assert infer.main(flags) == 0
+    versions = {row["key"]: row["model_version"] for row in lines(tmp_path / "mixtures")}
+    assert versions == {key: store.manifest(key).version for key in ("de/at", "en")}
+    assert len(lines(tmp_path / "mixtures")) == GOOD
+    (dead,) = lines(tmp_path / "dead")
+    assert dead["reason"] == "no_model"
+    assert dead["detail"] == "the model store has no model for the key 'fr', but for 'de/at', 'en'"
+
+
+def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
+    store = trained(corpus, tmp_path)
+    path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
+    flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={path}"]
+    assert evaluate.main([*flags, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]) == 0
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {row["version"] for row in rows} == {manifest.version for manifest in store.manifests("")}
+    assert all(0 <= row["nmi"] <= 1 and row["first_moment_perplexity"] > 1 for row in rows)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "prequential" in capsys.readouterr().out
+
+
+def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
+    trained(corpus, tmp_path)
+    monkeypatch.setattr(evaluate.plots.importlib.util, "find_spec", lambda name: None)
+    flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", "--plot=p.png"]
+    assert evaluate.main(flags) == 2
+    assert "Run: pip install matplotlib" in capsys.readouterr().err
+
+
+def test_show_prints_topics_and_versions(corpus, tmp_path, capsys):
+    store = trained(corpus, tmp_path)
+    capsys.readouterr()
+    assert show.main([f"--model_store={tmp_path / 'models'}", "--words=4"]) == 0
+    text = capsys.readouterr().out
+    assert store.manifest("").version in text
+    assert "harbour" in text
+    assert f"{len(store.manifests(''))} versions" in text
+
+
+def test_an_archive_gives_the_same_model(corpus, tmp_path):
+    assert (
+        archive.main(
+            [f"--input={corpus}", f"--archive={tmp_path / 'archive'}", f"--dead_letters={tmp_path / 'dead'}", "--shard_period=10d"]
+        )
+        == 0
+    )
+    assert len(list((tmp_path / "archive").glob("archive-*.avro"))) >= 3
+    assert len(lines(tmp_path / "dead")) == BAD
+    one = trained(corpus, tmp_path)
+    other = trained(tmp_path / "archive" / "*.avro", tmp_path, store="other")
+    assert one.manifests("") == other.manifests("")
