@@ -156,7 +156,7 @@ class AvroFile:
         except Exception as error:  # a codec or fastavro raises whatever the damage leads to
             what = f"records {done + 1} to {count} of the block" if done < count else "the end of the block"
             detail = f"{what} at byte {start} cannot be read: {type(error).__name__}: {error}"
-            yield dead_letter(f"{place} bytes {start}-{self._position}", DAMAGED, detail, payload)
+            yield dead_letter(f"{place} bytes {start}-{self._position}", DAMAGED, detail, b"")
 
     def _without_marker(self, count: int, payload: bytes, place: str, start: int) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """A block that no marker follows: if its records are sound, only the marker is damaged."""
@@ -172,9 +172,7 @@ class AvroFile:
         """Put the position behind the next marker, or to the end of the file; a dead letter for what lies between."""
         self._position = self._behind_next_marker(start)
         where = f"{place} bytes {start}-{self._position}"
-        self._stream.seek(start)
-        head = self._stream.read(min(self._position - start, DeadLetter.RECORD_CHARACTERS))
-        return dead_letter(where, DAMAGED, f"the block at byte {start} cannot be read: {detail}", head)
+        return dead_letter(where, DAMAGED, f"the block at byte {start} cannot be read: {detail}", b"")
 
     def _behind_next_marker(self, start: int) -> int:
         self._stream.seek(start)
