@@ -3,8 +3,9 @@
     documents: bytes (Document) -> paths of the files written
 
 One file for each period of event time, ``archive-<start>-<content>.avro``, aligned to 1970-01-01 UTC, its documents in the order
-of (time, id, content). Reading the archive gives the same documents, whatever the source was (their keys are its field ``key``). The documents of a period are
-gathered in one worker's memory: choose the period for that. For a bounded source; nothing is written before it ends.
+of (time, id, content). Reading the archive gives the same documents, whatever the source was; their keys are its field ``key``.
+The documents of a period are gathered in one worker's memory: choose the period for that. For a bounded source; nothing is written
+before it ends.
 
     (documents, dead_letters) = pipeline | ReadRecords(["posts/*.jsonl.gz"], ReadSettings())
     documents | WriteArchive("archive", period_micros)
