@@ -7,10 +7,12 @@ names both, and says what a replay must come to: the fingerprint (which settings
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from model import wire
+from model.errors import DamagedDataError
 from model.learners.base import ALGORITHM_VERSION
 from model.settings import LearnerSettings
 
@@ -56,16 +58,25 @@ class LearnerHead:
     MAGIC = b"BTh1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(self.MAGIC, self._numbers(), self.chain, self.fingerprint, self.witness, *self.candidates)
+        blobs = (self.chain, self.fingerprint, self.witness, *self.candidates)
+        return wire.pack(self.MAGIC, self._numbers(), *blobs, _seal(self._numbers(), blobs))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LearnerHead:
-        header, (chain, fingerprint, witness, *candidates) = wire.unpack(cls.MAGIC, data)
+        header, (*blobs, seal) = wire.unpack(cls.MAGIC, data)
+        if seal != _seal(header, blobs):
+            raise DamagedDataError("a learner's head does not have the content that it was written with")
+        chain, fingerprint, witness, *candidates = blobs
         return cls(chain=chain, fingerprint=fingerprint, witness=witness, candidates=tuple(candidates), **header)
 
     def _numbers(self) -> dict[str, Any]:
         others = ("chain", "fingerprint", "witness", "candidates")
         return {name: getattr(self, name) for name in self.__slots__ if name not in others}
+
+
+def _seal(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
+    # A head that lost count would put everything that follows into the gap bag, without any other error.
+    return wire.digest(wire.canonical_json(header).encode(), *blobs)
 
 
 def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
