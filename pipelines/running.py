@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,11 @@ NAMESPACE = "beam_topics"
 _OURS = re.compile(r"model\.errors\.(\w+): (.*?)(?: \[while running '[^']*'\])?\s*$", re.MULTILINE)
 
 
+def _about_us(record: logging.LogRecord) -> bool:
+    """False for what Beam's RunInference says wherever torch is not installed: it measures no memory then, and nothing is wrong."""
+    return "Resource module is not available" not in record.msg
+
+
 def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int]:
     """Build the graph, run it to its end, print the counters to standard error and return them.
 
@@ -30,6 +36,7 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     """
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
+    logging.getLogger().addFilter(_about_us)
     try:
         with progress():
             result = pipeline.run()
@@ -38,6 +45,8 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
         if (own := own_error(error)) is not None:
             raise own from error
         raise
+    finally:
+        logging.getLogger().removeFilter(_about_us)
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed))

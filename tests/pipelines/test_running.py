@@ -1,0 +1,38 @@
+import logging
+
+import pytest
+
+from model.errors import BeamTopicsError, DivergedError, OptionError
+from pipelines.running import own_error, run
+
+
+def test_our_own_error_stays_what_it_is():
+    error = DivergedError("bits")
+    assert own_error(error) is error
+
+
+def test_an_error_that_a_runner_hands_on_as_text_is_found_again():
+    text = "Traceback (most recent call last):\n  File x\nmodel.errors.DivergedError: other bits [while running 'Learn/Learn']\n"
+    error = own_error(RuntimeError(text))
+    assert type(error) is DivergedError
+    assert str(error) == "other bits"
+
+
+def test_an_option_error_comes_back_as_its_text():
+    error = own_error(RuntimeError("model.errors.OptionError: --resume_from: '9' was given; allowed is 3. Give it."))
+    assert type(error) is BeamTopicsError
+    assert str(error).startswith("--resume_from: '9' was given")
+
+
+def test_an_error_of_others_is_not_ours():
+    assert own_error(ValueError("no")) is None
+
+
+def test_nothing_is_left_behind_when_a_graph_cannot_be_built():
+    def build(pipeline, options):
+        raise OptionError("--x", 1, "2", "Do.")
+
+    before = list(logging.getLogger().filters)
+    with pytest.raises(OptionError):
+        run(build, None)
+    assert logging.getLogger().filters == before

@@ -1,0 +1,50 @@
+import dataclasses
+import json
+
+import apache_beam as beam
+from collecting import run
+from made import manifest_of, random_snapshot
+
+from model.evaluation import EvaluationSettings, evaluate
+from model.records import Document, TokenisedDocument
+from model.store import ModelStore
+from transforms.evaluate import Evaluate, figures_of
+
+SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)
+DOCUMENTS = [
+    TokenisedDocument.from_words(Document(f"d{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(1, 9)]) for n in range(6)
+]
+
+
+def versions(tmp_path):
+    store = ModelStore(str(tmp_path))
+    for sequence in (1, 2, 3):
+        snapshot = dataclasses.replace(random_snapshot(seed=sequence), sequence=sequence)
+        yield manifest_of(sequence, snapshot=store.put_snapshot(snapshot)), snapshot
+
+
+def test_every_version_is_scored_on_all_documents(tmp_path):
+    made = list(versions(tmp_path))
+
+    def build(pipeline):
+        documents = pipeline | "Documents" >> beam.Create([document.to_bytes() for document in DOCUMENTS[::-1]])
+        lines = pipeline | "Versions" >> beam.Create([manifest.to_json() for manifest, _ in made])
+        return {"lines": lines | Evaluate(documents, str(tmp_path), SETTINGS)}
+
+    held, _ = run(build)
+    rows = sorted((json.loads(line) for _, line in held["lines"]), key=lambda row: row["sequence"])
+    for row, (manifest, snapshot) in zip(rows, made, strict=True):
+        expected = evaluate(snapshot, DOCUMENTS, SETTINGS)
+        assert {name: row[name] for name in expected} == expected
+        assert row["version"] == manifest.version
+        assert row["learned_documents"] == manifest.documents
+        assert row["prequential_perplexity"] == manifest.prequential_perplexity
+        assert row["day"] == "1970-01-01"
+
+
+def test_the_order_of_the_documents_is_of_no_account(tmp_path):
+    manifest, _ = next(versions(tmp_path))
+    data = [document.to_bytes() for document in DOCUMENTS]
+    assert figures_of(manifest.to_json(), data, str(tmp_path), SETTINGS) == figures_of(
+        manifest.to_json(), data[::-1], str(tmp_path), SETTINGS
+    )

@@ -1,0 +1,32 @@
+import json
+
+import apache_beam as beam
+from collecting import run
+
+from model.records import Document, TokenisedDocument
+from transforms.route import Route, without_model
+
+
+def document(name, key):
+    return TokenisedDocument.from_words(Document(name, 0, "", None, key), ["ship", "sea", "ship"])
+
+
+def test_each_document_goes_to_the_model_of_its_key():
+    documents = [document(f"{key}{n}", key) for key in ("a/b", "", "é", "other") for n in range(3)]
+
+    def build(pipeline):
+        routed = pipeline | beam.Create([item.to_bytes() for item in documents]) | Route(["a/b", "", "é"])
+        return {**{f"key {key}": found for key, found in routed.by_key.items()}, "dead": routed.dead_letters}
+
+    held, counters = run(build)
+    for key in ("a/b", "", "é"):
+        assert sorted(TokenisedDocument.from_bytes(data).id for _, data in held[f"key {key}"]) == [f"{key}{n}" for n in range(3)]
+    assert {json.loads(data)["reason"] for _, data in held["dead"]} == {"no_model"}
+    assert counters["dead_no_model"] == len(held["dead"]) == 3
+
+
+def test_a_dead_letter_names_the_document_its_key_and_the_known_keys():
+    letter = without_model(document("d1", "fr"), list("abcdefg"))
+    assert letter.source == "document 'd1' of 1970-01-01T00:00:00.000000Z"
+    assert letter.detail == "the model store has no model for the key 'fr', but for 'a', 'b', 'c', 'd', 'e', ..."
+    assert letter.record == "ship sea ship"
