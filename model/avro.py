@@ -70,6 +70,7 @@ class AvroFile:
             header = fastavro.schemaless_reader(head, _HEADER, None)
             metadata = {key: value.decode() for key, value in header["meta"].items()}
             self.schema = json.loads(metadata["avro.schema"])
+            self._types = _field_types(self.schema)
             self._schema = fastavro.parse_schema(_without_logical_types(self.schema))
         except Exception as error:  # fastavro raises whatever the damage leads to
             raise DamagedDataError(f"this is not an Avro file: its header cannot be read ({type(error).__name__}: {error})") from error
@@ -85,11 +86,11 @@ class AvroFile:
 
     def missing(self, fields: Iterable[str]) -> list[str]:
         """Those of the fields that the schema does not have."""
-        return [field for field in fields if field not in self._types()]
+        return [field for field in fields if field not in self._types]
 
     def time_unit(self, field: str) -> Fraction:
         """Microseconds in one unit of a field: of its logical type, or a second where it has none."""
-        declared = self._types().get(field)
+        declared = self._types.get(field)
         for option in declared if isinstance(declared, list) else [declared]:
             if isinstance(option, dict) and option.get("logicalType") in _TIME_UNITS:
                 return _TIME_UNITS[option["logicalType"]]
@@ -111,11 +112,6 @@ class AvroFile:
                 yield from self._decode(count, payload, place, start)
             else:
                 yield from self._without_marker(count, payload, place, start)
-
-    def _types(self) -> dict[str, Any]:
-        if not isinstance(self.schema, dict) or self.schema.get("type") != "record":
-            return {}
-        return {field["name"]: field["type"] for field in self.schema["fields"]}
 
     def _frame(self) -> tuple[int, bytes, bytes]:
         """Count, payload and marker of the block at the position, which then stands behind it."""
@@ -186,6 +182,13 @@ class AvroFile:
             at += len(chunk)
             kept = window[-(SYNC_BYTES - 1) :]
         return self._size
+
+
+def _field_types(schema: Any) -> dict[str, Any]:
+    """The types of a record's fields, by name; what is not a record has none."""
+    if not isinstance(schema, dict) or schema.get("type") != "record":
+        return {}
+    return {field["name"]: field["type"] for field in schema["fields"]}
 
 
 def _without_logical_types(schema: Any) -> Any:
