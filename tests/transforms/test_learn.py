@@ -1,0 +1,248 @@
+"""The whole of sequence, learn and publish on Beam's runners: the same bits, whatever happens on the way."""
+
+from dataclasses import replace
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner, worker_handlers
+from apache_beam.testing import test_stream
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+from fake_learner import FAILURES, fake_settings
+from streams import (
+    SECOND,
+    SEQUENCE,
+    TOKENISER,
+    Collect,
+    collected,
+    counters,
+    document,
+    documents,
+    final_states,
+    learn_options,
+    links_of,
+    shuffled,
+    train,
+)
+
+from model.learning import run_without_beam
+from model.live import LIVE_LEARNERS
+from model.manifest import Manifest
+from model.records import NumberedMinibatch
+from model.store import ModelStore
+from transforms.learn import Learn, island_key, split_island_key
+from transforms.publish import Publish
+from transforms.sequence import Sequence
+
+ITEMS = documents(60)
+LINKS = links_of(ITEMS)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_over():
+    FAILURES.at, FAILURES.steps = [], 0
+    LIVE_LEARNERS.clear()
+
+
+def options(store, islands=1, **others):
+    values = {"checkpoint_tokens": 40, "publish_every": ("windows", 3), **others}
+    return learn_options(store, fake_settings(islands=islands), **values)
+
+
+def history(store, key=""):
+    return [manifest.to_json() for manifest in ModelStore(str(store)).manifests(key)]
+
+
+def expected(links=LINKS, islands=1, key=""):
+    found = [run_without_beam(links, fake_settings(islands=islands), key, island) for island in range(islands)]
+    return [(one.sequence, one.fingerprint, one.witness, one.state_digest) for one in found]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The versions of a run without any trouble."""
+    store = tmp_path_factory.mktemp("plain")
+    train(ITEMS, options(store))
+    return history(store)
+
+
+def test_the_pipeline_equals_the_learner_without_beam(tmp_path, plain):
+    result = train(shuffled(ITEMS, "files"), options(tmp_path))
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+    found = counters(result)
+    assert found["minibatches"] == found["learned_minibatches"] == len(LINKS)
+    assert found["learned_documents"] == 60 and found["learned_tokens"] == sum(len(item.tokens) for item in ITEMS)
+    assert found["versions"] == len(plain) == 4
+
+
+def test_every_bundle_run_twice(tmp_path, plain):
+    train(ITEMS, options(tmp_path), "--direct_runner_bundle_repeat=1")
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+
+
+def test_two_workers(tmp_path, plain, monkeypatch):
+    # Beam's runner gives every bundle the same cache token, so two workers of one process read each other's old state.
+    monkeypatch.setattr(worker_handlers, "STATE_CACHE_SIZE_MB", 0)
+    train(shuffled(ITEMS, "two"), options(tmp_path), "--direct_num_workers=2", "--direct_running_mode=multi_threading")
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+
+
+def test_stale_state_of_a_runner_is_noticed(tmp_path):
+    flags = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
+    with pytest.raises(Exception, match="model.errors"):
+        train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags)
+
+
+def test_the_other_local_runner(tmp_path, plain):
+    train(ITEMS, options(tmp_path), runner=BundleBasedDirectRunner())
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+
+
+@pytest.mark.parametrize("failing", [1, 9, len(LINKS)], ids=["first", "middle", "last"])
+def test_a_runner_that_tries_again(tmp_path, plain, failing):
+    # This runner gives a bundle four attempts.
+    FAILURES.at = [failing] * 3
+    train(ITEMS, options(tmp_path), runner=BundleBasedDirectRunner())
+    assert FAILURES.at == []
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+
+
+def test_islands_agree_on_what_they_saw(tmp_path):
+    train(ITEMS, options(tmp_path, islands=2))
+    assert final_states(tmp_path, islands=2) == expected(islands=2)
+    manifests = ModelStore(str(tmp_path)).manifests("")
+    assert {manifest.chain for manifest in manifests} <= {link.fingerprint.hex() for link in LINKS}
+    # Both islands win at times, and then topics are numbered as before.
+    assert {manifest.island for manifest in manifests} == {0, 1}
+    assert any(manifest.topic_order for manifest in manifests)
+
+
+def test_one_model_for_each_key(tmp_path):
+    keys = ("", "en", "日本")
+    by_key = {key: documents(25, key) for key in keys}
+    train(shuffled([item for items in by_key.values() for item in items], "keys"), options(tmp_path))
+    for key in keys:
+        assert final_states(tmp_path, key) == expected(links_of(by_key[key], key), key=key)
+    assert ModelStore(str(tmp_path)).keys() == sorted(keys)
+
+
+def test_an_empty_stream_makes_nothing(tmp_path):
+    train([], options(tmp_path))
+    assert ModelStore(str(tmp_path)).keys() == []
+    assert collected("references") == []
+
+
+def test_a_repeated_id_goes_to_the_dead_letters(tmp_path):
+    train([*ITEMS, replace(ITEMS[0])], options(tmp_path))
+    assert [b"repeated_id" in letter for _, letter in collected("dead")] == [True]
+    assert final_states(tmp_path) == expected()
+
+
+@pytest.mark.parametrize("resume_source", ["again", "onward"])
+def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, resume_source):
+    FAILURES.at = [14] * 9
+    with pytest.raises(Exception, match="at 14"):
+        train(ITEMS, options(tmp_path))
+    FAILURES.at = []
+    LIVE_LEARNERS.clear()
+    (entry,) = ModelStore(str(tmp_path)).resume_point("", "latest", 1)
+    # A source that goes on holds what comes after a window that was learned whole.
+    whole = max(link.sequence for link in LINKS[: entry.sequence] if link.minibatch().closes_window)
+    points = {one.sequence for one in ModelStore(str(tmp_path)).checkpoints("")}
+    at = "latest" if resume_source == "again" else str(max(n for n in points if n <= whole and LINKS[n - 1].minibatch().closes_window))
+    chosen = options(tmp_path, resume_from=at)
+    after = 0 if at == "latest" else LINKS[int(at) - 1].minibatch().window_end
+    items = ITEMS if resume_source == "again" else [item for item in ITEMS if item.timestamp >= after]
+    train(items, chosen, resume_source=resume_source)
+    assert final_states(tmp_path) == expected()
+    assert history(tmp_path) == plain
+
+
+def test_references_are_the_manifests_at_their_event_times(tmp_path, plain):
+    train(ITEMS, options(tmp_path))
+    found = collected("references")
+    assert [data for _, (_, data) in found] == plain
+    manifests = [Manifest.from_json(data) for data in plain]
+    # The last one belongs to the end of the stream.
+    assert [time for time, _ in found][:-1] == [manifest.event_time for manifest in manifests][:-1]
+    assert [manifest.parent for manifest in manifests] == [None, *[manifest.version for manifest in manifests[:-1]]]
+    assert manifests[0].settings["sequence"]["window"] == SEQUENCE.window
+
+
+def streamed(events, chosen, name):
+    flags = PipelineOptions([])
+    flags.view_as(StandardOptions).streaming = True
+    pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
+    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
+    sequenced.minibatches | Learn(chosen) | Publish(chosen)
+    pipeline.run().wait_until_finish()
+
+
+def _same(element):
+    return element
+
+
+def at(item, seconds=None):
+    when = item.timestamp if seconds is None else seconds * SECOND
+    return TimestampedValue(item.to_bytes(), Timestamp(micros=when))
+
+
+def test_late_documents_are_learned_and_all_islands_agree(tmp_path):
+    events = test_stream.TestStream()
+    for window in range(6):
+        early = [document(f"w{window} d{i}", 10 * window + i) for i in range(3)]
+        events.add_elements([at(item) for item in early]).advance_watermark_to(10 * window + 10)
+        events.add_elements([at(document(f"late {window}", 10 * window + 5))])
+    events.advance_watermark_to_infinity()
+    streamed(events, options(tmp_path, islands=2), "late")
+    links = [NumberedMinibatch.from_bytes(data) for _, (_, data) in collected("late")]
+    assert links.pop().is_end
+    learned = sorted(id for link in links for id in link.minibatch().ids)
+    assert len(learned) == 24 and len(set(learned)) == 24
+    # The log can be replayed: what was sent is what both islands learned.
+    assert final_states(tmp_path, islands=2) == expected(links, islands=2)
+    late = {id: link.minibatch().window_end for link in links for id in link.minibatch().ids if id.startswith("late")}
+    assert late["late 0"] == 20 * SECOND
+
+
+def test_windows_close_while_the_stream_goes_on(tmp_path):
+    events = test_stream.TestStream()
+    for item in sorted(ITEMS, key=lambda item: item.timestamp):
+        events.advance_watermark_to(item.timestamp / SECOND).add_elements([at(item)])
+    streamed(events.advance_watermark_to_infinity(), options(tmp_path), "live")
+    found = collected("live")
+    assert [time for time, _ in found[:-1]] == [link.minibatch().window_end for link in LINKS]
+    assert [data for _, (_, data) in found[:-1]] == [link.to_bytes() for link in LINKS]
+    assert final_states(tmp_path) == expected()
+
+
+def test_no_pickle_between_steps_or_in_state(tmp_path):
+    pipeline = beam.Pipeline(FnApiRunner())
+    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced.minibatches | Learn(options(tmp_path)) | Publish(options(tmp_path))
+    proto = pipeline.to_runner_api()
+    for transform in proto.components.transforms.values():
+        if transform.spec.urn == "beam:transform:pardo:v1":
+            payload = beam.portability.api.beam_runner_api_pb2.ParDoPayload.FromString(transform.spec.payload)
+            specs = payload.state_specs.values()
+            used = [spec.bag_spec.element_coder_id or spec.read_modify_write_spec.coder_id for spec in specs]
+            assert {proto.components.coders[name].spec.urn for name in used} <= {"beam:coder:bytes:v1"}
+    stateful = {"Order", "Learn/Learn", "Publish/Publish"}
+    for transform in proto.components.transforms.values():
+        if any(transform.unique_name.endswith(name) for name in stateful):
+            for name in transform.inputs.values():
+                coder = proto.components.coders[proto.components.pcollections[name].coder_id]
+                assert coder.spec.urn == "beam:coder:kv:v1"
+                assert [proto.components.coders[part].spec.urn for part in coder.component_coder_ids] == ["beam:coder:bytes:v1"] * 2
+
+
+def test_island_keys():
+    assert split_island_key(island_key("日本".encode(), 7)) == ("日本", 7)
