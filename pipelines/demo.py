@@ -70,7 +70,8 @@ def report(out: Console, folder: Path) -> None:
     out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS))
     out.print()
     out.print(document_table(mixtures, folder / "addresses.jsonl", snapshot.top_words(4)))
-    out.print(plain(f"\nMore: python -m pipelines.show --model_store={folder / 'models'}"))
+    out.print()
+    out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 
 
 main = command("pipelines.demo", __doc__.partition("\n")[0], (DemoOptions,), {}, demo)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
+from rich.text import Text
 
 from model.records import FloatArray
 from pipelines.terminal import plain, thin
@@ -42,12 +43,12 @@ def document_table(mixtures: Sequence[Mixture], corpus: Path, top_words: Sequenc
     with corpus.open(encoding="utf-8") as lines:
         texts = {row["id"]: row for row in map(json.loads, lines) if row["id"] in chosen}
     table = Table(title="A few passages and what they are about", title_justify="left", show_edge=False, show_lines=True)
-    table.add_column("passage", ratio=1)
-    table.add_column("topics", no_wrap=True)
+    table.add_column("passage", ratio=1, min_width=40)
+    table.add_column("topics", no_wrap=True, max_width=60)
     for name, row in chosen.items():
         text = texts[name]
         begins = " ".join(text["text"].split())[:_BEGINNING].rpartition(" ")[0]
-        table.add_row(plain(f"{text['label']}, {text['timestamp']}: {begins} …"), plain("\n".join(_largest(row, top_words))))
+        table.add_row(plain(f"{text['label']}, {text['timestamp']}: {begins} …"), Text("\n").join(map(plain, _largest(row, top_words))))
     return table
 
 
