@@ -19,15 +19,13 @@ from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 
 from model.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
 from model.manifest import Manifest
 from model.records import NumberedMinibatch
-from transforms.sequence import DEAD_LETTERS, NAMESPACE, Mirrors, timer_time
+from transforms.sequence import DEAD_LETTERS, LAST_TIME, NAMESPACE, Mirrors, timer_time
 
-_THE_END = int(GlobalWindow().max_timestamp().micros)
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
 
@@ -126,7 +124,7 @@ class LabelDoFn(beam.DoFn):
         """Label what is due."""
         labels = self._labeller.fire(self._read(key, head), self._mirrors.of(key), pending, waiting, time.micros)
         yield from self._outputs(key, labels, head)
-        if time.micros >= _THE_END:
+        if time.micros >= LAST_TIME:
             yield from self._outputs(key, self._labeller.end(labels.head, waiting), head)
         elif (after := _target(labels.head)) is not None:
             timer.set(timer_time(after))
@@ -188,4 +186,4 @@ def _target(head: LabelHead) -> int | None:
     wake = head.wake()
     if wake is not None or not head.waiting:
         return wake
-    return _THE_END
+    return LAST_TIME

@@ -33,8 +33,10 @@ from model.store import ModelStore
 
 DEAD_LETTERS = "dead_letters"
 NAMESPACE = "beam_topics"
-# A second before the very end: what later steps do at the very end must come after what the end marker makes them publish.
-END_OF_STREAM = int(GlobalWindow().max_timestamp().micros) - 1_000_000
+# The last whole millisecond of event time; and a second before it the end of our streams, because what later steps do at the
+# very end must come after what the end marker makes them publish.
+LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
+END_OF_STREAM = LAST_TIME - 1_000_000
 _MIRRORS = 64
 
 
@@ -77,10 +79,11 @@ class SequenceStart:
     islands: int = 1
 
     def head(self, key: str) -> SequenceHead:
-        """The first head of a key."""
-        if not self.resume_from:
+        """The first head of a key; one that the store has no checkpoint of begins anew."""
+        store = ModelStore(self.store) if self.resume_from else None
+        if not store or not store.checkpoints(key):
             return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
-        entry = ModelStore(self.store).resume_point(key, self.resume_from, self.islands)[0]
+        entry = store.resume_point(key, self.resume_from, self.islands)[0]
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 

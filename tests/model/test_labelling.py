@@ -4,7 +4,7 @@ import json
 import pytest
 from streams import document
 
-from model.labelling import TICK, Labeller, LabelHead, Reference, chosen
+from model.labelling import TICK, LabelHead, Labeller, Reference, chosen
 from model.pending import ListBag, Mirror
 from model.records import TokenisedDocument
 

@@ -1,0 +1,107 @@
+import apache_beam as beam
+import pytest
+from apache_beam.ml.inference.base import RunInference
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from fake_learner import fake_settings
+from streams import Collect, collected, document, documents, learn_options, shuffled, train
+
+from model.errors import DamagedDataError, OptionError
+from model.inference import InferenceSettings, inference_for
+from model.records import TopicMixture
+from model.store import ModelStore
+from transforms.infer import InferLabelled, TopicModelHandler
+
+SETTINGS = InferenceSettings(sweeps=3)
+ITEMS = documents(30)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("store")
+    train(ITEMS, learn_options(path, fake_settings(), publish_every=("windows", 4)))
+    return ModelStore(str(path))
+
+
+def infer(items, handler):
+    pipeline = beam.Pipeline(FnApiRunner())
+    documents = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
+    documents | RunInference(handler) | beam.ParDo(Collect("mixtures"))
+    pipeline.run().wait_until_finish()
+    return {TopicMixture.from_bytes(data).id: data for _, data in collected("mixtures")}
+
+
+def test_run_inference_gives_what_the_method_gives(store):
+    items = [*ITEMS, document("new", 5)]
+    found = infer(items, TopicModelHandler(store.root, settings=SETTINGS))
+    manifest = store.latest("")
+    method = inference_for(SETTINGS)
+    prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
+    assert found == {item.id: method.infer(prepared, item).to_bytes() for item in items}
+    assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {manifest.version}
+
+
+def test_neighbours_and_batches_change_nothing(store):
+    handler = TopicModelHandler(store.root, settings=SETTINGS)
+    assert infer(ITEMS, handler) == infer(shuffled(ITEMS * 4, "i"), handler)
+
+
+def test_an_explicit_version(store):
+    version = store.manifests("")[0].version
+    found = infer(ITEMS[:3], TopicModelHandler(store.root, "", version, SETTINGS))
+    assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {version}
+
+
+def test_latest_is_the_newest_when_the_graph_is_built(store):
+    assert TopicModelHandler(store.root).version == store.latest("").version
+
+
+def test_a_model_that_is_not_there(store):
+    with pytest.raises(OptionError, match="--model_version: '7' was given"):
+        TopicModelHandler(store.root, version="7")
+    with pytest.raises(OptionError, match="'other'"):
+        TopicModelHandler(store.root, key="other")
+
+
+def test_batches_are_fixed_and_measured_without_a_pickle(store):
+    handler = TopicModelHandler(store.root)
+    sizes = handler.batch_elements_kwargs()
+    assert sizes["min_batch_size"] == sizes["max_batch_size"]
+    assert handler.get_num_bytes([b"abc", b"de"]) == 5
+
+
+def labeller(root):
+    step = InferLabelled(root, SETTINGS, fake_settings())
+    step.setup()
+    return step
+
+
+def test_labelled_documents_by_versions_of_their_own(store):
+    step = labeller(store.root)
+    manifests = store.manifests("")
+    method = inference_for(SETTINGS)
+    for manifest in [*manifests, *manifests[::-1]]:
+        prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
+        assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [method.infer(prepared, ITEMS[0]).to_bytes()]
+
+
+def test_models_are_kept_while_they_are_used(store, monkeypatch):
+    reads = []
+    read = ModelStore.get_snapshot
+    monkeypatch.setattr(ModelStore, "get_snapshot", lambda self, key, digest: reads.append(digest) or read(self, key, digest))
+    step = labeller(store.root)
+    for item in ITEMS:
+        list(step.process((item.to_bytes(), store.latest("").version)))
+    assert len(reads) == 1
+
+
+def test_a_damaged_model_is_refused(tmp_path):
+    train(ITEMS, learn_options(tmp_path, fake_settings()))
+    version = ModelStore(str(tmp_path)).latest("")
+    path = tmp_path / "_" / "snapshots" / f"{version.snapshot}.avro"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DamagedDataError, match=version.snapshot):
+        TopicModelHandler(str(tmp_path)).load_model()
+    with pytest.raises(DamagedDataError, match=version.snapshot):
+        list(labeller(str(tmp_path)).process((ITEMS[0].to_bytes(), version.version)))

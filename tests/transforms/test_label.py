@@ -1,0 +1,125 @@
+from collections import Counter
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from fake_learner import fake_settings
+from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, documents, learn_options, shuffled, timestamped
+
+from model.inference import InferenceSettings
+from model.records import TokenisedDocument, TopicMixture
+from model.sequencing import window_end
+from model.store import ModelStore
+from transforms.infer import InferLabelled
+from transforms.label import Label, shard_of
+from transforms.learn import Learn
+from transforms.publish import Publish
+from transforms.sequence import Sequence
+
+ITEMS = documents(40)
+
+
+def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3):
+    """Label a stream while it is learned; document id -> version."""
+    settings = fake_settings(islands=islands)
+    options = learn_options(store, settings, publish_every=publish_every)
+    pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE)
+    references = sequenced.minibatches | Learn(options) | Publish(options)
+    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards)
+    labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
+    labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
+    mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), InferenceSettings(sweeps=2), settings)).with_output_types(bytes)
+    mixtures | "Keep mixtures" >> beam.ParDo(Collect("mixtures"))
+    result = pipeline.run()
+    result.wait_until_finish()
+    return result
+
+
+def versions():
+    found = [(TokenisedDocument.from_bytes(data), version) for _, (data, version) in collected("labelled")]
+    return {(document.key, document.id): version for document, version in found}
+
+
+def expected(store, items=ITEMS, key=""):
+    """The rule, from the manifests: the newest version strictly before the end of the document's window."""
+    manifests = ModelStore(str(store)).manifests(key)
+    labels = {}
+    for item in items:
+        end = window_end(item.timestamp, SEQUENCE.window)
+        labels[key, item.id] = next((m.version for m in reversed(manifests) if m.event_time < end), "")
+    return labels
+
+
+def test_every_document_is_labelled_once_by_the_rule(tmp_path):
+    result = run(tmp_path, "prior")
+    assert len(collected("labelled")) == len(ITEMS) and collected("no model") == []
+    assert versions() == expected(tmp_path)
+    assert len(set(versions().values())) == 4
+    assert counters(result)["labelled"] == len(ITEMS)
+
+
+@pytest.mark.parametrize("shards", [1, 7])
+def test_shards_and_order_change_nothing(tmp_path, shards):
+    run(tmp_path, "prior", items=shuffled(ITEMS, "s"), shards=shards)
+    assert versions() == expected(tmp_path)
+
+
+def test_nor_do_bundles_that_are_run_twice(tmp_path):
+    run(tmp_path, "wait", "--direct_runner_bundle_repeat=1")
+    first = ModelStore(str(tmp_path)).manifests("")[0].version
+    assert versions() == {name: version or first for name, version in expected(tmp_path).items()}
+
+
+def test_islands_are_awaited(tmp_path):
+    run(tmp_path, "prior", islands=2)
+    assert versions() == expected(tmp_path)
+
+
+def test_the_prior_before_the_first_model(tmp_path):
+    run(tmp_path, "prior")
+    mixtures = [TopicMixture.from_bytes(data) for _, data in collected("mixtures")]
+    assert Counter(m.model_version for m in mixtures) == Counter(versions().values())
+    early = [m for m in mixtures if not m.model_version]
+    assert early and all(m.method == "prior" and m.words_known == 0 and set(m.proportions) == {1 / 3} for m in early)
+    assert all(m.proportions.sum() == pytest.approx(1) for m in mixtures)
+
+
+def test_waiting_for_the_first_model(tmp_path):
+    run(tmp_path, "wait")
+    first = ModelStore(str(tmp_path)).manifests("")[0].version
+    assert versions() == {name: version or first for name, version in expected(tmp_path).items()}
+    assert collected("no model") == []
+
+
+def test_waiting_for_a_model_that_comes_at_the_end_of_the_stream(tmp_path):
+    run(tmp_path, "wait", publish_every=("windows", 1000))
+    (only,) = ModelStore(str(tmp_path)).manifests("")
+    assert set(versions().values()) == {only.version} and len(versions()) == len(ITEMS)
+
+
+def test_a_dead_letter_before_the_first_model(tmp_path):
+    result = run(tmp_path, "dead_letter", publish_every=("period", 50 * SECOND))
+    want = {name: version for name, version in expected(tmp_path).items() if version}
+    assert versions() == want
+    assert len(collected("no model")) == len(ITEMS) - len(want) > 0
+    found = counters(result)
+    assert found["labelled"] + found["dead_no_model"] == len(ITEMS)
+
+
+def test_latest_labels_everything_with_something(tmp_path):
+    run(tmp_path, "wait", label_with="latest")
+    assert len(collected("labelled")) == len(ITEMS)
+    assert set(versions().values()) <= {m.version for m in ModelStore(str(tmp_path)).manifests("")}
+
+
+def test_keys_are_labelled_by_their_own_models(tmp_path):
+    a, b = documents(20, "a"), documents(20, "b")
+    run(tmp_path, "prior", items=shuffled(a + b, "keys"))
+    assert versions() == expected(tmp_path, a, "a") | expected(tmp_path, b, "b")
+
+
+def test_shards_are_a_function_of_the_id():
+    assert [shard_of(name, 8) for name in ("a", "b", "日本")] == [2, 2, 3]
+    assert len({shard_of(f"d{i}", 8) for i in range(100)}) == 8

@@ -1,0 +1,125 @@
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from apache_beam.testing import test_stream
+from apache_beam.transforms.window import GlobalWindow, TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, document, documents, links_of, shuffled, timestamped
+
+from model.manifest import CheckpointEntry
+from model.records import NumberedMinibatch
+from model.store import ModelStore
+from transforms.sequence import END_OF_STREAM, Mirrors, Sequence, SequenceStart, timer_time
+
+ITEMS = documents(50)
+
+
+def run(items, *flags, runner=None, **others):
+    pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, **others)
+    sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
+    sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
+    result = pipeline.run()
+    result.wait_until_finish()
+    return result
+
+
+def links(key=""):
+    found = [NumberedMinibatch.from_bytes(data) for _, (name, data) in collected("minibatches") if name == key.encode()]
+    return [link for link in found if not link.is_end], [link for link in found if link.is_end]
+
+
+@pytest.mark.parametrize("runner", [FnApiRunner, BundleBasedDirectRunner])
+def test_the_pipeline_sends_what_the_function_gives(runner):
+    run(shuffled(ITEMS, "x"), runner=runner())
+    sent, (end,) = links()
+    assert sent == links_of(ITEMS)
+    assert end == NumberedMinibatch.end(sent[-1].sequence, sent[-1].fingerprint)
+
+
+def test_outputs_travel_at_the_end_of_their_window():
+    run(ITEMS)
+    for time, (_, data) in collected("minibatches"):
+        link = NumberedMinibatch.from_bytes(data)
+        assert time == (END_OF_STREAM if link.is_end else link.minibatch().window_end)
+
+
+def test_the_end_marker_leaves_time_for_what_follows_it():
+    assert GlobalWindow().max_timestamp().micros > END_OF_STREAM
+
+
+def test_keys_are_sequenced_apart():
+    a, b = documents(20, "a"), documents(30, "b")
+    run(shuffled(a + b, "keys"))
+    assert links("a")[0] == links_of(a, "a") and links("b")[0] == links_of(b, "b")
+    assert len(links("a")[1]) == len(links("b")[1]) == 1
+
+
+@pytest.mark.parametrize("years", [-180, 0, 8029])
+def test_times_far_away(years):
+    start = years * 31_557_600
+    items = [document(f"d{i}", start + i) for i in range(25)]
+    run(items)
+    assert links()[0] == links_of(items)
+
+
+def test_records_in_equal_records_out():
+    items = [*ITEMS, *ITEMS[:7]]
+    result = run(items)
+    assert sum(len(link.minibatch()) for link in links()[0]) + len(collected("dead")) == len(items)
+    found = counters(result)
+    assert (found["minibatches"], found["dead_repeated_id"]) == (len(links()[0]), 7)
+
+
+def test_one_window_of_many_documents():
+    items = [document(f"d{i}", i % 10) for i in range(3000)]
+    run(items)
+    assert links()[0] == links_of(items)
+
+
+def test_going_on_from_a_checkpoint(tmp_path):
+    sent = links_of(ITEMS)
+    at = next(link for link in sent[5:] if link.minibatch().closes_window)
+    end = at.minibatch().window_end
+    entry = CheckpointEntry(key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, settings_digest="")
+    ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
+    run([item for item in ITEMS if item.timestamp >= end], store=str(tmp_path), resume_from="latest")
+    assert links()[0] == sent[at.sequence :]
+
+
+def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
+    start = SequenceStart(TOKENISER, SEQUENCE, str(tmp_path), "latest")
+    assert start.head("new") == SequenceStart(TOKENISER, SEQUENCE).head("new")
+    assert start.head("new").sequence == 0
+
+
+def test_late_documents_are_kept():
+    def at(item):
+        return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
+
+    events = test_stream.TestStream().add_elements([at(document("a", 5)), at(document("b", 25))]).advance_watermark_to(20)
+    events.add_elements([at(document("late", 6))]).advance_watermark_to_infinity()
+    flags = PipelineOptions([])
+    flags.view_as(StandardOptions).streaming = True
+    pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
+    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced.minibatches | beam.ParDo(Collect("minibatches"))
+    pipeline.run().wait_until_finish()
+    found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
+    assert found == [(("a",), 10), (("late",), 20), (("b",), 30)]
+
+
+def test_timers_are_whole_milliseconds_rounded_up():
+    assert [timer_time(t).micros for t in (0, 1, 999, 1000, -1, -1000)] == [0, 1000, 1000, 1000, 0, -1000]
+
+
+def test_mirrors_of_the_keys_used_last():
+    mirrors = Mirrors(most=2)
+    a, b = mirrors.of("a"), mirrors.of("b")
+    assert mirrors.of("a") is a
+    mirrors.of("c")
+    assert mirrors.of("a") is a and mirrors.of("b") is not b
+
+
