@@ -20,7 +20,8 @@ from pipelines.terminal import plain
 
 NAMESPACE = "beam_topics"
 # Beam hands a worker's exception on as text.
-_OURS = re.compile(r"model\.errors\.(\w+): (.*?)(?: \[while running '[^']*'\])?\s*$", re.MULTILINE)
+_OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
+_STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
 def _about_us(record: logging.LogRecord) -> bool:
@@ -54,16 +55,16 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
-    """The error of ours that a runner's exception is about, None where there is none."""
+    """The error of ours that a runner's exception is about, without the name of the step; None where there is none."""
     if isinstance(error, BeamTopicsError):
-        return error
-    found = _OURS.findall(str(error))
-    if not found:
+        kind, text = type(error), str(error)
+    elif found := _OURS.findall(str(error)):
+        kind, text = getattr(errors, found[-1][0], BeamTopicsError), found[-1][1]
+    else:
         return None
-    name, text = found[-1]
-    kind = getattr(errors, name, BeamTopicsError)
-    # An OptionError is made of four parts; its text is all that came through.
-    return BeamTopicsError(text) if issubclass(kind, errors.OptionError) else kind(text)
+    # An OptionError is made of four parts; its text is all that comes through.
+    plainer = BeamTopicsError if issubclass(kind, errors.OptionError) else kind
+    return plainer(_STEP.sub("", text))
 
 
 def counters(result: PipelineResult) -> dict[str, int]:

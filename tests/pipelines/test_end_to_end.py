@@ -217,3 +217,14 @@ def test_an_archive_gives_the_same_model(corpus, tmp_path):
     one = trained(corpus, tmp_path)
     other = trained(tmp_path / "archive" / "*.avro", tmp_path, store="other")
     assert one.manifests("") == other.manifests("")
+
+
+def test_an_error_of_ours_in_a_worker_is_told_in_one_line_too(corpus, tmp_path, capsys):
+    flags = [*common(corpus, tmp_path), *FLAGS, "--key_field=label"]
+    assert train.main(flags) == 0
+    capsys.readouterr()
+    assert train.main([*flags, "--alpha=0.5"]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("python -m pipelines.train: ")
+    assert "learner.alpha is 0.1 there and 0.5 here" in last
+    assert "while running" not in last

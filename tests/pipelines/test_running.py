@@ -7,8 +7,9 @@ from pipelines.running import own_error, run
 
 
 def test_our_own_error_stays_what_it_is():
-    error = DivergedError("bits")
-    assert own_error(error) is error
+    error = own_error(DivergedError("bits [while running 'Learn/Learn']"))
+    assert type(error) is DivergedError
+    assert str(error) == "bits"
 
 
 def test_an_error_that_a_runner_hands_on_as_text_is_found_again():
