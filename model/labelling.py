@@ -56,14 +56,14 @@ class LabelHead:
 
     def to_bytes(self) -> bytes:
         references = [[r.event_time, r.sequence, r.version] for r in self.references]
-        header = {"references": references, "forgotten": self.forgotten, "pending": self.pending.as_dict(), "waiting": self.waiting}
-        return wire.pack(self.MAGIC, header)
+        header = {"references": references, "forgotten": self.forgotten, "waiting": self.waiting}
+        return wire.pack(self.MAGIC, header, self.pending.to_bytes())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LabelHead:
-        header, _ = wire.unpack(cls.MAGIC, data)
+        header, (waiting,) = wire.unpack(cls.MAGIC, data)
         references = tuple(Reference(*values) for values in header["references"])
-        return cls(references, header["forgotten"], PendingHead.from_dict(header["pending"]), header["waiting"])
+        return cls(references, header["forgotten"], PendingHead.from_bytes(waiting), header["waiting"])
 
     def wake(self) -> int | None:
         """When there is something to do next, microseconds; None when it is only to be awaited."""

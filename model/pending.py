@@ -26,13 +26,16 @@ import hashlib
 import struct
 from bisect import bisect_right, insort
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from model.errors import DamagedDataError
 
 _DUE = struct.Struct("<q")
-_MARKS = 1 << 128
+_HEAD = struct.Struct("<qqBqq")
+_MARK_BYTES = 16
+PENDING_BYTES = _HEAD.size + _MARK_BYTES
+_MARKS = 1 << (8 * _MARK_BYTES)
 
 
 class Bag(Protocol):
@@ -77,13 +80,17 @@ class PendingHead:
     due: int | None = None
     done: int | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON; the mark as hex, because JSON readers round large numbers."""
-        return {**asdict(self), "mark": f"{self.mark:032x}"}
+    def to_bytes(self) -> bytes:
+        """Fixed width: a head is written for every entry."""
+        has = (self.due is not None) + 2 * (self.done is not None)
+        numbers = _HEAD.pack(self.live, self.stored, has, self.due or 0, self.done or 0)
+        return numbers + self.mark.to_bytes(_MARK_BYTES, "little")
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> PendingHead:
-        return cls(**{**values, "mark": int(values["mark"], 16)})
+    def from_bytes(cls, data: bytes) -> PendingHead:
+        live, stored, has, due, done = _HEAD.unpack_from(data)
+        mark = int.from_bytes(data[_HEAD.size :], "little")
+        return cls(live, mark, stored, due if has & 1 else None, done if has & 2 else None)
 
 
 class Mirror:
@@ -147,7 +154,7 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
         mark = _mark(_entry(due, payload))
     bag.add(_entry(due, payload))
     earliest = due if head.due is None else min(due, head.due)
-    return replace(head, live=head.live + 1, mark=(head.mark + mark) % _MARKS, stored=head.stored + 1, due=earliest)
+    return PendingHead(head.live + 1, (head.mark + mark) % _MARKS, head.stored + 1, earliest, head.done)
 
 
 def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
@@ -186,4 +193,4 @@ def _entry(due: int, payload: bytes) -> bytes:
 
 
 def _mark(entry: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(entry, digest_size=16).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(entry, digest_size=_MARK_BYTES).digest(), "little")

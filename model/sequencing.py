@@ -21,11 +21,13 @@ Order comes from sorting, never from arrival, so without late documents the resu
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from model import pending, wire
-from model.pending import Bag, Mirror, PendingHead
+from model.errors import DamagedDataError
+from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
 from model.records import DeadLetter, Minibatch, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
@@ -33,6 +35,8 @@ from model.times import to_iso
 REPEATED_ID = "repeated_id"
 # One firing of a timer emits about so much, so that no bundle grows without bound; the rest follows at the same event time.
 FIRING_BYTES = 32 << 20
+
+_NUMBERS = struct.Struct("<qq?q")
 
 
 def chain_start(key: str, tokeniser: TokeniserSettings, settings: SequenceSettings) -> bytes:
@@ -65,13 +69,17 @@ class SequenceHead:
     MAGIC = b"BTs1"
 
     def to_bytes(self) -> bytes:
-        header = {"sequence": self.sequence, "closed": self.closed, "taken": self.taken, "pending": self.pending.as_dict()}
-        return wire.pack(self.MAGIC, header, self.chain)
+        numbers = _NUMBERS.pack(self.sequence, self.taken, self.closed is not None, self.closed or 0)
+        return b"".join((self.MAGIC, numbers, self.pending.to_bytes(), self.chain))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SequenceHead:
-        header, (chain,) = wire.unpack(cls.MAGIC, data)
-        return cls(header["sequence"], chain, header["closed"], header["taken"], PendingHead.from_dict(header["pending"]))
+        at = len(cls.MAGIC) + _NUMBERS.size
+        if data[: len(cls.MAGIC)] != cls.MAGIC or len(data) != at + PENDING_BYTES + wire.DIGEST_BYTES:
+            raise DamagedDataError(f"the sequence's head begins with {data[:4]!r} and has {len(data)} bytes; another release wrote it")
+        sequence, taken, has, closed = _NUMBERS.unpack_from(data, len(cls.MAGIC))
+        head = PendingHead.from_bytes(data[at : at + PENDING_BYTES])
+        return cls(sequence, data[at + PENDING_BYTES :], closed if has else None, taken, head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,8 @@ def arrive(
 ) -> tuple[SequenceHead, bool]:
     """The head after a document came in, and whether the document was late."""
     end, late = assigned_end(head, timestamp, settings.window)
-    return replace(head, pending=pending.add(head.pending, mirror, bag, end, document)), late
+    waiting = pending.add(head.pending, mirror, bag, end, document)
+    return SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting), late
 
 
 def fire(
@@ -106,7 +115,7 @@ def fire(
     firing = Firing(head, [], [])
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
-        documents, repeated = distinct([TokenisedDocument.from_bytes(data) for data in mirror.at(end)])
+        documents, repeated = distinct(mirror.at(end))
         if not head.taken:
             firing.dead_letters.extend(_repeated(document, end) for document in repeated)
         taken = head.taken
@@ -127,19 +136,21 @@ def fire(
     return replace(firing, head=head)
 
 
-def distinct(documents: Iterable[TokenisedDocument]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """The documents of a window in their order, the first of each id; and the others of these ids."""
+def distinct(window: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+    """The documents of a window (their bytes) in their order, the first of each id; and the others of these ids."""
+    keyed = [(TokenisedDocument.from_bytes(data), hashlib.sha256(data).digest()) for data in window]
     first: list[TokenisedDocument] = []
     repeated: list[TokenisedDocument] = []
     seen: set[str] = set()
-    for document in sorted(documents, key=_order):
+    for document, _ in sorted(keyed, key=_order):
         (repeated if document.id in seen else first).append(document)
         seen.add(document.id)
     return first, repeated
 
 
-def _order(document: TokenisedDocument) -> tuple[int, str, bytes]:
-    return document.timestamp, document.id, hashlib.sha256(document.to_bytes()).digest()
+def _order(keyed: tuple[TokenisedDocument, bytes]) -> tuple[int, str, bytes]:
+    document, digest = keyed
+    return document.timestamp, document.id, digest
 
 
 def cut(documents: Sequence[TokenisedDocument], settings: SequenceSettings) -> Iterator[Sequence[TokenisedDocument]]:

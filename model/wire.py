@@ -55,7 +55,9 @@ def unpack(magic: bytes, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
         DamagedDataError: the bytes are not a whole message of this magic and version.
     """
     if data[:4] != magic:
-        raise DamagedDataError(f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged")
+        raise DamagedDataError(
+            f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged"
+        )
     try:
         length = _U32.unpack_from(data, 4)[0]
         header = json.loads(data[8 : 8 + length].decode())
@@ -75,6 +77,17 @@ def unpack(magic: bytes, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     if at != len(data) or not isinstance(header, dict):
         raise DamagedDataError(f"a {magic!r} record has {len(data) - at} bytes too many")
     return header, blobs
+
+
+def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
+    """The header of a message alone, for a stage that needs no more. Raises DamagedDataError."""
+    try:
+        header = json.loads(data[8 : 8 + _U32.unpack_from(data, 4)[0]].decode())
+    except (struct.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DamagedDataError(f"the header of a {magic!r} record of {len(data)} bytes cannot be read: {error}") from error
+    if data[:4] != magic or not isinstance(header, dict):
+        raise DamagedDataError(f"expected a record that begins with {magic!r}, found {data[:4]!r}")
+    return header
 
 
 def words_to_bytes(words: tuple[str, ...]) -> bytes:

@@ -75,9 +75,7 @@ class LearnDoFn(beam.DoFn):
     def start_bundle(self) -> None:
         self._heads = {}
 
-    def process(
-        self, element: tuple[bytes, bytes], head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP
-    ) -> Iterator[TimestampedValue]:
+    def process(self, element: tuple[bytes, bytes], head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP) -> Iterator[TimestampedValue]:
         """Learn what came, if it is its turn."""
         name, data = element
         key, island = split_island_key(name)

@@ -75,6 +75,8 @@ def test_reading_the_bag_is_rare():
     assert (bag.reads, head.live) == (0, 0)
 
 
-def test_head_round_trip():
-    head = PendingHead(3, 2**127 + 5, 7, -4, -9)
-    assert PendingHead.from_dict(head.as_dict()) == head
+@pytest.mark.parametrize(("due", "done"), [(None, None), (-4, None), (None, -9), (0, 0), (5, -(2**62))])
+def test_head_round_trip(due, done):
+    head = PendingHead(3, 2**127 + 5, 7, due, done)
+    assert PendingHead.from_bytes(head.to_bytes()) == head
+    assert len(head.to_bytes()) == pending.PENDING_BYTES
