@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from model.candidates import Candidate
 from model.errors import DamagedDataError, DivergedError
 from model.learn_options import LearnOptions
-from model.learner_head import LearnerHead, checkpoint_from_bytes, learner_fingerprint
+from model.learner_head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from model.learners.base import Learner
 from model.records import NumberedMinibatch
 from model.sequencing import chain_start
@@ -30,6 +30,7 @@ class History:
     def __init__(self, options: LearnOptions, key: str, island: int, store: ModelStore, learner: Learner[object]) -> None:
         self._options, self._key, self._island = options, key, island
         self._store, self._learner = store, learner
+        self._fingerprint = fingerprinter(options.settings, island)
 
     def start(self) -> LearnerHead:
         """The head before the first minibatch."""
@@ -38,7 +39,7 @@ class History:
 
     def fingerprint(self, chain: bytes) -> bytes:
         """The learner's, after the minibatch with this h_n."""
-        return learner_fingerprint(self._options.settings, self._island, chain)
+        return self._fingerprint(chain)
 
     def who(self) -> str:
         """Its name in messages."""

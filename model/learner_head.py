@@ -7,7 +7,7 @@ names both, and says what a replay must come to: the fingerprint (which settings
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,11 @@ from model.settings import LearnerSettings
 _CHECKPOINT = b"BTc1"
 
 
-def learner_fingerprint(settings: LearnerSettings, island: int, chain: bytes) -> bytes:
-    """H(settings that change what is learned, island, algorithm version, h_n)."""
-    return wire.digest(settings.canonical().encode(), str(island).encode(), str(ALGORITHM_VERSION).encode(), chain)
+def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
+    """h_n to the learner's fingerprint: H(settings that change what is learned, island, algorithm version, h_n)."""
+    # Written out once: settings may hold a whole vocabulary.
+    canonical = settings.canonical().encode()
+    return lambda chain: wire.digest(canonical, str(island).encode(), str(ALGORITHM_VERSION).encode(), chain)
 
 
 @dataclass(frozen=True, slots=True)

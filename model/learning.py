@@ -27,7 +27,7 @@ from model.candidates import Candidate
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
 from model.history import REPLAY, History
 from model.learn_options import LearnOptions
-from model.learner_head import LearnerHead, checkpoint_to_bytes, learner_fingerprint
+from model.learner_head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learners.base import StepInfo, learner_for
 from model.live import LIVE_LEARNERS, Live, LiveLearners
 from model.manifest import CheckpointEntry
@@ -230,4 +230,4 @@ def run_without_beam(
         sequence, chain = link.sequence, link.fingerprint
         learner.step(state, link.minibatch())
     digest = hashlib.sha256(learner.save(state)).hexdigest()
-    return Learned(state, sequence, learner_fingerprint(settings, island, chain), learner.witness(state), digest)
+    return Learned(state, sequence, fingerprinter(settings, island)(chain), learner.witness(state), digest)

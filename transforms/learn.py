@@ -12,6 +12,7 @@ sequence, event_time (microseconds), documents, tokens (of this process so far),
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -79,7 +80,9 @@ class LearnDoFn(beam.DoFn):
         """Learn what came, if it is its turn."""
         name, data = element
         key, island = split_island_key(name)
-        session = self._sessions.setdefault(name, Session(self._options, key, island))
+        if name not in self._sessions:
+            self._sessions[name] = Session(self._options, key, island)
+        session = self._sessions[name]
         candidates: list[Candidate] = []
         if name not in self._heads:
             held = head.read()
@@ -116,7 +119,7 @@ class Counters:
             self._add("unknown_tokens", info.unknown_tokens)
             self._add("resamplings", info.resamplings)
             self._ess.update(round(1000 * info.ess))
-            if info.tokens:
+            if info.tokens and math.isfinite(info.log_evidence):
                 self._log_loss.update(round(-1000 * info.log_evidence / info.tokens))
 
     def _add(self, name: str, count: int) -> None:

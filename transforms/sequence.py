@@ -173,7 +173,8 @@ class Sequence(beam.PTransform):
     Args:
         tokeniser, settings: they begin the chain, so another tokeniser is another history.
         store, resume_from, islands: to go on from a checkpoint with a source that holds only what came after it
-            (``--resume_source=onward``). A source that is read again from its beginning needs none of them.
+            (``--resume_source=onward``). A source that is read again from its beginning needs none of them. Documents of the
+            checkpoint's own window that come again, or only now, join the next window.
     """
 
     def __init__(

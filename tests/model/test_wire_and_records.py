@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model import wire
+from model.errors import DamagedDataError
+from model.records import DeadLetter, Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
+
+FEW = settings(derandomize=True, deadline=None, max_examples=80)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=4), max_size=12)
+TIMES = st.integers(-(2**50), 2**50)
+DOCUMENTS = st.builds(
+    lambda id, time, label, key, words: TokenisedDocument.from_words(Document(id, time, "", label, key), words),
+    TEXT,
+    TIMES,
+    st.none() | TEXT,
+    TEXT,
+    WORDS,
+)
+
+
+@FEW
+@given(st.dictionaries(TEXT, st.none() | st.integers() | TEXT, max_size=4), st.lists(st.binary(max_size=9), max_size=4))
+def test_messages_come_back_and_have_one_spelling(header, blobs):
+    data = wire.pack(b"BTt1", header, *blobs)
+    assert wire.unpack(b"BTt1", data) == (header, blobs)
+    assert wire.header_of(b"BTt1", data) == header
+    assert wire.pack(b"BTt1", dict(reversed(header.items())), *blobs) == data
+
+
+@FEW
+@given(st.data())
+def test_cut_or_lengthened_messages_are_refused(data):
+    message = wire.pack(b"BTt1", {"a": 1}, b"xyz", b"")
+    cut = data.draw(st.integers(0, len(message) - 1))
+    for wrong in (message[:cut], message + b"\0"):
+        with pytest.raises(DamagedDataError):
+            wire.unpack(b"BTt1", wrong)
+
+
+@pytest.mark.parametrize("data", [b"", b"BTt1", b"BTt0\2\0\0\0{}", b"BTt1\2\0\0\0[]", b"BTt1\2\0\0\0{x", b"BTt1\1\0\0\0\xff"])
+def test_a_header_that_cannot_be_read(data):
+    with pytest.raises(DamagedDataError):
+        wire.header_of(b"BTt1", data)
+
+
+def test_digests_tell_parts_apart():
+    assert len({wire.digest(b"ab", b""), wire.digest(b"a", b"b"), wire.digest(b"ab"), wire.digest(b"", b"ab")}) == 4
+
+
+def test_words_with_a_newline_are_refused():
+    for words in (("a\nb",), ("",), ("a", "")):
+        with pytest.raises(ValueError, match="newline"):
+            wire.words_to_bytes(words)
+
+
+@FEW
+@given(DOCUMENTS)
+def test_documents_come_back(document):
+    again = TokenisedDocument.from_bytes(document.to_bytes())
+    assert again.to_bytes() == document.to_bytes()
+    assert (again.id, again.timestamp, again.label, again.key, again.words) == (
+        document.id,
+        document.timestamp,
+        document.label,
+        document.key,
+        document.words,
+    )
+    assert again.tokens.tolist() == document.tokens.tolist()
+
+
+@FEW
+@given(st.lists(DOCUMENTS, max_size=5), TIMES, st.booleans())
+def test_minibatches_hold_their_documents(documents, end, closes):
+    minibatch = Minibatch.from_documents("k", 3, end, closes, documents)
+    again = Minibatch.from_bytes(minibatch.to_bytes())
+    assert again.to_bytes() == minibatch.to_bytes()
+    assert (again.key, again.sequence, again.window_end, again.closes_window) == ("k", 3, end, closes)
+    texts = [[document.words[w] for w in document.tokens] for document in documents]
+    assert [[d.words[w] for w in d.tokens] for d in again.documents()] == texts
+    assert len(set(again.words)) == len(again.words) == len({word for text in texts for word in text})
+    assert [(d.id, d.timestamp, d.label, d.words) for d in again.documents()] == [(d.id, d.timestamp, d.label, d.words) for d in documents]
+
+
+def test_numbered_minibatches_come_back():
+    link = NumberedMinibatch.link(2, bytes(32), b"payload")
+    end = NumberedMinibatch.end(2, link.fingerprint)
+    assert NumberedMinibatch.from_bytes(link.to_bytes()) == link and NumberedMinibatch.from_bytes(end.to_bytes()) == end
+    assert end.is_end and not link.is_end and end.previous == link.fingerprint
+
+
+def test_mixtures_come_back():
+    mixture = TopicMixture("k", "id", -3, "v", "gibbs3", np.array([0.25, 0.5, 0.25]), 4, 5)
+    again = TopicMixture.from_bytes(mixture.to_bytes())
+    assert again.to_bytes() == mixture.to_bytes() and again.proportions.tolist() == [0.25, 0.5, 0.25]
+    assert again.top_topics(2) == [(1, 0.5), (0, 0.25)]
+
+
+def test_dead_letters_have_one_spelling():
+    assert DeadLetter("s", "r", "d", "é").as_json() == '{"detail":"d","reason":"r","record":"é","source":"s"}'
