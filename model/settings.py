@@ -19,7 +19,7 @@ EssCheck = Literal["document", "token"]
 Trigger = Literal["never", "resampling", "document", "tokens"]
 Choice = Literal["uniform", "decayed", "newest"]
 Unit = Literal["document", "token"]
-InitialChoice = Literal["perplexity", "nmi"]
+InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given"]
 
 
@@ -100,7 +100,7 @@ class LearnerSettings(_Settings):
         newest, reservoir: how many of the newest documents, and of a uniform sample over all earlier units, can be visited.
         newest_share: the share of visits that goes to the newest; the rest goes to the reservoir.
         initial_documents: size of the initial batch; 0 starts without. chains, initial_sweeps: C Gibbs chains of so many sweeps.
-        initial_choice: the chain is chosen by held-out ``perplexity`` or by in-sample ``nmi`` (documents need labels).
+        initial_choice: the chain is chosen by held-out ``perplexity``, by its ``posterior``, or by in-sample ``nmi`` (needs labels).
         vocabulary: ``growing`` (words join as they come, up to ``max_words``), or ``given`` (``words``).
         max_words: W_max of the growing vocabulary; it is in the prior, so it never changes in mid-stream.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
@@ -177,15 +177,23 @@ class LearnerSettings(_Settings):
             )
         if self.islands > 1 and not self.initial_documents:
             raise OptionError(
-                "--initial_documents", 0, "1 or more when --islands is above 1", "Islands agree on what a topic is by sharing an initial batch."
+                "--initial_documents",
+                0,
+                "1 or more when --islands is above 1",
+                "Islands agree on what a topic is by sharing an initial batch.",
             )
         if self.ess > self.particles:
-            raise OptionError("--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1.")
+            raise OptionError(
+                "--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1."
+            )
         if self.vocabulary == "given" and not self.words:
             raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")
         if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir:
             raise OptionError(
-                "--rejuvenation", self.rejuvenation, "never when --newest and --reservoir are both 0", "Give one of them a size, or turn it off."
+                "--rejuvenation",
+                self.rejuvenation,
+                "never when --newest and --reservoir are both 0",
+                "Give one of them a size, or turn it off.",
             )
 
     @property
@@ -217,5 +225,3 @@ def _above_zero(option: str, value: float) -> None:
 def _one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         raise OptionError(option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling.")
-
-

@@ -39,7 +39,7 @@ class StepInfo:
     """What one step did; for counters and progress, never fed back.
 
     ``log_evidence`` is ln P(minibatch | everything before) as the learner estimates it while it learns, so
-    exp(-log_evidence / tokens) is the prequential perplexity of the minibatch.
+    exp(-log_evidence / scored_tokens) is the prequential perplexity of the minibatch. An initial batch is not scored.
     """
 
     documents: int
@@ -50,6 +50,7 @@ class StepInfo:
     ess: float
     log_evidence: float
     words: int
+    scored_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

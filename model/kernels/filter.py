@@ -1,0 +1,168 @@
+"""Where particles meet: weights, resampling, and the filter that resamples after any token (Alg. 4 of Canini et al. 2009).
+
+``meet`` is called after each document, or by :func:`filter_tokens` after each token. Between two meetings particles are
+independent and may run in threads. :func:`filter_tokens` runs one whole document in one thread: token, weights, resampling where the ESS
+asks for it, and rejuvenation by tokens of the history, to which each token is admitted as it comes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.history import LONGEST, TOKENS, admit, schedule
+from model.kernels.jit import inlined, kernel
+from model.kernels.particles import PAGE, Draws, first_pass, move_units
+from model.kernels.random import MOVE
+from model.kernels.resampling import ancestors_of, children, normalise_weights
+from model.kernels.sharing import END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit
+
+RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
+
+
+class Meeting(NamedTuple):
+    """What a meeting needs beside the cloud.
+
+    threshold: resample when ESS <= threshold; 0: never, and then the particles are chains of equal weight. scheme: see :mod:`resampling`.
+    evidence, evidence_exponent: float64[1], int64[1], the running product of P(document | past).
+    ess: float64[1], after the last meeting. counters: int64[4], of this minibatch: resamplings, moves drawn, units
+    scheduled; and, over the whole life, generations given.
+    """
+
+    threshold: float
+    scheme: int
+    evidence: npt.NDArray[np.float64]
+    evidence_exponent: npt.NDArray[np.int64]
+    ess: npt.NDArray[np.float64]
+    counters: npt.NDArray[np.int64]
+
+
+class Rejuvenation(NamedTuple):
+    """When :func:`filter_tokens` visits the history: after ``every`` tokens (0: after each resampling), ``moves`` units each time."""
+
+    every: int
+    moves: int
+    choice: int
+    newest_share: float
+    decay_sums: npt.NDArray[np.float64]
+
+
+@kernel
+def become(cloud: Any, ancestors: Any, counters: Any) -> None:
+    """Every particle becomes a child of ``ancestors[p]``, sharing what it had; weights are even afterwards."""
+    size = len(ancestors)
+    shared = np.zeros(size, np.bool_)
+    for p in range(size):
+        if ancestors[p] != p:
+            shared[ancestors[p]] = True
+            shared[p] = True
+    for p in range(size):
+        if ancestors[p] != p:
+            parent = ancestors[p]
+            cloud.totals[p, :] = cloud.totals[parent, :]
+            cloud.kinds[p, :] = cloud.kinds[parent, :]
+            cloud.inverse[p, :] = cloud.inverse[parent, :]
+            cloud.joint[p] = cloud.joint[parent]
+            cloud.joint_exponent[p] = cloud.joint_exponent[parent]
+        if shared[p]:
+            counters[GENERATIONS] += 1
+            cloud.generation[p] = counters[GENERATIONS]
+        cloud.weight[p] = 1.0 / size
+        cloud.weight_exponent[p] = 0
+    inherit(cloud.words, ancestors)
+    inherit(cloud.documents, ancestors)
+    inherit(cloud.topics, ancestors)
+
+
+@kernel
+def meet(cloud: Any, meeting: Any, draws: Any) -> Any:
+    """Normalise the weights, take the evidence, resample if the ESS is low enough; whether it did."""
+    size = len(cloud.weight)
+    meeting.ess[0] = normalise_weights(cloud.weight, cloud.weight_exponent, meeting.evidence, meeting.evidence_exponent)
+    if meeting.threshold <= 0.0:
+        for p in range(size):
+            cloud.weight[p] = 1.0 / size
+        return False
+    if meeting.ess[0] > meeting.threshold or size == 1:
+        return False
+    counts = np.empty(size, np.int64)
+    ancestors = np.empty(size, np.int64)
+    number = meeting.counters[RESAMPLINGS]
+    children(cloud.weight, meeting.scheme, counts, draws.key0, draws.key1, cloud.identity[0], draws.sequence, number)
+    ancestors_of(counts, ancestors)
+    become(cloud, ancestors, meeting.counters)
+    meeting.counters[RESAMPLINGS] += 1
+    return True
+
+
+@inlined
+def rows_needed(particles: Any, units: Any, longest: Any, words: Any) -> Any:
+    """Most rows of (words, documents, topics) that so many particles write while each visits so many units of at most ``longest`` tokens.
+
+    A particle writes a word's row once, so ``words``, the vocabulary's size, bounds the first.
+    """
+    return particles * min(units * longest, words), particles * units, particles * units * (longest // PAGE + 2)
+
+
+@inlined
+def _room(table: Any, rows: Any) -> Any:
+    rows_left = table.cursors[0, END_ROW] - table.cursors[0, NEXT_ROW]
+    blocks_left = table.cursors[0, END_BLOCK] - table.cursors[0, NEXT_BLOCK]
+    return rows_left >= rows and blocks_left >= rows
+
+
+@kernel
+def filter_tokens(
+    cloud: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    meeting: Any,
+    rejuvenation: Any,
+    past: Any,
+    slot: Any,
+    begin: Any,
+    index: Any,
+    age: Any,
+    tp: Any,
+) -> Any:
+    """Alg. 4 (or 3) for one document from token ``begin`` on; returns the token to go on with when the tables run short of room.
+
+    past: the history, whose units are tokens where ``past.sizes[TOKENS]`` is 1; each token is admitted as it comes. ``index``
+    names the document's first draw in the minibatch, ``age`` is how many tokens were learned before the document.
+    """
+    size = len(cloud.weight)
+    moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
+    slots = np.empty(rejuvenation.moves, np.int32)
+    positions = np.empty(rejuvenation.moves, np.int64)
+    words, documents, topics = rows_needed(size, rejuvenation.moves + 1, past.sizes[LONGEST], len(prior.base) + 1)
+    for i in range(begin, pages.length[slot]):
+        if not (_room(cloud.words, words) and _room(cloud.documents, documents) and _room(cloud.topics, topics)):
+            return i
+        first_pass(cloud, prior, pages, draws, slot, (i, i + 1, 0), 0, size, index, tp, False)
+        resampled = meet(cloud, meeting, draws)
+        if past.sizes[TOKENS]:
+            admit(past, slot, i, draws.key0, draws.key1)
+        due = (age + i + 1) % rejuvenation.every == 0 if rejuvenation.every > 0 else resampled
+        if due and rejuvenation.moves > 0:
+            found = schedule(
+                past,
+                rejuvenation.choice,
+                rejuvenation.newest_share,
+                rejuvenation.decay_sums,
+                slots,
+                positions,
+                draws.key0,
+                draws.key1,
+                draws.sequence,
+                meeting.counters[SCHEDULED],
+            )
+            meeting.counters[SCHEDULED] += found
+            drawn = 0
+            for unit in range(found):
+                drawn += pages.length[slots[unit]] if positions[unit] < 0 else 1
+            move_units(cloud, prior, pages, moves, slots[:found], positions[:found], meeting.counters[MOVES], 0, size, 0, tp)
+            meeting.counters[MOVES] += drawn
+    return pages.length[slot]

@@ -1,0 +1,212 @@
+"""Tables that particles share until they write: two levels, copied on write, without reference counts.
+
+A :class:`Table` holds, for each of P particles, a logical array of rows (word w's counts per topic, say). Particle p's row i is
+
+    rows[blocks[directory[p, i // 64], i % 64]]
+
+so a child that inherits everything costs one directory row: i / 64 pointers, not a copy of the table. Who may write in place is told
+by owner marks: each particle has a ``generation`` number, and a block or a row is its own if it bears that number. When
+a particle is shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's
+own any more, and each copies a block or a row at its first write. Blocks and rows that no particle reaches are found by :func:`sweep`
+when the free ones run short.
+
+Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory. Each thread takes free
+rows and blocks from a stretch of its own (``cursors``), so threads never meet. Which physical row a count lives in depends on threads and
+sweeps; no result may depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.jit import inlined, kernel
+
+BLOCK = 64
+_SHIFT = 6
+_MASK = BLOCK - 1
+
+NEXT_ROW, END_ROW, NEXT_BLOCK, END_BLOCK = 0, 1, 2, 3
+
+
+class Table(NamedTuple):
+    """See the module's docstring.
+
+    Attributes:
+        directory: uint32[P, blocks per particle]. blocks: uint32[B, 64]. rows: int32 or int64[R, L].
+        block_owner: int64[B]. row_owner: int64[R]. free_blocks: uint32[B]. free_rows: uint32[R].
+        cursors: int64[threads, 4]: each thread's stretch of ``free_rows`` and of ``free_blocks``: next, end, next, end.
+    """
+
+    directory: npt.NDArray[np.uint32]
+    blocks: npt.NDArray[np.uint32]
+    rows: npt.NDArray[Any]
+    block_owner: npt.NDArray[np.int64]
+    row_owner: npt.NDArray[np.int64]
+    free_blocks: npt.NDArray[np.uint32]
+    free_rows: npt.NDArray[np.uint32]
+    cursors: npt.NDArray[np.int64]
+
+
+@inlined
+def row_of(table: Any, p: Any, i: Any) -> Any:
+    """The physical row that holds particle p's row i, to read."""
+    return table.blocks[table.directory[p, i >> _SHIFT], i & _MASK]
+
+
+@kernel
+def _own_block(table: Any, p: Any, i: Any, generation: Any, thread: Any) -> Any:
+    """The block of particle p's row i, made its own."""
+    block = table.directory[p, i >> _SHIFT]
+    if table.block_owner[block] != generation:
+        fresh = table.free_blocks[table.cursors[thread, NEXT_BLOCK]]
+        table.cursors[thread, NEXT_BLOCK] += 1
+        for k in range(BLOCK):
+            table.blocks[fresh, k] = table.blocks[block, k]
+        table.block_owner[fresh] = generation
+        table.directory[p, i >> _SHIFT] = fresh
+        block = fresh
+    return block
+
+
+@kernel
+def _own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    """A row of p's own for row i; its contents are copied, or left as they happen to be when all will be written."""
+    block = _own_block(table, p, i, generation, thread)
+    row = table.blocks[block, i & _MASK]
+    if table.row_owner[row] != generation:
+        fresh = table.free_rows[table.cursors[thread, NEXT_ROW]]
+        table.cursors[thread, NEXT_ROW] += 1
+        if copy:
+            for k in range(table.rows.shape[1]):
+                table.rows[fresh, k] = table.rows[row, k]
+        table.row_owner[fresh] = generation
+        table.blocks[block, i & _MASK] = fresh
+        row = fresh
+    return row
+
+
+@inlined
+def row_to_change(table: Any, p: Any, i: Any, row: Any, generation: Any, thread: Any) -> Any:
+    """The physical row to write particle p's row i in, given the one it is read from now.
+
+    A row that bears p's generation lies in a block that does too: p made both its own.
+    """
+    if table.row_owner[row] != generation:
+        row = _own_row(table, p, i, generation, thread, True)
+    return row
+
+
+@inlined
+def row_to_fill(table: Any, p: Any, i: Any, generation: Any, thread: Any) -> Any:
+    """A physical row for particle p's row i, to be written from end to end."""
+    return _own_row(table, p, i, generation, thread, False)
+
+
+@kernel
+def inherit(table: Any, ancestors: Any) -> None:
+    """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is its own ancestor."""
+    for p in range(len(ancestors)):
+        if ancestors[p] != p:
+            table.directory[p, :] = table.directory[ancestors[p], :]
+
+
+@kernel
+def sweep(table: Any) -> Any:
+    """Find every block and row that no particle reaches, and share them out to the threads evenly: (free rows, free blocks)."""
+    threads = len(table.cursors)
+    block_used = np.zeros(len(table.blocks), np.bool_)
+    row_used = np.zeros(len(table.rows), np.bool_)
+    block_used[0] = True
+    row_used[0] = True
+    for p in range(len(table.directory)):
+        for j in range(table.directory.shape[1]):
+            block_used[table.directory[p, j]] = True
+    blocks = 0
+    for b in range(len(block_used)):
+        if block_used[b]:
+            for k in range(BLOCK):
+                row_used[table.blocks[b, k]] = True
+        else:
+            table.free_blocks[blocks] = b
+            blocks += 1
+    rows = 0
+    for r in range(len(row_used)):
+        if not row_used[r]:
+            table.free_rows[rows] = r
+            rows += 1
+    for thread in range(threads):
+        table.cursors[thread, NEXT_ROW] = rows * thread // threads
+        table.cursors[thread, END_ROW] = rows * (thread + 1) // threads
+        table.cursors[thread, NEXT_BLOCK] = blocks * thread // threads
+        table.cursors[thread, END_BLOCK] = blocks * (thread + 1) // threads
+    return rows, blocks
+
+
+def new_table(particles: int, logical: int, length: int, threads: int, dtype: Any = np.int32) -> Table:
+    """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
+    blocks_each = -(-max(logical, 1) // BLOCK)
+    table = Table(
+        directory=np.zeros((particles, blocks_each), np.uint32),
+        blocks=np.zeros((1, BLOCK), np.uint32),
+        rows=np.zeros((1, length), dtype),
+        block_owner=np.full(1, -1, np.int64),
+        row_owner=np.full(1, -1, np.int64),
+        free_blocks=np.zeros(1, np.uint32),
+        free_rows=np.zeros(1, np.uint32),
+        cursors=np.zeros((threads, 4), np.int64),
+    )
+    return table
+
+
+def with_rows(table: Table, logical: int) -> Table:
+    """The table with at least ``logical`` rows for each particle; it grows by half, so that growing is cheap on the whole."""
+    have = table.directory.shape[1]
+    need = -(-logical // BLOCK)
+    if need <= have:
+        return table
+    return table._replace(directory=_longer(table.directory, max(need, have + have // 2), axis=1))
+
+
+def reserve(table: Table, rows: int, blocks: int) -> Table:
+    """The table with at least so many free rows and blocks in each thread's stretch.
+
+    It sweeps first; if less than half of the pool came free, the pool grows, so that sweeps stay rare.
+    """
+    cursors = table.cursors
+    enough = (cursors[:, END_ROW] - cursors[:, NEXT_ROW] >= rows) & (cursors[:, END_BLOCK] - cursors[:, NEXT_BLOCK] >= blocks)
+    if enough.all():
+        return table
+    threads = len(cursors)
+    free_rows, free_blocks = sweep(table)
+    used_rows, used_blocks = len(table.rows) - free_rows, len(table.blocks) - free_blocks
+    want_rows = max(threads * (rows + 1), used_rows)
+    want_blocks = max(threads * (blocks + 1), used_blocks)
+    if free_rows >= want_rows and free_blocks >= want_blocks:
+        return table
+    grow_rows, grow_blocks = max(0, want_rows - free_rows), max(0, want_blocks - free_blocks)
+    table = table._replace(
+        blocks=_longer(table.blocks, len(table.blocks) + grow_blocks),
+        rows=_longer(table.rows, len(table.rows) + grow_rows),
+        block_owner=_longer(table.block_owner, len(table.blocks) + grow_blocks),
+        row_owner=_longer(table.row_owner, len(table.rows) + grow_rows),
+        free_blocks=_longer(table.free_blocks, len(table.blocks) + grow_blocks),
+        free_rows=_longer(table.free_rows, len(table.rows) + grow_rows),
+    )
+    sweep(table)
+    return table
+
+
+def nbytes(table: Table) -> int:
+    """Memory that the table holds."""
+    return sum(part.nbytes for part in table)
+
+
+def _longer(array: npt.NDArray[Any], length: int, axis: int = 0) -> npt.NDArray[Any]:
+    shape = list(array.shape)
+    shape[axis] = length
+    longer = np.zeros(shape, array.dtype)
+    longer[tuple(slice(size) for size in array.shape)] = array
+    return longer

@@ -1,0 +1,125 @@
+"""Particles as arrays: making them, letting them share, and running kernels over slices of them in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels import sharing
+from model.kernels.draw import padded
+from model.kernels.filter import rows_needed
+from model.kernels.particles import PAGE, Cloud, Prior
+from model.scaled import Scaled
+from model.settings import LearnerSettings
+
+# A visit's worth of rows is reserved at once; more would only make the pools larger.
+ROWS_AT_ONCE = 1 << 17
+_WIDEST = 2**31 - 1
+
+
+def new_prior(settings: LearnerSettings, words: int = 0) -> Prior:
+    """LDA's prior of DESIGN section 8 (fixed, or growing and flat), for a vocabulary of ``words`` words so far."""
+    alpha = np.zeros(padded(settings.topics))
+    alpha[: settings.topics] = settings.alpha
+    base = np.full(words, 1.0 / settings.prior_words)
+    return Prior(alpha, settings.alpha * settings.topics, base, settings.prior_words * settings.beta, 0.0)
+
+
+def new_cloud(prior: Prior, particles: int, threads: int, first_identity: int = 0) -> Cloud:
+    """Particles that have seen nothing, of equal weight."""
+    tp = len(prior.alpha)
+    return Cloud(
+        words=sharing.new_table(particles, 1, tp, threads),
+        documents=sharing.new_table(particles, 1, tp, threads),
+        topics=sharing.new_table(particles, 1, PAGE, threads),
+        totals=np.zeros((particles, tp), np.int64),
+        kinds=np.zeros((particles, tp), np.int64),
+        inverse=np.full((particles, tp), 1.0 / prior.a),
+        weight=np.full(particles, 1.0 / particles),
+        weight_exponent=np.zeros(particles, np.int64),
+        joint=np.full(particles, 0.5),
+        joint_exponent=np.ones(particles, np.int64),
+        generation=np.arange(1, particles + 1, dtype=np.int64),
+        identity=np.arange(first_identity, first_identity + particles, dtype=np.int64),
+    )
+
+
+def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cloud:
+    """``particles`` particles that all share what one of a cloud has learned."""
+    take = np.full(particles, chosen)
+    old = int(cloud.generation.max())
+
+    def shared(table: sharing.Table) -> sharing.Table:
+        return table._replace(directory=table.directory[take])
+
+    return cloud._replace(
+        words=shared(cloud.words),
+        documents=shared(cloud.documents),
+        topics=shared(cloud.topics),
+        totals=cloud.totals[take],
+        kinds=cloud.kinds[take],
+        inverse=cloud.inverse[take],
+        weight=np.full(particles, 1.0 / particles),
+        weight_exponent=np.zeros(particles, np.int64),
+        joint=cloud.joint[take],
+        joint_exponent=cloud.joint_exponent[take],
+        generation=np.arange(old + 1, old + 1 + particles, dtype=np.int64),
+        identity=np.arange(first_identity, first_identity + particles, dtype=np.int64),
+    )
+
+
+def with_room(cloud: Cloud, units: int, longest: int, words: int, slots: int, pages: int, threads: int) -> Cloud:
+    """The cloud with room for each particle to visit so many units of at most ``longest`` tokens, and counts that cannot overflow."""
+    each = -(-len(cloud.weight) // threads)
+    needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
+    tables = (sharing.with_rows(cloud.words, words), sharing.with_rows(cloud.documents, slots), sharing.with_rows(cloud.topics, pages))
+    roomy = [sharing.reserve(table, int(rows), int(rows)) for table, rows in zip(tables, needed, strict=True)]
+    cloud = cloud._replace(words=roomy[0], documents=roomy[1], topics=roomy[2])
+    if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > _WIDEST:
+        # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same bits of every draw.
+        cloud = cloud._replace(words=cloud.words._replace(rows=cloud.words.rows.astype(np.int64)))
+    return cloud
+
+
+def over_slices(particles: int, threads: int, run: Callable[[int, int, int], None]) -> None:
+    """run(first, last, thread) for even slices of the particles, side by side; kernels release the interpreter's lock."""
+    if threads == 1:
+        run(0, particles, 0)
+        return
+    bounds = [particles * thread // threads for thread in range(threads + 1)]
+    futures = [_pool(threads).submit(run, bounds[k], bounds[k + 1], k) for k in range(threads)]
+    for future in futures:
+        future.result()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="particles")
+
+
+def dense_counts(cloud: Cloud, particle: int, words: int, topics: int) -> npt.NDArray[np.float64]:
+    """float64[words, topics]: n_wt of one particle."""
+    table = sharing.with_rows(cloud.words, words)
+    blocks = table.blocks[table.directory[particle]].reshape(-1)[:words]
+    counts: npt.NDArray[np.float64] = table.rows[blocks][:, :topics].astype(np.float64)
+    return counts
+
+
+def joint(cloud: Cloud, particle: int) -> Scaled:
+    """A particle's P(w, z)."""
+    return Scaled.of(float(cloud.joint[particle]), int(cloud.joint_exponent[particle]))
+
+
+def best_particle(cloud: Cloud) -> int:
+    """The one with the largest joint probability; the first of equals."""
+    return max(range(len(cloud.joint)), key=lambda p: (joint(cloud, p).order(), -p))
+
+
+def nbytes(cloud: Cloud) -> int:
+    """Memory that the cloud holds."""
+    tables = sum(sharing.nbytes(table) for table in (cloud.words, cloud.documents, cloud.topics))
+    return tables + sum(part.nbytes for part in cloud[3:])

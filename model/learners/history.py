@@ -1,0 +1,131 @@
+"""The documents that can be visited again: slots and pages for their tokens, and who may be visited (:mod:`model.kernels.history`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.history import LONGEST, RELEASED, Past, admit
+from model.kernels.particles import PAGE, Pages
+from model.records import IntArray
+from model.settings import LearnerSettings
+
+WHOLE = -1
+
+
+class History:
+    """Documents in slots. ``begin`` puts one in and holds it, ``release`` lets go of it, and slots and pages are used again.
+
+    ``arrival[slot]`` numbers the documents in the order in which they came; ``labels[slot]`` is kept for in-sample measures.
+    """
+
+    def __init__(self, settings: LearnerSettings) -> None:
+        visited = settings.rejuvenation != "never" and settings.moves > 0
+        newest, kept = (settings.newest, settings.reservoir) if visited else (0, 0)
+        self.tokens = settings.unit == "token"
+        self.past = Past(
+            newest_slot=np.zeros(newest, np.int32),
+            newest_position=np.zeros(newest, np.int64),
+            kept_slot=np.zeros(kept, np.int32),
+            kept_position=np.zeros(kept, np.int64),
+            held=np.zeros(0, np.int32),
+            released=np.zeros(0, np.int32),
+            marks=np.zeros(5, np.int64),
+            sizes=np.array([self.tokens, 1], np.int64),
+        )
+        self.pages = Pages(np.zeros((0, PAGE), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self.labels: list[str | None] = []
+        self.arrival = np.zeros(0, np.int64)
+        self.arrived = 0
+        self._free_slots: list[int] = []
+        self._free_pages: list[int] = []
+
+    def begin(self, tokens: IntArray, label: str | None) -> int:
+        """Put a document's tokens (word numbers) into a slot of its own; the slot."""
+        if not self._free_slots:
+            self._grow_slots(len(self.labels))
+        count = max(1, -(-len(tokens) // PAGE))
+        if len(self._free_pages) < count:
+            self._grow_pages(max(count, len(self.pages.words)))
+        slot = self._free_slots.pop()
+        taken = self._free_pages[-count:]
+        del self._free_pages[-count:]
+        self._write(slot, np.array(taken, np.int32), tokens)
+        self.past.held[slot] = 1
+        self.labels[slot] = label
+        self.arrival[slot] = self.arrived
+        self.arrived += 1
+        return slot
+
+    def admit(self, slot: int, key0: int, key1: int) -> None:
+        """The document can be visited from now on: as a whole, or each of its tokens."""
+        if not self.tokens:
+            admit(self.past, slot, WHOLE, key0, key1)
+            return
+        for position in range(int(self.pages.length[slot])):
+            admit(self.past, slot, position, key0, key1)
+
+    def release(self, slot: int) -> None:
+        """The document is no longer being learned: free it and all others that no unit holds any more."""
+        past = self.past
+        past.held[slot] -= 1
+        freed = past.released[: past.marks[RELEASED]].tolist() + ([] if past.held[slot] else [slot])
+        past.marks[RELEASED] = 0
+        for other in freed:
+            self._free_pages.extend(self.pages_of(other))
+            self._free_slots.append(other)
+            self.arrival[other] = -1
+            self.labels[other] = None
+
+    def pages_of(self, slot: int) -> list[int]:
+        """A document's pages in order."""
+        found = [int(self.pages.first[slot])]
+        while self.pages.following[found[-1]] >= 0:
+            found.append(int(self.pages.following[found[-1]]))
+        return found
+
+    def words_of(self, slot: int) -> IntArray:
+        """int32: the word numbers of a document's tokens."""
+        flat: IntArray = self.pages.words[self.pages_of(slot)].reshape(-1)[: self.pages.length[slot]]
+        return flat
+
+    def slots(self) -> npt.NDArray[np.int64]:
+        """The slots in use, in order of arrival."""
+        used = np.flatnonzero(self.arrival >= 0)
+        ordered: npt.NDArray[np.int64] = used[np.argsort(self.arrival[used])]
+        return ordered
+
+    def nbytes(self) -> int:
+        """Memory that the history holds, labels left out."""
+        return sum(part.nbytes for part in (*self.past, *self.pages))
+
+    def _write(self, slot: int, pages: IntArray, tokens: IntArray) -> None:
+        full = np.zeros(len(pages) * PAGE, np.int32)
+        full[: len(tokens)] = tokens
+        self.pages.words[pages] = full.reshape(-1, PAGE)
+        self.pages.following[pages[:-1]] = pages[1:]
+        self.pages.following[pages[-1]] = -1
+        self.pages.first[slot] = pages[0]
+        self.pages.length[slot] = len(tokens)
+        if not self.tokens and len(tokens) > self.past.sizes[LONGEST]:
+            self.past.sizes[LONGEST] = len(tokens)
+
+    def _grow_slots(self, have: int) -> None:
+        more = max(16, have // 2)
+        self.pages = self.pages._replace(first=_longer(self.pages.first, more), length=_longer(self.pages.length, more))
+        self.past = self.past._replace(held=_longer(self.past.held, more), released=_longer(self.past.released, more))
+        self.arrival = np.concatenate([self.arrival, np.full(more, -1, np.int64)])
+        self.labels += [None] * more
+        self._free_slots += list(range(have + more - 1, have - 1, -1))
+
+    def _grow_pages(self, more: int) -> None:
+        have = len(self.pages.words)
+        words = np.concatenate([self.pages.words, np.zeros((more, PAGE), np.int32)])
+        self.pages = self.pages._replace(words=words, following=_longer(self.pages.following, more))
+        self._free_pages += list(range(have + more - 1, have - 1, -1))
+
+
+def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
+    return np.concatenate([array, np.zeros(more, array.dtype)])

@@ -1,0 +1,95 @@
+"""The initial batch: C chains of batch Gibbs (Alg. 1 of Canini et al. 2009), the best of which all particles start from (May et al. 2014).
+
+Chains are particles that never meet, started with topics drawn evenly, so the particle kernels serve as they are. With the choice
+``perplexity`` they are trained on the first 80 % of the batch and compared by how well they foretell the rest (first-moment
+particle learning); the rest is then learned as the first documents of the stream. Otherwise they are trained on all of it and compared by
+their joint probability (``posterior``) or by how well each document's most frequent topic agrees with its label (``nmi``). All draws are the same on every island.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.errors import OptionError
+from model.evaluation.nmi import nmi
+from model.kernels.first_moment import first_moment_probability
+from model.kernels.random import INITIAL_SWEEP, INITIAL_TOPICS
+from model.kernels.sharing import row_of
+from model.learners.cloud import dense_counts, joint, new_cloud, spread
+from model.learners.stepping import ParticleState, begin_minibatch, draw_documents, learn_document, make_room, visit
+from model.records import IntArray
+from model.scaled import Scaled
+
+TRAINED_SHARE = 0.8
+WHOLE = -1
+
+
+def initialise(state: ParticleState) -> None:
+    """Learn the waiting documents; ``state.waiting`` is None afterwards. Their draws bear sequence 0."""
+    waiting, settings = state.waiting or [], state.settings
+    state.waiting = None
+    begin_minibatch(state, 0)
+    held_out = settings.initial_choice == "perplexity" and settings.chains > 1 and len(waiting) > 1
+    trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
+    slots = [state.history.begin(tokens, label) for tokens, label in waiting[:trained]]
+    threads, generations = state.threads, int(state.meeting.counters[-1])
+    state.threads = min(threads, settings.chains) if threads > 1 else 1
+    run_chains(state, slots, settings.chains, settings.initial_sweeps)
+    chosen = _best(state, slots, waiting, trained) if settings.chains > 1 else 0
+    particles = settings.island_particles
+    state.threads = threads
+    state.cloud = spread(state.cloud, chosen, particles, state.island * particles)
+    state.meeting.counters[-1] = max(generations, int(state.cloud.generation.max()))
+    for slot in slots:
+        state.history.admit(slot, *state.stream)
+    for slot in slots:
+        state.history.release(slot)
+    state.documents += trained
+    state.tokens += sum(len(tokens) for tokens, _ in waiting[:trained])
+    begin_minibatch(state, 0)
+    for tokens, label in waiting[trained:]:
+        learn_document(state, tokens, label)
+
+
+def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
+    """``state.cloud`` becomes so many chains of batch Gibbs over the documents in ``slots``, after so many sweeps."""
+    state.cloud = new_cloud(state.prior, chains, state.threads)
+    make_room(state, 1, 1)
+    draw_documents(state, slots, INITIAL_TOPICS, blind=True)
+    units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)
+    for _ in range(sweeps):
+        visit(state, units, positions, INITIAL_SWEEP)
+
+
+def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, str | None]], trained: int) -> int:
+    chains = range(len(state.cloud.weight))
+    if state.settings.initial_choice == "nmi":
+        labels = [label for _, label in waiting]
+        if None in labels:
+            raise OptionError("--initial_choice", "nmi", "perplexity where documents have no label", "Map the labels with --label_field.")
+        scores: list[Any] = [nmi(labels, clusters(state, chain, slots)) for chain in chains]
+    elif state.settings.initial_choice == "posterior":
+        scores = [joint(state.cloud, chain).order() for chain in chains]
+    else:
+        documents = [tokens for tokens, _ in waiting[trained:]]
+        scores = [_foretold(state, chain, documents).order() for chain in chains]
+    return max(chains, key=lambda chain: (scores[chain], -chain))
+
+
+def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
+    """Each document's most frequent topic in one particle; the first of equals."""
+    table = state.cloud.documents
+    return [int(np.argmax(table.rows[row_of.py_func(table, particle, int(slot))])) for slot in slots]
+
+
+def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
+    """P(held-out documents | the chain's topics); words that no training document used have their prior's probability."""
+    prior, topics = state.prior, state.settings.topics
+    words = np.concatenate(documents)
+    offsets = np.concatenate([[0], np.cumsum([len(document) for document in documents])])
+    distinct, rows = np.unique(words, return_inverse=True)
+    counts = dense_counts(state.cloud, chain, len(state.vocabulary), topics)[distinct]
+    phi = (counts + prior.a / state.settings.prior_words) * state.cloud.inverse[chain, :topics]
+    return Scaled.of(*first_moment_probability(rows, offsets, phi, prior.alpha[:topics]))

@@ -1,0 +1,169 @@
+"""The particle family: one machine with settings (DESIGN section 7).
+
+* ``particle-filter`` (Canini et al. 2009, Alg. 4): resampling and rejuvenation, as the settings say;
+* ``incremental-gibbs`` (Alg. 3): no resampling; P chains that rejuvenate after each document or after every n tokens;
+* ``o-lda`` (Alg. 2): neither; P chains that never revise a topic.
+
+``batch-gibbs`` (Alg. 1) has a module of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+
+from model import wire
+from model.errors import OptionError
+from model.evaluation.nmi import nmi
+from model.kernels.filter import MOVES
+from model.learners import saving
+from model.learners.base import StepInfo, Summary, register
+from model.learners.cloud import best_particle, dense_counts, joint, nbytes
+from model.learners.initialise import clusters, initialise
+from model.learners.stepping import ParticleState, begin_minibatch, learn_document, new_state, resamplings
+from model.records import Minibatch
+from model.scaled import Scaled
+from model.settings import LearnerSettings
+from model.snapshot import Snapshot, TopicWordPrior
+from model.vocabulary import UNKNOWN
+
+
+@register("particle-filter")
+class ParticleFilter:
+    """Alg. 4; the other learners of the family change its settings only."""
+
+    name: str
+
+    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
+        """The settings that the machine runs with."""
+        return settings
+
+    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> ParticleState:
+        return new_state(self.adapt(settings), key, island, threads)
+
+    def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
+        numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
+        unknown, scored = int(np.count_nonzero(numbers == UNKNOWN)), state.scored
+        begin_minibatch(state, minibatch.sequence)
+        for d, label in enumerate(minibatch.labels):
+            tokens = numbers[minibatch.offsets[d] : minibatch.offsets[d + 1]]
+            self._take(state, tokens[tokens != UNKNOWN], label, minibatch.sequence)
+        evidence = Scaled(float(state.meeting.evidence[0]), int(state.meeting.evidence_exponent[0]))
+        state.evidence = state.evidence * evidence
+        state.recent.append(evidence)
+        while len(state.recent) > state.settings.evidence_window:
+            state.recent.popleft()
+        return StepInfo(
+            documents=len(minibatch),
+            tokens=len(numbers),
+            unknown_tokens=unknown,
+            moves=int(state.meeting.counters[MOVES]),
+            resamplings=resamplings(state),
+            ess=float(state.meeting.ess[0]),
+            log_evidence=evidence.log(),
+            words=len(state.vocabulary),
+            scored_tokens=state.scored - scored,
+        )
+
+    def snapshot(self, state: ParticleState) -> Snapshot:
+        state = settled(state)
+        settings = state.settings
+        best = best_particle(state.cloud)
+        return Snapshot.from_dense(
+            dense_counts(state.cloud, best, len(state.vocabulary), settings.topics),
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=state.prior.alpha[: settings.topics].copy(),
+            prior=TopicWordPrior(state.prior.a, settings.prior_words),
+            words=tuple(state.vocabulary.words),
+        )
+
+    def summary(self, state: ParticleState) -> Summary:
+        recent = Scaled(0.5, 1)
+        for evidence in state.recent:
+            recent = recent * evidence
+        settled_state = settled(state)
+        best = best_particle(settled_state.cloud)
+        return Summary(
+            evidence=recent,
+            posterior=joint(settled_state.cloud, best),
+            documents=state.documents + len(state.waiting or ()),
+            tokens=state.tokens + sum(len(tokens) for tokens, _ in state.waiting or ()),
+            words=len(state.vocabulary),
+            log_evidence=state.evidence.log(),
+            scored_tokens=state.scored,
+            ess=float(state.meeting.ess[0]),
+            in_sample_nmi=_in_sample(settled_state, best),
+        )
+
+    def witness(self, state: ParticleState) -> bytes:
+        cloud = state.cloud
+        bits = [part.tobytes() for part in (cloud.joint, cloud.joint_exponent, cloud.weight, cloud.weight_exponent)]
+        return wire.digest(state.evidence.to_bytes(), *bits)
+
+    def save(self, state: ParticleState) -> bytes:
+        return saving.to_bytes(state)
+
+    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> ParticleState:
+        return saving.from_bytes(self.init(settings, key, island, threads), data)
+
+    def nbytes(self, state: ParticleState) -> int:
+        words = sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        return nbytes(state.cloud) + state.history.nbytes() + state.prior.base.nbytes + words
+
+    def _take(self, state: ParticleState, tokens: np.ndarray, label: str | None, sequence: int) -> None:
+        """One document: into the initial batch while that is incomplete, else into the particles."""
+        if state.waiting is None:
+            learn_document(state, tokens, label)
+            return
+        state.waiting.append((tokens, label))
+        if len(state.waiting) == state.settings.initial_documents:
+            initialise(state)
+            begin_minibatch(state, sequence)
+
+
+@register("incremental-gibbs")
+class IncrementalGibbs(ParticleFilter):
+    """Alg. 3: chains that revise the past and never meet."""
+
+    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
+        if settings.rejuvenation not in ("document", "tokens"):
+            raise OptionError(
+                "--rejuvenation",
+                settings.rejuvenation,
+                "document or tokens with --learner=incremental-gibbs",
+                "It never resamples; o-lda never revises.",
+            )
+        return replace(settings, ess=0.0)
+
+
+@register("o-lda")
+class OLda(ParticleFilter):
+    """Alg. 2: topics are drawn once."""
+
+    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
+        return replace(settings, ess=0.0, rejuvenation="never", ess_check="document")
+
+
+def settled(state: ParticleState) -> ParticleState:
+    """The state, or, while its initial batch is incomplete, what it would be if the batch ended here; the state itself is left alone."""
+    if not state.waiting:
+        return state
+    if state.settled is None or state.settled.documents != len(state.waiting):
+        copy = new_state(state.settings, state.key, state.island, state.threads)
+        copy.vocabulary, copy.waiting = state.vocabulary, list(state.waiting)
+        initialise(copy)
+        copy.sequence = state.sequence
+        state.settled = copy
+    return state.settled
+
+
+def _in_sample(state: ParticleState, best: int) -> float | None:
+    slots = [int(slot) for slot in state.history.slots() if state.history.labels[slot] is not None]
+    if not slots:
+        return None
+    return nmi([state.history.labels[slot] for slot in slots], clusters(state, best, slots))

@@ -1,0 +1,166 @@
+"""A learner's state as bytes, canonical: they depend on what was learned, not on how particles share it in memory.
+
+For each word, and each page of the history, the distinct rows among the particles are written once, in the order of the first particle
+that has them, beside a table of who has which. Free rows, slots and pages leave no trace: documents are written in order of arrival. So the
+digest of these bytes is the digest of the state. Counts per document are not written: they follow from the topics of its tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model import wire
+from model.errors import DamagedDataError
+from model.kernels.history import HEAD, KEPT, RING, SEEN
+from model.kernels.particles import PAGE
+from model.kernels.sharing import reserve, row_of, row_to_fill, with_rows
+from model.learners.cloud import new_prior
+from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
+from model.learners.stepping import ParticleState
+from model.scaled import Scaled
+
+MAGIC = b"BTp1"
+
+
+def to_bytes(state: ParticleState) -> bytes:
+    """The whole state; see the module's docstring."""
+    cloud, topics, words = state.cloud, state.settings.topics, len(state.vocabulary)
+    header = {
+        "sequence": state.sequence,
+        "documents": state.documents,
+        "tokens": state.tokens,
+        "scored": state.scored,
+        "ess": float(state.meeting.ess[0]).hex(),
+        "wide": bool(cloud.words.rows.dtype == np.int64),
+    }
+    return wire.pack(
+        MAGIC,
+        header,
+        wire.words_to_bytes(tuple(state.vocabulary.words)),
+        b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
+        *(wire.array_to_bytes(part, "<f8") for part in (cloud.weight, cloud.joint)),
+        *(wire.array_to_bytes(part, "<i8") for part in (cloud.weight_exponent, cloud.joint_exponent)),
+        *(wire.array_to_bytes(part[:, :topics], "<i8") for part in (cloud.totals, cloud.kinds)),
+        *pack_table(with_rows(cloud.words, words), np.arange(words), np.full(words, topics)),
+        _waiting_to_bytes(state),
+        _history_to_bytes(state),
+    )
+
+
+def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
+    """Fill a state that has seen nothing.
+
+    Raises:
+        DamagedDataError: the bytes are not a state of this form, or of other settings.
+    """
+    header, blobs = wire.unpack(MAGIC, data)
+    words, evidence, weight, joint, weight_exponent, joint_exponent, totals, kinds = blobs[:8]
+    state.sequence, state.documents = header["sequence"], header["documents"]
+    state.tokens, state.scored = header["tokens"], header["scored"]
+    state.meeting.ess[0] = float.fromhex(header["ess"])
+    state.vocabulary.extend(wire.words_from_bytes(words))
+    state.evidence, *recent = [Scaled.from_bytes(evidence[at : at + 16]) for at in range(0, len(evidence), 16)]
+    state.recent.extend(recent)
+    state.prior = new_prior(state.settings, len(state.vocabulary))
+    cloud, topics, particles = state.cloud, state.settings.topics, len(state.cloud.weight)
+    if len(totals) != 8 * particles * topics or len(weight) != 8 * particles:
+        raise DamagedDataError(f"the state is not of {particles} particles with {topics} topics, as the settings say")
+    cloud.weight[:], cloud.joint[:] = (wire.array_from_bytes(part, "<f8") for part in (weight, joint))
+    exponents = (wire.array_from_bytes(part, "<i8") for part in (weight_exponent, joint_exponent))
+    cloud.weight_exponent[:], cloud.joint_exponent[:] = exponents
+    for part, into in ((totals, cloud.totals), (kinds, cloud.kinds)):
+        into[:, :topics] = wire.array_from_bytes(part, "<i8").reshape(particles, topics)
+    cloud.inverse[:] = 1.0 / (state.prior.a + cloud.totals)
+    empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if header["wide"] else cloud.words
+    count = len(state.vocabulary)
+    state.cloud = cloud._replace(words=unpack_table(empty, np.arange(count), count, blobs[8:11]))
+    _waiting_from_bytes(state, blobs[11])
+    _history_from_bytes(state, blobs[12])
+    return state
+
+
+def _waiting_to_bytes(state: ParticleState) -> bytes:
+    waiting = state.waiting or []
+    labels = None if state.waiting is None else [label for _, label in waiting]
+    lengths = np.array([len(tokens) for tokens, _ in waiting])
+    return wire.pack(b"BTw1", {"labels": labels}, pack_numbers(lengths), pack_numbers(_joined([tokens for tokens, _ in waiting])))
+
+
+def _waiting_from_bytes(state: ParticleState, data: bytes) -> None:
+    header, (lengths, tokens) = wire.unpack(b"BTw1", data)
+    if header["labels"] is None:
+        state.waiting = None
+    else:
+        state.waiting = list(zip(_parts(lengths, tokens), header["labels"], strict=True))
+
+
+def _history_to_bytes(state: ParticleState) -> bytes:
+    history, past = state.history, state.history.past
+    slots = [int(slot) for slot in history.slots()]
+    pages = [np.array(history.pages_of(slot)) for slot in slots]
+    lengths = history.pages.length[slots]
+    live = [np.clip(length - PAGE * np.arange(len(own)), 0, PAGE) for length, own in zip(lengths, pages, strict=True)]
+    number = np.zeros(len(history.labels), np.int64)
+    number[slots] = np.arange(len(slots))
+    ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
+    newest = (past.marks[HEAD] - ring + np.arange(ring)) % max(1, len(past.newest_slot))
+    header = {"labels": [history.labels[slot] for slot in slots], "seen": int(past.marks[SEEN]), "arrived": history.arrived}
+    return wire.pack(
+        b"BTh1",
+        header,
+        pack_numbers(lengths),
+        pack_numbers(_joined([history.words_of(slot) for slot in slots])),
+        pack_numbers(history.arrival[slots]),
+        pack_numbers(number[past.newest_slot[newest]]),
+        pack_numbers(past.newest_position[newest] + 1),
+        pack_numbers(number[past.kept_slot[:kept]]),
+        pack_numbers(past.kept_position[:kept] + 1),
+        *pack_table(state.cloud.topics, _joined(pages), _joined(live)),
+    )
+
+
+def _history_from_bytes(state: ParticleState, data: bytes) -> None:
+    header, blobs = wire.unpack(b"BTh1", data)
+    history = state.history
+    documents = _parts(blobs[0], blobs[1])
+    slots = np.array([history.begin(tokens, label) for tokens, label in zip(documents, header["labels"], strict=True)], np.int64)
+    arrival, newest, newest_position, kept, kept_position = (unpack_numbers(blob) for blob in blobs[2:7])
+    if len(newest) > len(history.past.newest_slot) or len(kept) > len(history.past.kept_slot):
+        raise DamagedDataError("the state's history is larger than the settings allow")
+    history.arrival[slots], history.arrived = arrival, header["arrived"]
+    past = history.past
+    past.marks[:4] = (len(newest) % max(1, len(past.newest_slot)), len(newest), len(kept), header["seen"])
+    past.newest_slot[: len(newest)], past.newest_position[: len(newest)] = slots[newest], newest_position - 1
+    past.kept_slot[: len(kept)], past.kept_position[: len(kept)] = slots[kept], kept_position - 1
+    past.held[:] = 0
+    np.add.at(past.held, np.concatenate([slots[newest], slots[kept]]), 1)
+    pages = _joined([np.array(history.pages_of(int(slot))) for slot in slots])
+    topics = unpack_table(state.cloud.topics, pages, len(history.pages.words), blobs[7:10])
+    state.cloud = state.cloud._replace(topics=topics)
+    _count_documents(state, slots)
+
+
+def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
+    """n_td of each particle and document, from the topics of its tokens."""
+    history, cloud = state.history, state.cloud
+    particles, tp = len(cloud.weight), len(state.prior.alpha)
+    table = reserve(with_rows(cloud.documents, len(history.labels)), particles * (len(slots) + 1), particles * (len(slots) + 1))
+    for slot in slots:
+        own, length = history.pages_of(int(slot)), int(history.pages.length[slot])
+        for p in range(particles):
+            drawn = np.concatenate([cloud.topics.rows[row_of.py_func(cloud.topics, p, page)] for page in own])[:length]
+            place = row_to_fill.py_func(table, p, int(slot), int(cloud.generation[p]), 0)
+            table.rows[place] = np.bincount(drawn, minlength=tp)
+    state.cloud = cloud._replace(documents=table)
+
+
+def _joined(parts: list[Any]) -> npt.NDArray[np.int64]:
+    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
+
+def _parts(lengths: bytes, tokens: bytes) -> list[npt.NDArray[np.int32]]:
+    ends = np.cumsum(unpack_numbers(lengths))
+    return np.split(unpack_numbers(tokens).astype(np.int32), ends[:-1]) if len(ends) else []

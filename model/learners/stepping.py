@@ -1,0 +1,254 @@
+"""The particle family's state, and how one document changes it.
+
+The order of things for a document, when particles meet after documents (``ess_check=document``):
+
+1. it gets a slot in the history; 2. each particle draws topics for its tokens (:func:`model.kernels.particles.first_pass`);
+3. the particles meet: evidence, ESS, perhaps resampling; 4. the document can be visited from now on; 5. if the trigger says so, R units of
+the history are visited, the same for all particles; 6. what nobody can visit any more leaves.
+
+When they meet after tokens, 2 to 5 are done token by token in one kernel, in one thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from model.kernels.draw import padded
+from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, filter_tokens, meet
+from model.kernels.history import CHOICES, LONGEST, schedule
+from model.kernels.particles import Cloud, Draws, Prior, first_pass, move_units
+from model.kernels.random import FIRST_PASS, MOVE, stream_key
+from model.kernels.resampling import SCHEMES
+from model.learners.cloud import ROWS_AT_ONCE, new_cloud, new_prior, over_slices, with_room
+from model.learners.history import History
+from model.records import IntArray
+from model.scaled import Scaled
+from model.settings import LearnerSettings
+from model.vocabulary import Vocabulary
+
+
+@dataclass
+class ParticleState:
+    """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it is complete (None afterwards).
+
+    ``recent``: the evidence of the last minibatches. ``drawn``: first-pass draws of this minibatch, so that each is named once.
+    ``settled``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures.
+    """
+
+    settings: LearnerSettings
+    key: str
+    island: int
+    threads: int
+    vocabulary: Vocabulary
+    history: History
+    prior: Prior
+    cloud: Cloud
+    meeting: Meeting
+    waiting: list[tuple[IntArray, str | None]] | None
+    sequence: int = 0
+    drawn: int = 0
+    documents: int = 0
+    tokens: int = 0
+    scored: int = 0
+    evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
+    recent: deque[Scaled] = field(default_factory=deque)
+    settled: ParticleState | None = None
+
+    @cached_property
+    def stream(self) -> tuple[int, int]:
+        """The stream key of all draws."""
+        return stream_key(self.settings.seed, self.key)
+
+    @cached_property
+    def decay_sums(self) -> Any:
+        """float64: sums of (r + 1)^-decay over ranks of age r."""
+        return decay_sums(self.settings)
+
+    @property
+    def by_tokens(self) -> bool:
+        """Whether particles meet, or rejuvenate, after single tokens."""
+        return self.settings.ess_check == "token" or self.settings.rejuvenation == "tokens"
+
+
+def new_state(settings: LearnerSettings, key: str, island: int, threads: int) -> ParticleState:
+    """A learner that has seen nothing."""
+    vocabulary = Vocabulary(settings.words, settings.prior_words)
+    prior = new_prior(settings, len(vocabulary))
+    particles = settings.island_particles
+    by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
+    threads = 1 if by_tokens else min(threads, particles)
+    return ParticleState(
+        settings=settings,
+        key=key,
+        island=island,
+        threads=threads,
+        vocabulary=vocabulary,
+        history=History(settings),
+        prior=prior,
+        cloud=new_cloud(prior, particles, threads, island * particles),
+        meeting=new_meeting(settings),
+        waiting=[] if settings.initial_documents else None,
+    )
+
+
+def new_meeting(settings: LearnerSettings) -> Meeting:
+    """Nothing scored yet, generations given to the first particles."""
+    particles = settings.island_particles
+    counters = np.array([0, 0, 0, particles], np.int64)
+    scheme = SCHEMES.index(settings.resampling)
+    return Meeting(settings.ess_threshold, scheme, np.full(1, 0.5), np.ones(1, np.int64), np.full(1, float(particles)), counters)
+
+
+def begin_minibatch(state: ParticleState, sequence: int) -> None:
+    """Draws are named anew in each minibatch."""
+    state.sequence = sequence
+    state.drawn = 0
+    state.meeting.counters[: SCHEDULED + 1] = 0
+    state.meeting.evidence[0], state.meeting.evidence_exponent[0] = 0.5, 1
+
+
+def draws(state: ParticleState, purpose: int) -> Draws:
+    """Where the uniforms of this minibatch come from."""
+    key0, key1 = state.stream
+    return Draws(key0, key1, state.sequence, purpose)
+
+
+def learn_document(state: ParticleState, tokens: IntArray, label: str | None) -> None:
+    """One document: see the module's docstring. ``tokens`` are word numbers."""
+    slot = state.history.begin(tokens, label)
+    if state.by_tokens:
+        _by_tokens(state, slot)
+    else:
+        _by_document(state, slot)
+    state.history.release(slot)
+    state.drawn += len(tokens)
+    state.documents += 1
+    state.tokens += len(tokens)
+    state.scored += len(tokens)
+
+
+def make_room(state: ParticleState, units: int, longest: int) -> None:
+    """Before a kernel runs: room for what it may write, and a prior that covers all words."""
+    words = len(state.vocabulary)
+    if len(state.prior.base) < words:
+        state.prior = new_prior(state.settings, words + words // 2)
+    slots, pages = len(state.history.labels), len(state.history.pages.words)
+    state.cloud = with_room(state.cloud, units, longest, words, slots, pages, state.threads)
+
+
+def _by_document(state: ParticleState, slot: int) -> None:
+    settings, history = state.settings, state.history
+    draw_documents(state, [slot], FIRST_PASS, blind=False)
+    resampled = meet(state.cloud, state.meeting, draws(state, FIRST_PASS))
+    history.admit(slot, *state.stream)
+    if settings.moves and (settings.rejuvenation == "document" or (settings.rejuvenation == "resampling" and resampled)):
+        rejuvenate(state)
+
+
+def draw_documents(state: ParticleState, slots: list[int], purpose: int, blind: bool) -> None:
+    """All particles draw topics for the tokens of these documents."""
+    index = state.drawn
+    for slot in slots:
+        length = int(state.history.pages.length[slot])
+        make_room(state, 1, length)
+        cloud, prior, pages, source = state.cloud, state.prior, state.history.pages, draws(state, purpose)
+
+        def run(first: int, last: int, thread: int, slot: int = slot, length: int = length, index: int = index) -> None:
+            first_pass(cloud, prior, pages, source, slot, (0, length, thread), first, last, index, len(prior.alpha), blind)
+
+        over_slices(len(cloud.weight), state.threads, run)
+        index += length
+
+
+def rejuvenate(state: ParticleState) -> None:
+    """Visit R units of the history, chosen alike for all particles."""
+    settings, counters = state.settings, state.meeting.counters
+    slots, positions = np.empty(settings.moves, np.int32), np.empty(settings.moves, np.int64)
+    found = schedule(
+        state.history.past,
+        CHOICES.index(settings.choice),
+        settings.newest_share,
+        state.decay_sums,
+        slots,
+        positions,
+        *state.stream,
+        state.sequence,
+        int(counters[SCHEDULED]),
+    )
+    counters[SCHEDULED] += found
+    visit(state, slots[:found], positions[:found], MOVE)
+
+
+def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> None:
+    """All particles draw these units' topics again, as many units at a time as there is room for."""
+    counters = state.meeting.counters
+    lengths = np.where(positions < 0, state.history.pages.length[slots], 1)
+    longest = max(int(lengths.max(initial=1)), 1)
+    at_once = max(1, ROWS_AT_ONCE // (longest * len(state.cloud.weight)))
+    for first in range(0, len(slots), at_once):
+        part = slice(first, first + at_once)
+        make_room(state, min(at_once, len(slots) - first), longest)
+        cloud, prior, pages, source, index = state.cloud, state.prior, state.history.pages, draws(state, purpose), int(counters[MOVES])
+
+        def run(begin: int, end: int, thread: int, part: slice = part, index: int = index) -> None:
+            move_units(cloud, prior, pages, source, slots[part], positions[part], index, begin, end, thread, len(prior.alpha))
+
+        over_slices(len(cloud.weight), state.threads, run)
+        counters[MOVES] += int(lengths[part].sum())
+
+
+def _by_tokens(state: ParticleState, slot: int) -> None:
+    settings, history = state.settings, state.history
+    triggered = settings.rejuvenation in ("tokens", "resampling")
+    rejuvenation = Rejuvenation(
+        every=settings.every if settings.rejuvenation == "tokens" else 0,
+        moves=settings.moves if triggered else 0,
+        choice=CHOICES.index(settings.choice),
+        newest_share=settings.newest_share,
+        decay_sums=state.decay_sums,
+    )
+    at, end = 0, int(history.pages.length[slot])
+    tp = padded(settings.topics)
+    while at < end:
+        make_room(state, rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
+        at = filter_tokens(
+            state.cloud,
+            state.prior,
+            history.pages,
+            draws(state, FIRST_PASS),
+            state.meeting,
+            rejuvenation,
+            history.past,
+            slot,
+            at,
+            state.drawn,
+            state.tokens,
+            tp,
+        )
+    if not history.tokens:
+        history.admit(slot, *state.stream)
+    if settings.moves and settings.rejuvenation == "document":
+        rejuvenate(state)
+
+
+def decay_sums(settings: LearnerSettings) -> Any:
+    """float64: sums of (r + 1)^-decay over ranks of age r; powers by halves, from square roots and products."""
+    if settings.choice != "decayed":
+        return np.zeros(1)
+    ranks = np.arange(1, max(settings.newest, settings.reservoir) + 1, dtype=np.float64)
+    power = np.ones_like(ranks)
+    for _ in range(int(settings.decay)):
+        power *= ranks
+    if settings.decay % 1:
+        power *= np.sqrt(ranks)
+    return np.cumsum(1.0 / power)
+
+
+def resamplings(state: ParticleState) -> int:
+    """In this minibatch."""
+    return int(state.meeting.counters[RESAMPLINGS])
