@@ -9,7 +9,7 @@ h_n-1 and h_n:
    is loaded, the log replayed, and fingerprint and witness compared: a replay that comes to other bits is an error.
 3. The learner steps. The bytes of the minibatch join the log. Gaps that have become contiguous follow.
 4. When it is due the snapshot is written to the store and offered as a :class:`model.candidates.Candidate`.
-5. After so many tokens, and at the end of the stream, the state is written to the store as a checkpoint, and the log is cleared.
+5. After so many tokens (or versions), and at the end of the stream, the state is written to the store, and the log is cleared.
 6. The learner is checked in. If anything above raised, nobody will see it again.
 
 :func:`run_without_beam` is the same learning for a finished list of minibatches.
@@ -37,6 +37,8 @@ from model.settings import LearnerSettings
 from model.store import ModelStore
 
 _MB = 1 << 20
+# The head is written at every minibatch, so it may not grow with the number of versions.
+_CANDIDATES = 64
 
 
 @dataclass(slots=True)
@@ -158,7 +160,7 @@ class Session:
         out.head, due = offering.is_due(out.head, minibatch, self.options)
         if due:
             self._offer(out, live, minibatch.window_end)
-        if out.head.log_tokens >= self.options.checkpoint_tokens:
+        if out.head.log_tokens >= self.options.checkpoint_tokens or len(out.head.candidates) > _CANDIDATES:
             self._write_checkpoint(out, live, log)
         return live
 

@@ -3,7 +3,6 @@
 import hashlib
 
 import apache_beam as beam
-from apache_beam.coders import BytesCoder
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
@@ -73,7 +72,8 @@ class Collect(beam.DoFn):
         self.HELD[name] = []
 
     def process(self, element, time=beam.DoFn.TimestampParam):
-        self.HELD[self._name].append((time.micros, element))
+        # In a worker process the list is another one, which nobody reads.
+        self.HELD.setdefault(self._name, []).append((time.micros, element))
 
 
 def collected(name):
@@ -110,5 +110,3 @@ def counters(result):
         totals[counter.key.metric.name] = totals.get(counter.key.metric.name, 0) + counter.committed
     return totals
 
-
-CODER = BytesCoder()

@@ -53,9 +53,7 @@ class TopicModelHandler(ModelHandler):
         """The snapshot, read by its digest and made ready."""
         return load(ModelStore(self._store), self._key, self.version, self._settings)
 
-    def run_inference(
-        self, batch: Sequence[bytes], model: object, inference_args: Mapping[str, Any] | None = None
-    ) -> Iterator[bytes]:
+    def run_inference(self, batch: Sequence[bytes], model: object, inference_args: Mapping[str, Any] | None = None) -> Iterator[bytes]:
         """One mixture for each document, in their order."""
         inference = inference_for(self._settings)
         for data in batch:

@@ -307,6 +307,17 @@ def test_checkpoints_bound_the_log(tmp_path):
     assert len(ModelStore(str(tmp_path / "s")).checkpoints("")) > 2
 
 
+def test_many_versions_do_not_make_the_head_grow(tmp_path):
+    links = links_of(documents(300, span=3000))
+    worker = Worker(tmp_path / "s", checkpoint_tokens=10**9)
+    sizes = []
+    for link in links:
+        worker.bundle([link])
+        sizes.append(len(worker.head))
+    assert len(worker.candidates) > 150
+    assert max(sizes) < 64 * 1500 and len(ModelStore(str(tmp_path / "s")).checkpoints("")) >= 2
+
+
 def published(worker):
     return [candidate.sequence for candidate in worker.candidates]
 
