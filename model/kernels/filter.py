@@ -126,7 +126,6 @@ def filter_tokens(
     begin: Any,
     index: Any,
     age: Any,
-    tp: Any,
 ) -> Any:
     """Alg. 4 (or 3) for one document from token ``begin`` on; returns the token to go on with when the tables run short of room.
 
@@ -141,7 +140,7 @@ def filter_tokens(
     for i in range(begin, pages.length[slot]):
         if not (_room(cloud.words, words) and _room(cloud.documents, documents) and _room(cloud.topics, topics)):
             return i
-        first_pass(cloud, prior, pages, draws, slot, (i, i + 1, 0), 0, size, index, tp, False)
+        first_pass(cloud, prior, pages, draws, slot, i, i + 1, index, False, 0, size, 0)
         resampled = meet(cloud, meeting, draws)
         if past.sizes[TOKENS]:
             admit(past, slot, i, draws.key0, draws.key1)
@@ -163,6 +162,6 @@ def filter_tokens(
             drawn = 0
             for unit in range(found):
                 drawn += pages.length[slots[unit]] if positions[unit] < 0 else 1
-            move_units(cloud, prior, pages, moves, slots[:found], positions[:found], meeting.counters[MOVES], 0, size, 0, tp)
+            move_units(cloud, prior, pages, moves, slots[:found], positions[:found], meeting.counters[MOVES], 0, size, 0)
             meeting.counters[MOVES] += drawn
     return pages.length[slot]

@@ -124,13 +124,25 @@ def _start_gain(cloud: Any, prior: Any, p: Any, counts: Any, gain: Any, strength
 
 @kernel
 def first_pass(
-    cloud: Any, prior: Any, pages: Any, draws: Any, slot: Any, at: Any, first: Any, last: Any, index: Any, tp: Any, blind: Any
+    cloud: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    slot: Any,
+    begin: Any,
+    stop: Any,
+    index: Any,
+    blind: Any,
+    first: Any,
+    last: Any,
+    thread: Any,
 ) -> None:
-    """Particles first..last-1 draw topics for the tokens of a document from ``at`` = (token, end): line 4 and 5 of Alg. 4.
+    """Particles first..last-1 draw topics for tokens begin..stop-1 of a document: lines 4 and 5 of Alg. 4.
 
-    ``index`` names the first token's draw. Weights take P(token | past), joints P(token, its topic | past). ``blind`` draws
+    ``index`` names the document's first draw. Weights take P(token | past), joints P(token, its topic | past). ``blind`` draws
     topics evenly, whatever the counts (the random start of Alg. 1).
     """
+    tp = len(prior.alpha)
     scratch = new_scratch(tp)
     gain = np.empty(tp)
     strength = np.empty(tp)
@@ -139,36 +151,35 @@ def first_pass(
     topics = 0
     while topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
-    thread = at[2]
     for p in range(first, last):
         generation = cloud.generation[p]
         counts[:] = 0
-        if at[0] > 0:
+        if begin > 0:
             counts[:] = cloud.documents.rows[row_of(cloud.documents, p, slot)]
         _start_gain(cloud, prior, p, counts, gain, strength)
         page = pages.first[slot]
         start = 0
-        while start < at[1]:
-            begin, end = max(at[0] - start, 0), min(at[1] - start, PAGE)
-            if begin < end:
+        while start < stop:
+            here, there = max(begin - start, 0), min(stop - start, PAGE)
+            if here < there:
                 fill_uniforms(
-                    uniforms, end - begin, index + start + begin, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose
+                    uniforms, there - here, index + start + here, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose
                 )
-                if begin > 0:
+                if here > 0:
                     place = row_to_change(cloud.topics, p, page, row_of(cloud.topics, p, page), generation, thread)
                 else:
                     place = row_to_fill(cloud.topics, p, page, generation, thread)
-            for k in range(begin, end):
+            for k in range(here, there):
                 w = pages.words[page, k]
                 row = row_of(cloud.words, p, w)
                 if prior.discount > 0.0:
                     t, total = draw_discounted(
-                        scratch, gain, cloud.words.rows[row], prior.discount, strength, prior.base[w], -1, 0.0, uniforms[k - begin]
+                        scratch, gain, cloud.words.rows[row], prior.discount, strength, prior.base[w], -1, 0.0, uniforms[k - here]
                     )
                 else:
-                    t, total = draw(scratch, gain, cloud.words.rows[row], prior.a * prior.base[w], uniforms[k - begin])
+                    t, total = draw(scratch, gain, cloud.words.rows[row], prior.a * prior.base[w], uniforms[k - here])
                 if blind:
-                    t = np.int64(uniforms[k - begin] * topics)
+                    t = np.int64(uniforms[k - here] * topics)
                 seen = prior.alpha_sum + (start + k)
                 times(cloud.weight, cloud.weight_exponent, p, total / seen)
                 times(cloud.joint, cloud.joint_exponent, p, scratch[t] / seen)
@@ -190,13 +201,14 @@ def first_pass(
 
 @kernel
 def move_units(
-    cloud: Any, prior: Any, pages: Any, draws: Any, slots: Any, positions: Any, index: Any, first: Any, last: Any, thread: Any, tp: Any
+    cloud: Any, prior: Any, pages: Any, draws: Any, slots: Any, positions: Any, index: Any, first: Any, last: Any, thread: Any
 ) -> None:
     """Particles first..last-1 draw topics again, unit by unit (eq. 3): whole documents, or one token where its position is not -1.
 
     ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint takes the ratio of the
     new topic's and the old one's probability.
     """
+    tp = len(prior.alpha)
     scratch = new_scratch(tp)
     gain = np.empty(tp)
     strength = np.empty(tp)

@@ -148,7 +148,7 @@ def sweep(table: Any) -> Any:
 def new_table(particles: int, logical: int, length: int, threads: int, dtype: Any = np.int32) -> Table:
     """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
     blocks_each = -(-max(logical, 1) // BLOCK)
-    table = Table(
+    return Table(
         directory=np.zeros((particles, blocks_each), np.uint32),
         blocks=np.zeros((1, BLOCK), np.uint32),
         rows=np.zeros((1, length), dtype),
@@ -158,7 +158,6 @@ def new_table(particles: int, logical: int, length: int, threads: int, dtype: An
         free_rows=np.zeros(1, np.uint32),
         cursors=np.zeros((threads, 4), np.int64),
     )
-    return table
 
 
 def with_rows(table: Table, logical: int) -> Table:

@@ -85,7 +85,7 @@ def with_room(cloud: Cloud, units: int, longest: int, words: int, slots: int, pa
     return cloud
 
 
-def over_slices(particles: int, threads: int, run: Callable[[int, int, int], None]) -> None:
+def over_slices(particles: int, threads: int, run: Callable[[int, int, int], object]) -> None:
     """run(first, last, thread) for even slices of the particles, side by side; kernels release the interpreter's lock."""
     if threads == 1:
         run(0, particles, 0)

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from model.kernels.draw import padded
 from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, filter_tokens, meet
 from model.kernels.history import CHOICES, LONGEST, schedule
 from model.kernels.particles import Cloud, Draws, Prior, first_pass, move_units
@@ -156,12 +155,9 @@ def draw_documents(state: ParticleState, slots: list[int], purpose: int, blind: 
     for slot in slots:
         length = int(state.history.pages.length[slot])
         make_room(state, 1, length)
-        cloud, prior, pages, source = state.cloud, state.prior, state.history.pages, draws(state, purpose)
-
-        def run(first: int, last: int, thread: int, slot: int = slot, length: int = length, index: int = index) -> None:
-            first_pass(cloud, prior, pages, source, slot, (0, length, thread), first, last, index, len(prior.alpha), blind)
-
-        over_slices(len(cloud.weight), state.threads, run)
+        source = draws(state, purpose)
+        run = partial(first_pass, state.cloud, state.prior, state.history.pages, source, slot, 0, length, index, blind)
+        over_slices(len(state.cloud.weight), state.threads, run)
         index += length
 
 
@@ -193,12 +189,9 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
     for first in range(0, len(slots), at_once):
         part = slice(first, first + at_once)
         make_room(state, min(at_once, len(slots) - first), longest)
-        cloud, prior, pages, source, index = state.cloud, state.prior, state.history.pages, draws(state, purpose), int(counters[MOVES])
-
-        def run(begin: int, end: int, thread: int, part: slice = part, index: int = index) -> None:
-            move_units(cloud, prior, pages, source, slots[part], positions[part], index, begin, end, thread, len(prior.alpha))
-
-        over_slices(len(cloud.weight), state.threads, run)
+        source, index = draws(state, purpose), int(counters[MOVES])
+        run = partial(move_units, state.cloud, state.prior, state.history.pages, source, slots[part], positions[part], index)
+        over_slices(len(state.cloud.weight), state.threads, run)
         counters[MOVES] += int(lengths[part].sum())
 
 
@@ -213,7 +206,6 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         decay_sums=state.decay_sums,
     )
     at, end = 0, int(history.pages.length[slot])
-    tp = padded(settings.topics)
     while at < end:
         make_room(state, rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
         at = filter_tokens(
@@ -228,7 +220,6 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
             at,
             state.drawn,
             state.tokens,
-            tp,
         )
     if not history.tokens:
         history.admit(slot, *state.stream)

@@ -1,0 +1,100 @@
+"""Corpora for the benchmarks, read from ``BEAM_TOPICS_DATA`` and prepared as the papers say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from model.records import Document, Minibatch, TokenisedDocument
+
+SUBSETS = {
+    "diff3": ("rec.sport.baseball", "sci.space", "alt.atheism"),
+    "rel3": ("talk.politics.misc", "talk.politics.guns", "talk.politics.mideast"),
+    "sim3": ("comp.graphics", "comp.os.ms-windows.misc", "comp.windows.x"),
+}
+RARE = "<rare>"
+_LETTERS = re.compile(r"[a-z]+")
+
+
+def data_folder() -> Path:
+    """Where the corpora are.
+
+    Raises:
+        SystemExit: they are not there.
+    """
+    folder = Path(os.environ.get("BEAM_TOPICS_DATA", "../shared/data"))
+    if not folder.is_dir():
+        raise SystemExit(f"The corpora are not at {folder}: set BEAM_TOPICS_DATA to their folder.")
+    return folder
+
+
+def records(name: str) -> Iterator[dict[str, Any]]:
+    """The records of one corpus."""
+    with gzip.open(data_folder() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def stop_words() -> frozenset[str]:
+    """MALLET's English list."""
+    return frozenset((data_folder() / "words" / "stop-mallet-en.txt").read_text().split())
+
+
+def may_words(text: str, stop: frozenset[str]) -> list[str]:
+    """May et al. (2014): drop the header and every line without an inner space; split on non-letters; lower-case; stop words."""
+    body = text.partition("\n\n")[2]
+    lines = (line for line in body.splitlines() if " " in line.strip())
+    return [word for line in lines for word in _LETTERS.findall(line.lower()) if word not in stop]
+
+
+def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+    """(training, test) documents of diff3, rel3, sim3 or subset20, words seen once in training made one type."""
+    stop = stop_words()
+    split: dict[str, list[tuple[str, str, list[str]]]] = {"train": [], "test": []}
+    taken: Counter[str] = Counter()
+    for record in records("20news-bydate"):
+        label = record["label"]
+        if subset == "subset20":
+            if taken[label] == 100:
+                continue
+            taken[label] += 1
+            part = "test" if taken[label] % 10 == 0 else "train"
+        elif label in SUBSETS[subset]:
+            part = record["split"]
+        else:
+            continue
+        split[part].append((record["id"], label, may_words(record["text"], stop)))
+    seen = Counter(word for _, _, words in split["train"] for word in words)
+    known = {word for word, count in seen.items() if count > 1}
+
+    def tokenised(part: str) -> list[TokenisedDocument]:
+        return [
+            TokenisedDocument.from_words(Document(name, 0, "", label), [word if word in known else RARE for word in words])
+            for name, label, words in split[part]
+        ]
+
+    return tokenised("train"), tokenised("test")
+
+
+def vocabulary(documents: list[TokenisedDocument]) -> tuple[str, ...]:
+    """The distinct words, sorted."""
+    return tuple(sorted({word for document in documents for word in document.words}))
+
+
+def shuffled(documents: list[TokenisedDocument], seed: int) -> list[TokenisedDocument]:
+    """The papers' streams are shuffled; each run has an order of its own."""
+    return [documents[i] for i in np.random.default_rng(seed).permutation(len(documents))]
+
+
+def minibatches(documents: list[TokenisedDocument], size: int) -> Iterator[Minibatch]:
+    """The documents in minibatches, in their order."""
+    for number, first in enumerate(range(0, len(documents), size), start=1):
+        yield Minibatch.from_documents("", number, number, True, documents[first : first + size])

@@ -1,0 +1,95 @@
+"""Held-out nMI of every learner on 20 Newsgroups' subsets, after one pass: ``python -m benchmarks.quality --help``.
+
+May et al.'s preparation and protocol: documents shuffled, a given vocabulary, T = the number of groups; topics fixed at the end, five
+Gibbs sweeps over the test documents, cluster = most frequent topic, nMI normalised by the arithmetic mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
+from model.evaluation.held_out import EvaluationSettings, clusters
+from model.evaluation.nmi import nmi
+from model.learners import learner_for
+from model.settings import LearnerSettings
+
+CANINI: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "chains": 1}
+METHODS: dict[str, dict[str, Any]] = {
+    "o-lda": {**CANINI, "learner": "o-lda", "particles": 1},
+    "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "unit": "token", "moves": 4,
+                          "newest": 0, "reservoir": 100_000_000},
+    "paper-filter": {**CANINI, "particles": 100, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token", "moves": 30,
+                     "newest": 0, "reservoir": 1000},
+    "whole-documents": {**CANINI, "particles": 1, "ess": 0},
+    "default": {},
+    "batch": {"learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},
+}  # fmt: skip
+
+
+def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[str, Any]:
+    """One run: held-out nMI, seconds of learning, visits per token."""
+    train, test = newsgroups(subset)
+    chosen: dict[str, Any] = {"topics": 20 if subset == "subset20" else 3, "seed": seed, **METHODS[method]}
+    if METHODS[method].get("chains") == 1:
+        chosen["initial_documents"] = len(train) // 10
+    settings = LearnerSettings(vocabulary="given", words=vocabulary(train), **{**chosen, **changes})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    start, moves = time.perf_counter(), 0
+    for minibatch in minibatches(shuffled(train, seed), 100):
+        moves += learner.step(state, minibatch).moves
+    snapshot = learner.snapshot(state)
+    seconds = time.perf_counter() - start
+    found = clusters(snapshot, test, EvaluationSettings(seed=seed))
+    tokens = sum(len(document.tokens) for document in train)
+    return {
+        "subset": subset,
+        "method": method,
+        "seed": seed,
+        "nmi": nmi([document.label for document in test], found),
+        "seconds": seconds,
+        "moves": moves * settings.particles / tokens,
+        "log_joint": learner.summary(state).posterior.log(),
+    }
+
+
+def runs(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """All runs, in processes of their own where asked to."""
+    changes = json.loads(arguments.settings)
+    plan = [(s, m, changes, seed) for s in arguments.subsets for m in arguments.methods for seed in range(1, arguments.seeds + 1)]
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        yield from pool.map(run, *zip(*plan, strict=True))
+
+
+def main() -> None:
+    """Print a line for each subset and method: mean, deviation, standard error, seconds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--subsets", nargs="+", default=["diff3", "rel3", "sim3", "subset20"])
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--settings", default="{}", help="learner settings to change, as JSON")
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in runs(parser.parse_args()):
+        found.setdefault((one["subset"], one["method"]), []).append(one)
+    print(f"{'subset':10} {'method':18} {'nMI':>6} {'dev':>6} {'s.e.':>6} {'seconds':>8} {'moves/token':>12} {'log joint':>12}")
+    for (subset, method), results in found.items():
+        scores = np.array([result["nmi"] for result in results])
+        deviation = scores.std(ddof=1) if len(scores) > 1 else float("nan")
+        means = [float(np.mean([result[name] for result in results])) for name in ("seconds", "moves", "log_joint")]
+        print(
+            f"{subset:10} {method:18} {scores.mean():6.3f} {deviation:6.3f} {deviation / len(scores) ** 0.5:6.3f}"
+            f" {means[0]:8.2f} {means[1]:12.1f} {means[2]:12.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
