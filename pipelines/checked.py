@@ -13,6 +13,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import OptionError
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings, inference_for
+from model.learners import learner_for
 from model.parsing import MEGABYTE, FieldNames, ParseSettings
 from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
@@ -58,7 +59,9 @@ def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
     """Checked settings of the learner; a file of words is read here."""
     given = options.view_as(LearnerOptions)
     chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
-    return LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
+    settings = LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
+    learner_for(settings)
+    return settings
 
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:

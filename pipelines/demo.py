@@ -26,7 +26,8 @@ from pipelines.terminal import console, plain, sparkline, topic_table
 
 DECADES = range(1790, 2030, 10)
 _WORDS = 9
-_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--stop_words=en")
+# The vocabulary's limit is part of the prior (a = W beta), so it is set to about what two centuries need.
+_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--max_words=30000", "--moves=30", "--threads=2")
 
 
 def demo(options: PipelineOptions) -> None:

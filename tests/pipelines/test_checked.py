@@ -42,6 +42,7 @@ def test_values_reach_the_settings():
     ("make", "flag", "message"),
     [
         (learner_settings_of, "--topics=0", "--topics: 0 was given; allowed is 1 or more"),
+        (learner_settings_of, "--learner=lda", "--learner: 'lda' was given; allowed is one of batch-gibbs"),
         (learner_settings_of, "--alpha=0", "--alpha: 0.0 was given"),
         (learner_settings_of, "--islands=3", "--islands: 3 was given; allowed is a divisor of --particles"),
         (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of residual"),
