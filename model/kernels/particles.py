@@ -26,7 +26,7 @@ import numpy.typing as npt
 from model.kernels.draw import draw, draw_discounted, draw_without, new_scratch
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import fill_uniforms
-from model.kernels.sharing import Table, row_of, row_to_change, row_to_fill
+from model.kernels.sharing import Table, own_row, row_of, row_to_fill
 
 PAGE = 32
 
@@ -104,22 +104,13 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
     exponent[p] += shift
 
 
-@inlined
-def _count(cloud: Any, prior: Any, p: Any, t: Any, change: Any, kinds: Any) -> None:
-    """n_t and k_t of a topic change, and with them 1 / (a + n_t)."""
-    cloud.totals[p, t] += change
-    cloud.kinds[p, t] += kinds
-    cloud.inverse[p, t] = 1.0 / (prior.a + cloud.totals[p, t])
-
-
-@inlined
+@kernel
 def _start_gain(cloud: Any, prior: Any, p: Any, counts: Any, gain: Any, strength: Any) -> None:
-    """gain and, where there is a discount, a + discount * k_t, from a document's counts."""
+    """gain and a + discount * k_t, from a document's counts."""
+    alpha, inverse, kinds = prior.alpha, cloud.inverse[p], cloud.kinds[p]
     for t in range(len(gain)):
-        gain[t] = (prior.alpha[t] + counts[t]) * cloud.inverse[p, t]
-    if prior.discount > 0.0:
-        for t in range(len(gain)):
-            strength[t] = prior.a + prior.discount * cloud.kinds[p, t]
+        gain[t] = (alpha[t] + counts[t]) * inverse[t]
+        strength[t] = prior.a + prior.discount * kinds[t]
 
 
 @kernel
@@ -143,60 +134,87 @@ def first_pass(
     topics evenly, whatever the counts (the random start of Alg. 1).
     """
     tp = len(prior.alpha)
-    scratch = new_scratch(tp)
-    gain = np.empty(tp)
-    strength = np.empty(tp)
+    scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
     counts = np.zeros(tp, np.int64)
-    uniforms = np.empty(PAGE)
-    topics = 0
-    while topics < tp and prior.alpha[topics] > 0.0:
-        topics += 1
     for p in range(first, last):
         generation = cloud.generation[p]
         counts[:] = 0
         if begin > 0:
-            counts[:] = cloud.documents.rows[row_of(cloud.documents, p, slot)]
+            counts[:] = cloud.documents.rows[row_of(cloud.documents.directory[p], cloud.documents.blocks, slot)]
         _start_gain(cloud, prior, p, counts, gain, strength)
         page = pages.first[slot]
-        start = 0
-        while start < stop:
+        for start in range(0, stop, PAGE):
             here, there = max(begin - start, 0), min(stop - start, PAGE)
             if here < there:
-                fill_uniforms(
-                    uniforms, there - here, index + start + here, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose
+                number = index + start + here
+                fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
+                place = row_to_fill(cloud.topics, p, page, generation, thread) if here == 0 else _own_topics(cloud, p, page, thread)
+                topics = cloud.topics.rows[place]
+                _first_page(
+                    cloud, prior, p, pages.words[page], topics, here, there, start, uniforms, counts, gain, strength, scratch, blind, thread
                 )
-                if here > 0:
-                    place = row_to_change(cloud.topics, p, page, row_of(cloud.topics, p, page), generation, thread)
-                else:
-                    place = row_to_fill(cloud.topics, p, page, generation, thread)
-            for k in range(here, there):
-                w = pages.words[page, k]
-                row = row_of(cloud.words, p, w)
-                if prior.discount > 0.0:
-                    t, total = draw_discounted(
-                        scratch, gain, cloud.words.rows[row], prior.discount, strength, prior.base[w], -1, 0.0, uniforms[k - here]
-                    )
-                else:
-                    t, total = draw(scratch, gain, cloud.words.rows[row], prior.a * prior.base[w], uniforms[k - here])
-                if blind:
-                    t = np.int64(uniforms[k - here] * topics)
-                seen = prior.alpha_sum + (start + k)
-                times(cloud.weight, cloud.weight_exponent, p, total / seen)
-                times(cloud.joint, cloud.joint_exponent, p, scratch[t] / seen)
-                row = row_to_change(cloud.words, p, w, row, generation, thread)
-                _count(cloud, prior, p, t, 1, cloud.words.rows[row, t] == 0)
-                cloud.words.rows[row, t] += 1
-                counts[t] += 1
-                gain[t] = (prior.alpha[t] + counts[t]) * cloud.inverse[p, t]
-                strength[t] = prior.a + prior.discount * cloud.kinds[p, t]
-                cloud.topics.rows[place, k] = t
             page = pages.following[page]
-            start += PAGE
         row = row_to_fill(cloud.documents, p, slot, generation, thread)
-        for t in range(tp):
-            cloud.documents.rows[row, t] = counts[t]
+        cloud.documents.rows[row, :] = counts
         normalise(cloud.weight, cloud.weight_exponent, p)
         normalise(cloud.joint, cloud.joint_exponent, p)
+
+
+@kernel
+def _first_page(
+    cloud: Any,
+    prior: Any,
+    p: Any,
+    tokens: Any,
+    topics: Any,
+    here: Any,
+    there: Any,
+    start: Any,
+    uniforms: Any,
+    counts: Any,
+    gain: Any,
+    strength: Any,
+    scratch: Any,
+    blind: Any,
+    thread: Any,
+) -> None:
+    """The tokens here..there-1 of a page. Arrays are taken out of their tuples first: taking them out in the loop would count references."""
+    words, directory, blocks, rows, owner = (
+        cloud.words,
+        cloud.words.directory[p],
+        cloud.words.blocks,
+        cloud.words.rows,
+        cloud.words.row_owner,
+    )
+    totals, kinds, inverse, generation = cloud.totals[p], cloud.kinds[p], cloud.inverse[p], cloud.generation[p]
+    weight, weight_exponent, joint, joint_exponent = cloud.weight, cloud.weight_exponent, cloud.joint, cloud.joint_exponent
+    alpha, base, a, discount = prior.alpha, prior.base, prior.a, prior.discount
+    real = 0
+    while real < len(alpha) and alpha[real] > 0.0:
+        real += 1
+    for k in range(here, there):
+        w, u = tokens[k], uniforms[k - here]
+        row = row_of(directory, blocks, w)
+        if discount > 0.0:
+            t, total = draw_discounted(scratch, gain, rows[row], discount, strength, base[w], -1, 0.0, u)
+        else:
+            t, total = draw(scratch, gain, rows[row], a * base[w], u)
+        if blind:
+            t = np.int64(u * real)
+        seen = prior.alpha_sum + (start + k)
+        times(weight, weight_exponent, p, total / seen)
+        times(joint, joint_exponent, p, scratch[t] / seen)
+        if owner[row] != generation:
+            row = own_row(words, p, w, generation, thread, True)
+        if rows[row, t] == 0:
+            kinds[t] += 1
+            strength[t] = a + discount * kinds[t]
+        rows[row, t] += 1
+        totals[t] += 1
+        inverse[t] = 1.0 / (a + totals[t])
+        counts[t] += 1
+        gain[t] = (alpha[t] + counts[t]) * inverse[t]
+        topics[k] = t
 
 
 @kernel
@@ -209,74 +227,101 @@ def move_units(
     new topic's and the old one's probability.
     """
     tp = len(prior.alpha)
-    scratch = new_scratch(tp)
-    gain = np.empty(tp)
-    strength = np.empty(tp)
+    scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
     counts = np.empty(tp, np.int64)
-    uniforms = np.empty(PAGE)
+    documents, length, first_page, following = cloud.documents, pages.length, pages.first, pages.following
     for p in range(first, last):
         number = index
         for unit in range(len(slots)):
             slot = slots[unit]
             begin = max(positions[unit], 0)
-            end = pages.length[slot] if positions[unit] < 0 else begin + 1
-            counts[:] = cloud.documents.rows[row_of(cloud.documents, p, slot)]
+            end = length[slot] if positions[unit] < 0 else begin + 1
+            counts[:] = documents.rows[row_of(documents.directory[p], documents.blocks, slot)]
             _start_gain(cloud, prior, p, counts, gain, strength)
-            changed = False
-            page = pages.first[slot]
-            start = 0
-            while start < end:
+            moved = 0
+            page = first_page[slot]
+            for start in range(0, end, PAGE):
                 if start + PAGE > begin:
                     here, there = max(begin - start, 0), min(end - start, PAGE)
                     fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
                     number += there - here
-                    for k in range(here, there):
-                        if _move(cloud, prior, pages, p, page, k, counts, gain, strength, scratch, uniforms[k - here], thread):
-                            changed = True
-                page = pages.following[page]
-                start += PAGE
-            if changed:
-                row = row_to_fill(cloud.documents, p, slot, cloud.generation[p], thread)
-                for t in range(tp):
-                    cloud.documents.rows[row, t] = counts[t]
+                    moved += _move_page(
+                        cloud, prior, p, page, pages.words[page], here, there, uniforms, counts, gain, strength, scratch, thread
+                    )
+                page = following[page]
+            if moved:
+                row = row_to_fill(documents, p, slot, cloud.generation[p], thread)
+                documents.rows[row, :] = counts
         normalise(cloud.joint, cloud.joint_exponent, p)
 
 
-@inlined
-def _move(
-    cloud: Any, prior: Any, pages: Any, p: Any, page: Any, k: Any, counts: Any, gain: Any, strength: Any, scratch: Any, u: Any, thread: Any
+@kernel
+def _move_page(
+    cloud: Any,
+    prior: Any,
+    p: Any,
+    page: Any,
+    tokens: Any,
+    here: Any,
+    there: Any,
+    uniforms: Any,
+    counts: Any,
+    gain: Any,
+    strength: Any,
+    scratch: Any,
+    thread: Any,
 ) -> Any:
-    """Draw one token's topic again given all others; whether it changed."""
-    w = pages.words[page, k]
-    place = row_of(cloud.topics, p, page)
-    old = np.int64(np.uint32(cloud.topics.rows[place, k]))
-    row = row_of(cloud.words, p, w)
-    n = cloud.words.rows[row, old] - 1
-    lost = np.int64(n == 0)
-    gain_old = (prior.alpha[old] + (counts[old] - 1)) * (1.0 / (prior.a + (cloud.totals[p, old] - 1)))
-    if prior.discount > 0.0:
-        off = 0.0 if lost else prior.discount
-        strength_old = prior.a + prior.discount * (cloud.kinds[p, old] - lost)
-        q_old = gain_old * ((n - off) + strength_old * prior.base[w])
-        t, total = draw_discounted(scratch, gain, cloud.words.rows[row], prior.discount, strength, prior.base[w], old, q_old, u)
-    else:
-        share = prior.a * prior.base[w]
-        q_old = gain_old * (n + share)
-        t, total = draw_without(scratch, gain, cloud.words.rows[row], share, old, q_old, u)
-    if t == old:
-        return False
-    times(cloud.joint, cloud.joint_exponent, p, scratch[t] / q_old)
-    generation = cloud.generation[p]
-    row = row_to_change(cloud.words, p, w, row, generation, thread)
-    _count(cloud, prior, p, old, -1, -lost)
-    _count(cloud, prior, p, t, 1, np.int64(cloud.words.rows[row, t] == 0))
-    cloud.words.rows[row, old] -= 1
-    cloud.words.rows[row, t] += 1
-    place = row_to_change(cloud.topics, p, page, place, generation, thread)
-    cloud.topics.rows[place, k] = t
-    counts[old] -= 1
-    counts[t] += 1
-    for changed in (old, t):
-        gain[changed] = (prior.alpha[changed] + counts[changed]) * cloud.inverse[p, changed]
-        strength[changed] = prior.a + prior.discount * cloud.kinds[p, changed]
-    return True
+    """Draw the topics of tokens here..there-1 of a page again, each given all others; how many changed."""
+    words, directory, blocks, rows, owner = (
+        cloud.words,
+        cloud.words.directory[p],
+        cloud.words.blocks,
+        cloud.words.rows,
+        cloud.words.row_owner,
+    )
+    totals, kinds, inverse, generation = cloud.totals[p], cloud.kinds[p], cloud.inverse[p], cloud.generation[p]
+    joint, joint_exponent = cloud.joint, cloud.joint_exponent
+    alpha, base, a, discount = prior.alpha, prior.base, prior.a, prior.discount
+    topics = cloud.topics.rows[row_of(cloud.topics.directory[p], cloud.topics.blocks, page)]
+    moved = 0
+    for k in range(here, there):
+        w, old = tokens[k], np.int64(topics[k])
+        row = row_of(directory, blocks, w)
+        n = rows[row, old] - 1
+        gain_old = (alpha[old] + (counts[old] - 1)) * (1.0 / (a + (totals[old] - 1)))
+        if discount > 0.0:
+            off, kinds_old = (discount, kinds[old]) if n > 0 else (0.0, kinds[old] - 1)
+            q_old = gain_old * ((n - off) + (a + discount * kinds_old) * base[w])
+            t, _ = draw_discounted(scratch, gain, rows[row], discount, strength, base[w], old, q_old, uniforms[k - here])
+        else:
+            q_old = gain_old * (n + a * base[w])
+            t, _ = draw_without(scratch, gain, rows[row], a * base[w], old, q_old, uniforms[k - here])
+        if t != old:
+            times(joint, joint_exponent, p, scratch[t] / q_old)
+            if owner[row] != generation:
+                row = own_row(words, p, w, generation, thread, True)
+            kinds[old] -= np.int64(n == 0)
+            kinds[t] += np.int64(rows[row, t] == 0)
+            rows[row, old] -= 1
+            rows[row, t] += 1
+            if moved == 0:
+                topics = cloud.topics.rows[_own_topics(cloud, p, page, thread)]
+            topics[k] = t
+            moved += 1
+            for changed, step in ((old, -1), (t, 1)):
+                totals[changed] += step
+                counts[changed] += step
+                inverse[changed] = 1.0 / (a + totals[changed])
+                gain[changed] = (alpha[changed] + counts[changed]) * inverse[changed]
+                strength[changed] = a + discount * kinds[changed]
+    return moved
+
+
+@kernel
+def _own_topics(cloud: Any, p: Any, page: Any, thread: Any) -> Any:
+    """The physical row to change particle p's topics of a page in."""
+    table = cloud.topics
+    row = row_of(table.directory[p], table.blocks, page)
+    if table.row_owner[row] != cloud.generation[p]:
+        return own_row(table, p, page, cloud.generation[p], thread, True)
+    return np.int64(row)

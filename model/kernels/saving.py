@@ -25,7 +25,7 @@ def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
     for n in range(len(logical)):
         first = total
         for p in range(particles):
-            row = np.int64(row_of(table, p, logical[n]))
+            row = np.int64(row_of(table.directory[p], table.blocks, logical[n]))
             found = -1
             for k in range(first, total):
                 if rows[k] == row or _same(table.rows, rows[k], row, live[n]):

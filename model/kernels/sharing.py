@@ -4,7 +4,7 @@ A :class:`Table` holds, for each of P particles, a logical array of rows (word w
 
     rows[blocks[directory[p, i // 64], i % 64]]
 
-so a child that inherits everything costs one directory row: i / 64 pointers, not a copy of the table. Who may write in place is told
+so a child that inherits everything costs one line of the directory: a pointer for 64 rows, not a copy of the table. Who may write in place is told
 by owner marks: each particle has a ``generation`` number, and a block or a row is its own if it bears that number. When
 a particle is shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's
 own any more, and each copies a block or a row at its first write. Blocks and rows that no particle reaches are found by :func:`sweep`
@@ -51,58 +51,42 @@ class Table(NamedTuple):
 
 
 @inlined
-def row_of(table: Any, p: Any, i: Any) -> Any:
-    """The physical row that holds particle p's row i, to read."""
-    return table.blocks[table.directory[p, i >> _SHIFT], i & _MASK]
+def row_of(directory: Any, blocks: Any, i: Any) -> Any:
+    """The physical row that holds row i of the particle whose line of the directory is given, to read."""
+    return blocks[directory[i >> _SHIFT], i & _MASK]
 
 
 @kernel
-def _own_block(table: Any, p: Any, i: Any, generation: Any, thread: Any) -> Any:
-    """The block of particle p's row i, made its own."""
-    block = table.directory[p, i >> _SHIFT]
-    if table.block_owner[block] != generation:
-        fresh = table.free_blocks[table.cursors[thread, NEXT_BLOCK]]
-        table.cursors[thread, NEXT_BLOCK] += 1
-        for k in range(BLOCK):
-            table.blocks[fresh, k] = table.blocks[block, k]
-        table.block_owner[fresh] = generation
-        table.directory[p, i >> _SHIFT] = fresh
-        block = fresh
-    return block
+def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    """A physical row of p's own for its row i: what it held is copied, or left as it happens to be when all will be written.
 
-
-@kernel
-def _own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """A row of p's own for row i; its contents are copied, or left as they happen to be when all will be written."""
-    block = _own_block(table, p, i, generation, thread)
-    row = table.blocks[block, i & _MASK]
-    if table.row_owner[row] != generation:
-        fresh = table.free_rows[table.cursors[thread, NEXT_ROW]]
-        table.cursors[thread, NEXT_ROW] += 1
-        if copy:
-            for k in range(table.rows.shape[1]):
-                table.rows[fresh, k] = table.rows[row, k]
-        table.row_owner[fresh] = generation
-        table.blocks[block, i & _MASK] = fresh
-        row = fresh
-    return row
-
-
-@inlined
-def row_to_change(table: Any, p: Any, i: Any, row: Any, generation: Any, thread: Any) -> Any:
-    """The physical row to write particle p's row i in, given the one it is read from now.
-
-    A row that bears p's generation lies in a block that does too: p made both its own.
+    There is nothing to do for a row that bears p's generation: it lies in a block that does too, as p made both its own.
     """
-    if table.row_owner[row] != generation:
-        row = _own_row(table, p, i, generation, thread, True)
-    return row
+    block = np.int64(table.directory[p, i >> _SHIFT])
+    cursors, blocks, rows = table.cursors, table.blocks, table.rows
+    if table.block_owner[block] != generation:
+        fresh_block = np.int64(table.free_blocks[cursors[thread, NEXT_BLOCK]])
+        cursors[thread, NEXT_BLOCK] += 1
+        blocks[fresh_block, :] = blocks[block, :]
+        table.block_owner[fresh_block] = generation
+        table.directory[p, i >> _SHIFT] = fresh_block
+        block = fresh_block
+    row = np.int64(blocks[block, i & _MASK])
+    if table.row_owner[row] == generation:
+        return row
+    fresh = np.int64(table.free_rows[cursors[thread, NEXT_ROW]])
+    cursors[thread, NEXT_ROW] += 1
+    if copy:
+        rows[fresh, :] = rows[row, :]
+    table.row_owner[fresh] = generation
+    blocks[block, i & _MASK] = fresh
+    return fresh
 
 
 @inlined
 def row_to_fill(table: Any, p: Any, i: Any, generation: Any, thread: Any) -> Any:
     """A physical row for particle p's row i, to be written from end to end."""
-    return _own_row(table, p, i, generation, thread, False)
+    return own_row(table, p, i, generation, thread, False)
 
 
 @kernel

@@ -82,7 +82,7 @@ def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, 
 def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
     """Each document's most frequent topic in one particle; the first of equals."""
     table = state.cloud.documents
-    return [int(np.argmax(table.rows[row_of.py_func(table, particle, int(slot))])) for slot in slots]
+    return [int(np.argmax(table.rows[row_of.py_func(table.directory[particle], table.blocks, int(slot))])) for slot in slots]
 
 
 def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
