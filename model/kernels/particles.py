@@ -26,7 +26,7 @@ import numpy.typing as npt
 from model.kernels.draw import draw, draw_discounted, draw_without, new_scratch
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import fill_uniforms
-from model.kernels.sharing import Table, own_row, row_of, row_to_fill
+from model.kernels.sharing import Table, own_row, row_of
 
 PAGE = 32
 
@@ -105,12 +105,11 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
 
 
 @kernel
-def _start_gain(cloud: Any, prior: Any, p: Any, counts: Any, gain: Any, strength: Any) -> None:
+def _start_gain(alpha: Any, inverse: Any, kinds: Any, a: Any, discount: Any, counts: Any, gain: Any, strength: Any) -> None:
     """gain and a + discount * k_t, from a document's counts."""
-    alpha, inverse, kinds = prior.alpha, cloud.inverse[p], cloud.kinds[p]
     for t in range(len(gain)):
         gain[t] = (alpha[t] + counts[t]) * inverse[t]
-        strength[t] = prior.a + prior.discount * kinds[t]
+        strength[t] = a + discount * kinds[t]
 
 
 @kernel
@@ -136,40 +135,89 @@ def first_pass(
     tp = len(prior.alpha)
     scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
     counts = np.zeros(tp, np.int64)
+    words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
+    weight, weight_exponent, joint, joint_exponent = cloud.weight, cloud.weight_exponent, cloud.joint, cloud.joint_exponent
+    alpha, base = prior.alpha, prior.base
     for p in range(first, last):
-        generation = cloud.generation[p]
+        generation, directory = cloud.generation[p], words.directory[p]
+        totals, kinds, inverse = cloud.totals[p], cloud.kinds[p], cloud.inverse[p]
         counts[:] = 0
         if begin > 0:
-            counts[:] = cloud.documents.rows[row_of(cloud.documents.directory[p], cloud.documents.blocks, slot)]
-        _start_gain(cloud, prior, p, counts, gain, strength)
+            counts[:] = documents.rows[row_of(documents.directory[p], documents.blocks, slot)]
+        _start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
         page = pages.first[slot]
         for start in range(0, stop, PAGE):
             here, there = max(begin - start, 0), min(stop - start, PAGE)
             if here < there:
                 number = index + start + here
                 fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
-                place = row_to_fill(cloud.topics, p, page, generation, thread) if here == 0 else _own_topics(cloud, p, page, thread)
-                topics = cloud.topics.rows[place]
+                place = own_row(topics, p, page, generation, thread, here > 0)
+                drawn, seen = topics.rows[place], prior.alpha_sum + start
                 _first_page(
-                    cloud, prior, p, pages.words[page], topics, here, there, start, uniforms, counts, gain, strength, scratch, blind, thread
+                    words,
+                    words.blocks,
+                    words.rows,
+                    words.row_owner,
+                    directory,
+                    totals,
+                    kinds,
+                    inverse,
+                    weight,
+                    weight_exponent,
+                    joint,
+                    joint_exponent,
+                    alpha,
+                    base,
+                    prior.a,
+                    prior.discount,
+                    generation,
+                    p,
+                    tokens[page],
+                    drawn,
+                    here,
+                    there,
+                    seen,
+                    uniforms,
+                    counts,
+                    gain,
+                    strength,
+                    scratch,
+                    blind,
+                    thread,
                 )
-            page = pages.following[page]
-        row = row_to_fill(cloud.documents, p, slot, generation, thread)
-        cloud.documents.rows[row, :] = counts
-        normalise(cloud.weight, cloud.weight_exponent, p)
-        normalise(cloud.joint, cloud.joint_exponent, p)
+            page = following[page]
+        row = own_row(documents, p, slot, generation, thread, False)
+        for t in range(tp):
+            documents.rows[row, t] = counts[t]
+        normalise(weight, weight_exponent, p)
+        normalise(joint, joint_exponent, p)
 
 
 @kernel
 def _first_page(
-    cloud: Any,
-    prior: Any,
+    words: Any,
+    blocks: Any,
+    rows: Any,
+    owner: Any,
+    directory: Any,
+    totals: Any,
+    kinds: Any,
+    inverse: Any,
+    weight: Any,
+    weight_exponent: Any,
+    joint: Any,
+    joint_exponent: Any,
+    alpha: Any,
+    base: Any,
+    a: Any,
+    discount: Any,
+    generation: Any,
     p: Any,
     tokens: Any,
-    topics: Any,
+    drawn: Any,
     here: Any,
     there: Any,
-    start: Any,
+    seen: Any,
     uniforms: Any,
     counts: Any,
     gain: Any,
@@ -178,19 +226,9 @@ def _first_page(
     blind: Any,
     thread: Any,
 ) -> None:
-    """The tokens here..there-1 of a page. Arrays are taken out of their tuples first: taking them out in the loop would count references."""
-    words, directory, blocks, rows, owner = (
-        cloud.words,
-        cloud.words.directory[p],
-        cloud.words.blocks,
-        cloud.words.rows,
-        cloud.words.row_owner,
-    )
-    totals, kinds, inverse, generation = cloud.totals[p], cloud.kinds[p], cloud.inverse[p], cloud.generation[p]
-    weight, weight_exponent, joint, joint_exponent = cloud.weight, cloud.weight_exponent, cloud.joint, cloud.joint_exponent
-    alpha, base, a, discount = prior.alpha, prior.base, prior.a, prior.discount
+    """The tokens here..there-1 of a page. Arrays come one by one: each that is taken out of a tuple costs a count of references."""
     real = 0
-    while real < len(alpha) and alpha[real] > 0.0:
+    while blind and real < len(alpha) and alpha[real] > 0.0:
         real += 1
     for k in range(here, there):
         w, u = tokens[k], uniforms[k - here]
@@ -201,9 +239,8 @@ def _first_page(
             t, total = draw(scratch, gain, rows[row], a * base[w], u)
         if blind:
             t = np.int64(u * real)
-        seen = prior.alpha_sum + (start + k)
-        times(weight, weight_exponent, p, total / seen)
-        times(joint, joint_exponent, p, scratch[t] / seen)
+        times(weight, weight_exponent, p, total / (seen + k))
+        times(joint, joint_exponent, p, scratch[t] / (seen + k))
         if owner[row] != generation:
             row = own_row(words, p, w, generation, thread, True)
         if rows[row, t] == 0:
@@ -214,7 +251,7 @@ def _first_page(
         inverse[t] = 1.0 / (a + totals[t])
         counts[t] += 1
         gain[t] = (alpha[t] + counts[t]) * inverse[t]
-        topics[k] = t
+        drawn[k] = t
 
 
 @kernel
@@ -229,15 +266,22 @@ def move_units(
     tp = len(prior.alpha)
     scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
     counts = np.empty(tp, np.int64)
-    documents, length, first_page, following = cloud.documents, pages.length, pages.first, pages.following
+    words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
+    length, first_page, alpha, base = pages.length, pages.first, prior.alpha, prior.base
+    blocks, rows, owner = words.blocks, words.rows, words.row_owner
+    joint, joint_exponent = cloud.joint, cloud.joint_exponent
     for p in range(first, last):
-        number = index
+        generation, directory, number = cloud.generation[p], words.directory[p], index
+        totals, kinds, inverse = cloud.totals[p], cloud.kinds[p], cloud.inverse[p]
+        lines = documents.directory[p]
         for unit in range(len(slots)):
             slot = slots[unit]
             begin = max(positions[unit], 0)
             end = length[slot] if positions[unit] < 0 else begin + 1
-            counts[:] = documents.rows[row_of(documents.directory[p], documents.blocks, slot)]
-            _start_gain(cloud, prior, p, counts, gain, strength)
+            row = row_of(lines, documents.blocks, slot)
+            for t in range(tp):
+                counts[t] = documents.rows[row, t]
+            _start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
             moved = 0
             page = first_page[slot]
             for start in range(0, end, PAGE):
@@ -246,19 +290,64 @@ def move_units(
                     fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
                     number += there - here
                     moved += _move_page(
-                        cloud, prior, p, page, pages.words[page], here, there, uniforms, counts, gain, strength, scratch, thread
+                        words,
+                        blocks,
+                        rows,
+                        owner,
+                        directory,
+                        topics,
+                        topics.rows,
+                        row_of(topics.directory[p], topics.blocks, page),
+                        totals,
+                        kinds,
+                        inverse,
+                        joint,
+                        joint_exponent,
+                        alpha,
+                        base,
+                        prior.a,
+                        prior.discount,
+                        generation,
+                        p,
+                        page,
+                        tokens[page],
+                        here,
+                        there,
+                        uniforms,
+                        counts,
+                        gain,
+                        strength,
+                        scratch,
+                        thread,
                     )
                 page = following[page]
             if moved:
-                row = row_to_fill(documents, p, slot, cloud.generation[p], thread)
-                documents.rows[row, :] = counts
-        normalise(cloud.joint, cloud.joint_exponent, p)
+                row = own_row(documents, p, slot, generation, thread, False)
+                for t in range(tp):
+                    documents.rows[row, t] = counts[t]
+        normalise(joint, joint_exponent, p)
 
 
 @kernel
 def _move_page(
-    cloud: Any,
-    prior: Any,
+    words: Any,
+    blocks: Any,
+    rows: Any,
+    owner: Any,
+    directory: Any,
+    topics: Any,
+    topic_rows: Any,
+    place: Any,
+    totals: Any,
+    kinds: Any,
+    inverse: Any,
+    joint: Any,
+    joint_exponent: Any,
+    alpha: Any,
+    base: Any,
+    a: Any,
+    discount: Any,
+    generation: Any,
     p: Any,
     page: Any,
     tokens: Any,
@@ -272,20 +361,9 @@ def _move_page(
     thread: Any,
 ) -> Any:
     """Draw the topics of tokens here..there-1 of a page again, each given all others; how many changed."""
-    words, directory, blocks, rows, owner = (
-        cloud.words,
-        cloud.words.directory[p],
-        cloud.words.blocks,
-        cloud.words.rows,
-        cloud.words.row_owner,
-    )
-    totals, kinds, inverse, generation = cloud.totals[p], cloud.kinds[p], cloud.inverse[p], cloud.generation[p]
-    joint, joint_exponent = cloud.joint, cloud.joint_exponent
-    alpha, base, a, discount = prior.alpha, prior.base, prior.a, prior.discount
-    topics = cloud.topics.rows[row_of(cloud.topics.directory[p], cloud.topics.blocks, page)]
     moved = 0
     for k in range(here, there):
-        w, old = tokens[k], np.int64(topics[k])
+        w, old = tokens[k], np.int64(topic_rows[place, k])
         row = row_of(directory, blocks, w)
         n = rows[row, old] - 1
         gain_old = (alpha[old] + (counts[old] - 1)) * (1.0 / (a + (totals[old] - 1)))
@@ -305,8 +383,8 @@ def _move_page(
             rows[row, old] -= 1
             rows[row, t] += 1
             if moved == 0:
-                topics = cloud.topics.rows[_own_topics(cloud, p, page, thread)]
-            topics[k] = t
+                place = own_row(topics, p, page, generation, thread, True)
+            topic_rows[place, k] = t
             moved += 1
             for changed, step in ((old, -1), (t, 1)):
                 totals[changed] += step
@@ -315,13 +393,3 @@ def _move_page(
                 gain[changed] = (alpha[changed] + counts[changed]) * inverse[changed]
                 strength[changed] = a + discount * kinds[changed]
     return moved
-
-
-@kernel
-def _own_topics(cloud: Any, p: Any, page: Any, thread: Any) -> Any:
-    """The physical row to change particle p's topics of a page in."""
-    table = cloud.topics
-    row = row_of(table.directory[p], table.blocks, page)
-    if table.row_owner[row] != cloud.generation[p]:
-        return own_row(table, p, page, cloud.generation[p], thread, True)
-    return np.int64(row)

@@ -67,7 +67,8 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
     if table.block_owner[block] != generation:
         fresh_block = np.int64(table.free_blocks[cursors[thread, NEXT_BLOCK]])
         cursors[thread, NEXT_BLOCK] += 1
-        blocks[fresh_block, :] = blocks[block, :]
+        for k in range(BLOCK):
+            blocks[fresh_block, k] = blocks[block, k]
         table.block_owner[fresh_block] = generation
         table.directory[p, i >> _SHIFT] = fresh_block
         block = fresh_block
@@ -77,16 +78,11 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
     fresh = np.int64(table.free_rows[cursors[thread, NEXT_ROW]])
     cursors[thread, NEXT_ROW] += 1
     if copy:
-        rows[fresh, :] = rows[row, :]
+        for k in range(rows.shape[1]):
+            rows[fresh, k] = rows[row, k]
     table.row_owner[fresh] = generation
     blocks[block, i & _MASK] = fresh
     return fresh
-
-
-@inlined
-def row_to_fill(table: Any, p: Any, i: Any, generation: Any, thread: Any) -> Any:
-    """A physical row for particle p's row i, to be written from end to end."""
-    return own_row(table, p, i, generation, thread, False)
 
 
 @kernel
@@ -94,7 +90,8 @@ def inherit(table: Any, ancestors: Any) -> None:
     """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is its own ancestor."""
     for p in range(len(ancestors)):
         if ancestors[p] != p:
-            table.directory[p, :] = table.directory[ancestors[p], :]
+            for j in range(table.directory.shape[1]):
+                table.directory[p, j] = table.directory[ancestors[p], j]
 
 
 @kernel

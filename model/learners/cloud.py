@@ -18,7 +18,7 @@ from model.settings import LearnerSettings
 
 # A visit's worth of rows is reserved at once; more would only make the pools larger.
 ROWS_AT_ONCE = 1 << 17
-_WIDEST = 2**31 - 1
+WIDEST = 2**31 - 1
 
 
 def new_prior(settings: LearnerSettings, words: int = 0) -> Prior:
@@ -79,7 +79,7 @@ def with_room(cloud: Cloud, units: int, longest: int, words: int, slots: int, pa
     tables = (sharing.with_rows(cloud.words, words), sharing.with_rows(cloud.documents, slots), sharing.with_rows(cloud.topics, pages))
     roomy = [sharing.reserve(table, int(rows), int(rows)) for table, rows in zip(tables, needed, strict=True)]
     cloud = cloud._replace(words=roomy[0], documents=roomy[1], topics=roomy[2])
-    if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > _WIDEST:
+    if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > WIDEST:
         # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same bits of every draw.
         cloud = cloud._replace(words=cloud.words._replace(rows=cloud.words.rows.astype(np.int64)))
     return cloud

@@ -4,7 +4,7 @@ Chains are particles that never meet, started with topics drawn evenly, so the p
 ``perplexity`` they are trained on the first 80 % of the batch and compared by how well they foretell the rest (first-moment
 particle learning); the rest is then learned as the first documents of the stream. Otherwise they are trained on all of it and
 compared by their joint probability (``posterior``), or by how well each document's most frequent topic agrees with its
-label (``nmi``). All draws are the same on every island.
+label (``nmi``); so is a batch of one document, which leaves none to foretell. All draws are the same on every island.
 """
 
 from __future__ import annotations
@@ -35,12 +35,10 @@ def initialise(state: ParticleState) -> None:
     held_out = settings.initial_choice == "perplexity" and settings.chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
     slots = [state.history.begin(tokens, label) for tokens, label in waiting[:trained]]
-    threads, generations = state.threads, int(state.meeting.counters[-1])
-    state.threads = min(threads, settings.chains) if threads > 1 else 1
+    generations = int(state.meeting.counters[-1])
     run_chains(state, slots, settings.chains, settings.initial_sweeps)
     chosen = _best(state, slots, waiting, trained) if settings.chains > 1 else 0
     particles = settings.island_particles
-    state.threads = threads
     state.cloud = spread(state.cloud, chosen, particles, state.island * particles)
     state.meeting.counters[-1] = max(generations, int(state.cloud.generation.max()))
     for slot in slots:
@@ -52,6 +50,8 @@ def initialise(state: ParticleState) -> None:
     begin_minibatch(state, 0)
     for tokens, label in waiting[trained:]:
         learn_document(state, tokens, label)
+    # Their evidence is dropped when the minibatch begins, so their tokens do not count either.
+    state.scored = 0
 
 
 def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
@@ -71,7 +71,7 @@ def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, 
         if None in labels:
             raise OptionError("--initial_choice", "nmi", "perplexity where documents have no label", "Map the labels with --label_field.")
         scores: list[Any] = [nmi(labels, clusters(state, chain, slots)) for chain in chains]
-    elif state.settings.initial_choice == "posterior":
+    elif state.settings.initial_choice == "posterior" or trained == len(waiting):
         scores = [joint(state.cloud, chain).order() for chain in chains]
     else:
         documents = [tokens for tokens, _ in waiting[trained:]]

@@ -113,7 +113,8 @@ class ParticleFilter:
 
     def nbytes(self, state: ParticleState) -> int:
         words = sum(sys.getsizeof(word) for word in state.vocabulary.words)
-        return nbytes(state.cloud) + state.history.nbytes() + state.prior.base.nbytes + words
+        waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
+        return nbytes(state.cloud) + state.history.nbytes() + state.prior.base.nbytes + words + waiting
 
     def _take(self, state: ParticleState, tokens: np.ndarray, label: str | None, sequence: int) -> None:
         """One document: into the initial batch while that is incomplete, else into the particles."""

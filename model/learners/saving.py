@@ -16,7 +16,8 @@ from model import wire
 from model.errors import DamagedDataError
 from model.kernels.history import HEAD, KEPT, RING, SEEN
 from model.kernels.particles import PAGE
-from model.kernels.sharing import reserve, row_of, row_to_fill, with_rows
+from model.kernels.sharing import own_row, reserve, row_of, with_rows
+from model.learners import cloud as clouds
 from model.learners.cloud import new_prior
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
 from model.learners.stepping import ParticleState
@@ -34,7 +35,6 @@ def to_bytes(state: ParticleState) -> bytes:
         "tokens": state.tokens,
         "scored": state.scored,
         "ess": float(state.meeting.ess[0]).hex(),
-        "wide": bool(cloud.words.rows.dtype == np.int64),
     }
     return wire.pack(
         MAGIC,
@@ -74,7 +74,8 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     for part, into in ((totals, cloud.totals), (kinds, cloud.kinds)):
         into[:, :topics] = wire.array_from_bytes(part, "<i8").reshape(particles, topics)
     cloud.inverse[:] = 1.0 / (state.prior.a + cloud.totals)
-    empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if header["wide"] else cloud.words
+    wide = int(cloud.totals.max()) > clouds.WIDEST
+    empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if wide else cloud.words
     count = len(state.vocabulary)
     state.cloud = cloud._replace(words=unpack_table(empty, np.arange(count), count, blobs[8:11]))
     _waiting_from_bytes(state, blobs[11])
@@ -154,7 +155,7 @@ def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None
             drawn = np.concatenate(
                 [cloud.topics.rows[row_of.py_func(cloud.topics.directory[p], cloud.topics.blocks, page)] for page in own]
             )[:length]
-            place = row_to_fill.py_func(table, p, int(slot), int(cloud.generation[p]), 0)
+            place = own_row(table, p, int(slot), int(cloud.generation[p]), 0, False)
             table.rows[place] = np.bincount(drawn, minlength=tp)
     state.cloud = cloud._replace(documents=table)
 

@@ -80,7 +80,7 @@ def new_state(settings: LearnerSettings, key: str, island: int, threads: int) ->
     prior = new_prior(settings, len(vocabulary))
     particles = settings.island_particles
     by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
-    threads = 1 if by_tokens else min(threads, particles)
+    threads = 1 if by_tokens else min(threads, max(particles, settings.chains))
     return ParticleState(
         settings=settings,
         key=key,
@@ -137,7 +137,8 @@ def make_room(state: ParticleState, units: int, longest: int) -> None:
     if len(state.prior.base) < words:
         state.prior = new_prior(state.settings, words + words // 2)
     slots, pages = len(state.history.labels), len(state.history.pages.words)
-    state.cloud = with_room(state.cloud, units, longest, words, slots, pages, state.threads)
+    # As filter_tokens counts them: it asks for more room, for ever, if this were less.
+    state.cloud = with_room(state.cloud, units, longest, len(state.prior.base), slots, pages, state.threads)
 
 
 def _by_document(state: ParticleState, slot: int) -> None:
@@ -206,6 +207,9 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         decay_sums=state.decay_sums,
     )
     at, end = 0, int(history.pages.length[slot])
+    if end == 0:
+        # No token writes the slot's counts, so those of the document before it would stay.
+        draw_documents(state, [slot], FIRST_PASS, blind=False)
     while at < end:
         make_room(state, rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
         at = filter_tokens(
