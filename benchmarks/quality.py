@@ -25,9 +25,9 @@ CANINI: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "cha
 METHODS: dict[str, dict[str, Any]] = {
     "o-lda": {**CANINI, "learner": "o-lda", "particles": 1},
     "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "unit": "token", "moves": 4,
-                          "newest": 0, "reservoir": 100_000_000},
-    "paper-filter": {**CANINI, "particles": 100, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token", "moves": 30,
-                     "newest": 0, "reservoir": 1000},
+                          "newest": 0, "reservoir": 1_000_000},
+    "paper-filter": {**CANINI, "particles": 100, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token",
+                     "moves": 30, "newest": 0, "reservoir": 1000},
     "whole-documents": {**CANINI, "particles": 1, "ess": 0},
     "default": {},
     "batch": {"learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},

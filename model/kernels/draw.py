@@ -192,12 +192,16 @@ def _check(scratch: Any, gain: Any, row: Any) -> None:
             raise TypingError(f"{name} must be a contiguous 1-d array of {allowed[0]}, not {array}")
 
 
+def _arrays(context: Any, b: Any, sig: Any, args: Any, *places: int) -> list[Any]:
+    return [make_array(sig.args[k])(context, b, args[k]) for k in places]
+
+
 @intrinsic
 def _weigh(typing: Any, scratch: Any, gain: Any, row: Any, share: Any) -> Any:
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n = (make_array(ty)(context, b, a) for ty, a in zip(sig.args[:3], args[:3]))
+        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
         shares = _splat(b, args[3])
         tp = b.extract_value(g.shape, 0)
         return _emit_weigh(b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares))
@@ -210,7 +214,7 @@ def _weigh_without(typing: Any, scratch: Any, gain: Any, row: Any, share: Any, o
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n = (make_array(ty)(context, b, a) for ty, a in zip(sig.args[:3], args[:3]))
+        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
         shares = _splat(b, args[3])
         tp = b.extract_value(g.shape, 0)
         return _emit_weigh(b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares), args[4], args[5])
@@ -223,7 +227,7 @@ def _weigh_discounted(typing: Any, scratch: Any, gain: Any, row: Any, discount: 
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n, c = (make_array(sig.args[k])(context, b, args[k]) for k in (0, 1, 2, 4))
+        q, g, n, c = _arrays(context, b, sig, args, 0, 1, 2, 4)
         discounts, bases = _splat(b, args[3]), _splat(b, args[5])
 
         def weight(j: Any) -> Any:

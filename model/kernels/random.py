@@ -5,8 +5,8 @@ There is no generator and no state. A uniform is named by six numbers:
     (stream key, particle, sequence, purpose, index)  ->  [0, 1), 53 bits
 
 The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`; ``sequence`` is the
-number of the minibatch; ``purpose`` is one of the constants below, so that a token's draw in the first pass and its draw in a later move are
-different draws; ``index`` counts tokens or moves. So results cannot depend on threads, workers, bundles or retries.
+number of the minibatch; ``purpose`` is one of the constants below, so that a token's draw in the first pass and its draw in a later
+move are different draws; ``index`` counts tokens or moves. So results cannot depend on threads, workers, bundles or retries.
 
 One Philox block gives two uniforms: index k is half ``k & 1`` of block ``k >> 1``. The counter's four words are
 (block's low 32 bits, particle, sequence's low 32 bits, purpose | block's next 8 bits << 8 | sequence's next 16 bits << 16).

@@ -44,7 +44,7 @@ def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
 
 @kernel
 def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
-    for k in range(live):
-        if rows[one, k] != rows[other, k]:
-            return False
-    return True
+    same = 0
+    while same < live and rows[one, same] == rows[other, same]:
+        same += 1
+    return same == live

@@ -4,11 +4,11 @@ A :class:`Table` holds, for each of P particles, a logical array of rows (word w
 
     rows[blocks[directory[p, i // 64], i % 64]]
 
-so a child that inherits everything costs one line of the directory: a pointer for 64 rows, not a copy of the table. Who may write in place is told
-by owner marks: each particle has a ``generation`` number, and a block or a row is its own if it bears that number. When
-a particle is shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's
-own any more, and each copies a block or a row at its first write. Blocks and rows that no particle reaches are found by :func:`sweep`
-when the free ones run short.
+so a child that inherits everything costs one line of the directory: a pointer for 64 rows, not a copy of the table. Who may
+write in place is told by owner marks: each particle has a ``generation`` number, and a block or a row is its own if it bears
+that number. When a particle is shared after a resampling, it and its children all get new numbers, so nothing that they
+reach is anyone's own any more, and each copies a block or a row at its first write. Blocks and rows that no particle reaches
+are found by :func:`sweep` when the free ones run short.
 
 Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory. Each thread takes free
 rows and blocks from a stretch of its own (``cursors``), so threads never meet. Which physical row a count lives in depends on threads and
