@@ -3,8 +3,8 @@
 Chains are particles that never meet, started with topics drawn evenly, so the particle kernels serve as they are. With the choice
 ``perplexity`` they are trained on the first 80 % of the batch and compared by how well they foretell the rest (first-moment
 particle learning); the rest is then learned as the first documents of the stream. Otherwise they are trained on all of it and
-compared by their joint probability (``posterior``), or by how well each document's most frequent topic agrees with its
-label (``nmi``); so is a batch of one document, which leaves none to foretell. All draws are the same on every island.
+compared by their joint probability (``posterior``, and a batch of one document, which leaves none to foretell), or by how well
+each document's most frequent topic agrees with its label (``nmi``). All draws are the same on every island.
 """
 
 from __future__ import annotations

@@ -1,0 +1,35 @@
+"""Small made-up corpora as minibatches for learners."""
+
+import numpy as np
+
+from model.records import Document, Minibatch, TokenisedDocument
+
+
+def document_of(words, number=0, label=None):
+    return TokenisedDocument.from_words(Document(f"d{number}", number, "", label), words)
+
+
+def minibatches_of(documents, size):
+    starts = range(0, len(documents), size)
+    return [Minibatch.from_documents("", n + 1, n, True, documents[at : at + size]) for n, at in enumerate(starts)]
+
+
+def topical(count, words=40, topics=3, length=25, seed=3, first=0):
+    """Documents of made-up topics with few words in common; the label is the document's largest topic."""
+    generator = np.random.default_rng(seed)
+    phi = generator.dirichlet(np.full(words, 0.05), topics)
+    documents = []
+    for d in range(count):
+        theta = generator.dirichlet(np.full(topics, 0.1))
+        states = generator.choice(topics, generator.integers(1, 2 * length), p=theta)
+        drawn = [f"w{first + generator.choice(words, p=phi[t])}" for t in states]
+        documents.append(document_of(drawn, d, str(int(np.argmax(theta)))))
+    return documents
+
+
+def awkward():
+    """Everything that a document can be: of two vocabularies, empty, of one word, of one word often, very long."""
+    late = topical(24, seed=4, first=30)
+    long = [word for document in topical(220, seed=5) for word in np.array(document.words)[document.tokens]][:5000]
+    odd = [[], ["w1"], ["never-again"], ["w2"] * 70, [], [f"once{i}" for i in range(33)], ["w3"] * 32, long]
+    return [*topical(40), *(document_of(words, 1000 + n, "odd") for n, words in enumerate(odd)), *late]

@@ -1,0 +1,286 @@
+"""One battery over every registered learner and the main settings of the particle family: the laws of model.learners.base."""
+
+from collections import Counter
+from functools import cache
+from math import exp
+
+import numpy as np
+import pytest
+from corpora import awkward, document_of, minibatches_of, topical
+
+from model.errors import DamagedDataError, OptionError
+from model.kernels import sharing
+from model.learners import cloud as clouds
+from model.learners import learner_for, learner_names, stepping
+from model.settings import LearnerSettings
+
+SMALL = {
+    "topics": 3,
+    "particles": 4,
+    "initial_documents": 15,
+    "chains": 3,
+    "initial_sweeps": 4,
+    "moves": 3,
+    "newest": 8,
+    "reservoir": 5,
+    "max_words": 400,
+    "sweeps": 4,
+    "ess": 0.9,
+}
+TOKENWISE = {"ess_check": "token", "rejuvenation": "resampling", "unit": "token", "newest": 0, "reservoir": 60}
+VARIANTS = {
+    **{name: {"learner": name} for name in learner_names() if name != "fake"},
+    **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},
+    **{f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme} for scheme in ("residual", "multinomial", "stratified", "systematic")},
+    "no initial batch": {"initial_documents": 0},
+    "by tokens, no initial batch": {**TOKENWISE, "initial_documents": 0},
+    "by tokens, whole documents": {**TOKENWISE, "unit": "document", "newest": 6, "reservoir": 3, "moves": 5, "initial_documents": 0},
+    "by tokens, after documents": {"ess_check": "token"},
+    "incremental, every 3 tokens": {"learner": "incremental-gibbs", "rejuvenation": "tokens", "every": 3, "unit": "token"},
+    "after resampling": {"rejuvenation": "resampling"},
+    "never": {"rejuvenation": "never"},
+    "token units": {"unit": "token", "newest": 20, "reservoir": 50, "moves": 30},
+    "decayed": {"choice": "decayed", "decay": 1.5},
+    "newest": {"choice": "newest"},
+    "newest only": {"reservoir": 0},
+    "reservoir only": {"newest": 0},
+    "initial nmi": {"initial_choice": "nmi"},
+    "initial posterior": {"initial_choice": "posterior"},
+    "one chain": {"chains": 1},
+    "initial batch of one": {"initial_documents": 1},
+    "initial batch never ends": {"initial_documents": 1000},
+    "given vocabulary": {"vocabulary": "given", "words": tuple(f"w{i}" for i in range(25))},
+    "full vocabulary": {"max_words": 20},
+    "only unknown words": {"vocabulary": "given", "words": ("absent",)},
+    "one topic": {"topics": 1},
+    "more topics than tokens": {"topics": 7000, "initial_documents": 2, "initial_sweeps": 1, "chains": 1, "particles": 2, "moves": 1},
+    "one particle": {"particles": 1},
+    "an absolute threshold": {"ess": 3.0},
+    "second of two islands": {"islands": 2},
+    "every particle an island": {"islands": 4},
+}
+STREAM = minibatches_of(awkward(), 6)
+WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for document in awkward()]
+
+
+def settings_of(variant):
+    return LearnerSettings(**{**SMALL, **VARIANTS[variant]})
+
+
+def streaming(variant):
+    return VARIANTS[variant].get("learner") != "batch-gibbs" and variant != "initial batch never ends"
+
+
+def run(settings, threads=1, reload=False, stream=STREAM, key=""):
+    """The state after each minibatch as bytes, witnesses, what each step said, and the last state."""
+    learner, island = learner_for(settings), settings.islands - 1
+    state = learner.init(settings, key, island, threads)
+    saved, witnesses, infos = [], [], []
+    for minibatch in stream:
+        infos.append(learner.step(state, minibatch))
+        saved.append(learner.save(state))
+        witnesses.append(learner.witness(state))
+        if reload:
+            state = learner.load(settings, key, island, saved[-1], threads)
+            assert learner.save(state) == saved[-1]
+            assert learner.witness(state) == witnesses[-1]
+    return saved, witnesses, infos, state
+
+
+@cache
+def plain(variant):
+    return run(settings_of(variant))
+
+
+def results(outcome):
+    """Everything of a run that must not depend on how it was run."""
+    saved, witnesses, infos, state = outcome
+    learner = learner_for(state.settings)
+    snapshot = learner.snapshot(state)
+    parts = (snapshot.words, snapshot.offsets.tolist(), snapshot.topics.tolist(), snapshot.counts.tolist())
+    return saved, witnesses, infos, learner.summary(state), parts
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_same_bits_again(variant):
+    assert results(run(settings_of(variant))) == results(plain(variant))
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_threads_change_nothing(variant, threads):
+    assert results(run(settings_of(variant), threads)) == results(plain(variant))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_loading_after_every_minibatch_changes_nothing(variant):
+    assert results(run(settings_of(variant), reload=True)) == results(plain(variant))
+
+
+@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "token units"])
+def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
+    reserve, fed = sharing.reserve, []
+
+    def restless(table, rows, blocks):
+        fed.append(sharing.sweep(table))
+        return reserve(table, rows + len(fed) % 3, blocks + len(fed) % 2)
+
+    monkeypatch.setattr(sharing, "reserve", restless)
+    monkeypatch.setattr(stepping, "ROWS_AT_ONCE", 1)
+    assert results(run(settings_of(variant))) == results(plain(variant))
+    assert fed
+
+
+@pytest.mark.parametrize("variant", ["particle-filter", "incremental-gibbs", pytest.param("by tokens, residual", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("reload", [False, True])
+def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
+    monkeypatch.setattr(clouds, "WIDEST", 300)
+    outcome = run(settings_of(variant), reload=reload)
+    assert outcome[3].cloud.words.rows.dtype == np.int64
+    assert results(outcome) == results(plain(variant))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_snapshot_counts_every_token_once(variant):
+    settings, state = settings_of(variant), plain(variant)[3]
+    learner = learner_for(settings)
+    snapshot, summary = learner.snapshot(state), learner.summary(state)
+    used = sum(WORDS, Counter())
+    known = {word: used[word] for word in snapshot.words}
+    assert dict(zip(snapshot.words, snapshot.rows(np.arange(len(snapshot.words))).sum(axis=1), strict=True)) == known
+    assert snapshot.totals.sum() == summary.tokens == sum(known.values())
+    assert summary.documents == len(WORDS)
+    assert summary.words == len(snapshot.words) <= settings.prior_words
+    assert (snapshot.counts > 0).all()
+    assert snapshot.topic_count == settings.topics
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_steps_say_what_they_did(variant):
+    infos, state = plain(variant)[2:]
+    summary = learner_for(state.settings).summary(state)
+    assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
+    assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens
+    assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
+    assert sum(info.log_evidence for info in infos) == pytest.approx(summary.log_evidence, rel=1e-12)
+    for info in infos:
+        assert 1 - 1e-9 <= info.ess <= state.settings.island_particles + 1e-9
+        assert info.log_evidence < 0 if info.scored_tokens else info.log_evidence == 0
+        if info.scored_tokens:
+            least = state.settings.beta / (summary.tokens + state.settings.prior_words * state.settings.beta)
+            assert 1 <= exp(-info.log_evidence / info.scored_tokens) <= 1 / least
+
+
+@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "initial posterior", "no initial batch"])
+def test_an_initial_batch_is_not_scored(variant):
+    settings = settings_of(variant)
+    state = plain(variant)[3]
+    lengths = [len(document.tokens) for document in awkward()]
+    assert learner_for(settings).summary(state).scored_tokens == sum(lengths[settings.initial_documents :])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_history_is_bounded(variant):
+    if not streaming(variant):
+        pytest.skip("keeps every document by design")
+    settings = settings_of(variant)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", settings.islands - 1)
+    bytes_held = []
+    for minibatch in STREAM + minibatches_of(topical(60, seed=9), 6):
+        learner.step(state, minibatch)
+        if state.waiting is None:
+            assert len(state.history.slots()) <= settings.newest + settings.reservoir
+        bytes_held.append(learner.nbytes(state))
+    assert all(size > 0 for size in bytes_held)
+    assert (state.history.past.held > 0).sum() == len(state.history.slots())
+
+
+@pytest.mark.parametrize("learner_name", ["batch-gibbs", "particle-filter"])
+def test_waiting_documents_count_as_memory(learner_name):
+    settings = LearnerSettings(**{**SMALL, "learner": learner_name, "initial_documents": 1000})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    learner.step(state, minibatches_of([document_of(["a", "b"])], 1)[0])
+    before = learner.nbytes(state)
+    learner.step(state, minibatches_of([document_of(["a", "b"] * 5000)], 1)[0])
+    assert learner.nbytes(state) >= before + 40_000
+
+
+@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "o-lda", "batch-gibbs"])
+def test_a_state_that_does_not_fit_is_refused(variant):
+    settings = settings_of(variant)
+    learner, data = learner_for(settings), plain(variant)[0][-1]
+    for damaged in (b"", data[:-1], data[: len(data) // 2], data + b"\0", b"XXXX" + data[4:]):
+        with pytest.raises(DamagedDataError):
+            learner.load(settings, "", 0, damaged)
+
+
+def test_a_state_of_other_settings_is_refused():
+    data = plain("particle-filter")[0][-1]
+    for others in ({"particles": 8}, {"topics": 4}, {"newest": 2, "reservoir": 1}):
+        settings = LearnerSettings(**{**SMALL, **others})
+        with pytest.raises(DamagedDataError, match="settings"):
+            learner_for(settings).load(settings, "", 0, data)
+
+
+@pytest.mark.parametrize("name", [name for name in learner_names() if name != "fake"])
+def test_seed_key_and_island_name_other_draws(name):
+    settings = LearnerSettings(**{**SMALL, "learner": name})
+    counts = [results(plain(name))[-1][2:]]
+    counts.append(results(run(LearnerSettings(**{**SMALL, "learner": name, "seed": 2})))[-1][2:])
+    counts.append(results(run(settings, key="other"))[-1][2:])
+    assert counts[0] != counts[1] != counts[2] != counts[0]
+
+
+def test_islands_share_their_initial_model_and_nothing_after_it():
+    settings = LearnerSettings(**{**SMALL, "islands": 2, "initial_choice": "posterior", "initial_documents": 6})
+    learner, tables = learner_for(settings), []
+    states = [learner.init(settings, "", island) for island in (0, 1)]
+    for minibatch in STREAM[:3]:
+        for state in states:
+            learner.step(state, minibatch)
+        tables.append([learner.snapshot(state).rows(np.arange(len(state.vocabulary))).tolist() for state in states])
+    assert tables[0][0] == tables[0][1]
+    assert tables[2][0] != tables[2][1]
+
+
+def test_labels_are_scored_within_the_history():
+    settings = LearnerSettings(**{**SMALL, "moves": 20, "newest": 60, "initial_sweeps": 40})
+    learner, state = learner_for(settings), None
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches_of(topical(60), 10):
+        learner.step(state, minibatch)
+    assert 0.4 < learner.summary(state).in_sample_nmi <= 1
+
+
+def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading():
+    settings = LearnerSettings(**{**SMALL, **TOKENWISE, "unit": "document", "newest": 2, "reservoir": 0, "initial_documents": 0})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    documents = [document_of(words, n, str(n % 2)) for n, words in enumerate([["a"] * 40, ["b"] * 40, ["a"] * 9, ["b"] * 9, [], [], ["b"]])]
+    for minibatch in minibatches_of(documents, 1):
+        learner.step(state, minibatch)
+        restored = learner.load(settings, "", 0, learner.save(state))
+        assert learner.summary(state) == learner.summary(restored)
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"learner": "incremental-gibbs", "rejuvenation": "resampling"}, r"--rejuvenation: 'resampling' .* document or tokens .* o-lda"),
+        ({"learner": "batch-gibbs", "islands": 2}, r"--islands: 2 was given; allowed is 1 with --learner=batch-gibbs"),
+        ({"learner": "lda"}, r"--learner: 'lda' was given; allowed is one of batch-gibbs, .*particle-filter"),
+    ],
+)
+def test_settings_that_a_learner_cannot_have(others, said):
+    settings = LearnerSettings(**{**SMALL, **others})
+    with pytest.raises(OptionError, match=said):
+        learner_for(settings).init(settings, "", 0)
+
+
+def test_nmi_needs_labels():
+    settings = LearnerSettings(**{**SMALL, "initial_choice": "nmi", "initial_documents": 2})
+    learner = learner_for(settings)
+    with pytest.raises(OptionError, match="--initial_choice: 'nmi' .* no label.* --label_field"):
+        learner.step(learner.init(settings, "", 0), minibatches_of([document_of(["a"]), document_of(["b"], 1)], 2)[0])
