@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from model.kernels.history import LONGEST, TOKENS, admit, schedule
 from model.kernels.jit import inlined, kernel
-from model.kernels.particles import PAGE, Draws, first_pass, move_units
+from model.kernels.moves import move_units
+from model.kernels.particles import PAGE, Draws, first_pass
 from model.kernels.random import MOVE
 from model.kernels.resampling import ancestors_of, children, normalise_weights
 from model.kernels.sharing import END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit

@@ -1,4 +1,4 @@
-"""The two things that a particle does with a token: draw its topic when it arrives, and draw it again later.
+"""What a particle is, and how it draws a topic for a token that arrives; :mod:`model.kernels.moves` draws topics again.
 
 Notation: p a particle, w a word, t a topic (z in the papers), n_wt how often w has topic t, n_t = sum over w of n_wt, n_td the same
 within document d, k_t the number of distinct words in topic t. A token's conditional probability is (DESIGN section 8, minimal path)
@@ -9,8 +9,6 @@ and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). With dis
 ``gain`` holds (alpha_t + n_td) / (a + n_t); it changes in two topics at a move, so q is one product a topic.
 
 Each particle's joint probability P(w, z) and its weight are scaled products (:mod:`model.scaled`): no logarithm is taken.
-A move never writes the token out of the counts: only q of its old topic is corrected, and nothing is written (nor copied, if shared)
-unless the topic changes.
 
 Tokens live in pages of 32: ``page_words[page]`` is common to all particles, the topics are rows of the table ``topics``.
 """
@@ -23,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.draw import draw, draw_discounted, draw_without, new_scratch
+from model.kernels.draw import draw, draw_discounted, new_scratch
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import fill_uniforms
 from model.kernels.sharing import Table, own_row, row_of
@@ -105,7 +103,7 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
 
 
 @kernel
-def _start_gain(alpha: Any, inverse: Any, kinds: Any, a: Any, discount: Any, counts: Any, gain: Any, strength: Any) -> None:
+def start_gain(alpha: Any, inverse: Any, kinds: Any, a: Any, discount: Any, counts: Any, gain: Any, strength: Any) -> None:
     """gain and a + discount * k_t, from a document's counts."""
     for t in range(len(gain)):
         gain[t] = (alpha[t] + counts[t]) * inverse[t]
@@ -144,7 +142,7 @@ def first_pass(
         counts[:] = 0
         if begin > 0:
             counts[:] = documents.rows[row_of(documents.directory[p], documents.blocks, slot)]
-        _start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
+        start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
         page = pages.first[slot]
         for start in range(0, stop, PAGE):
             here, there = max(begin - start, 0), min(stop - start, PAGE)
@@ -252,144 +250,3 @@ def _first_page(
         counts[t] += 1
         gain[t] = (alpha[t] + counts[t]) * inverse[t]
         drawn[k] = t
-
-
-@kernel
-def move_units(
-    cloud: Any, prior: Any, pages: Any, draws: Any, slots: Any, positions: Any, index: Any, first: Any, last: Any, thread: Any
-) -> None:
-    """Particles first..last-1 draw topics again, unit by unit (eq. 3): whole documents, or one token where its position is not -1.
-
-    ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint takes the ratio of the
-    new topic's and the old one's probability.
-    """
-    tp = len(prior.alpha)
-    scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
-    counts = np.empty(tp, np.int64)
-    words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
-    length, first_page, alpha, base = pages.length, pages.first, prior.alpha, prior.base
-    blocks, rows, owner = words.blocks, words.rows, words.row_owner
-    joint, joint_exponent = cloud.joint, cloud.joint_exponent
-    for p in range(first, last):
-        generation, directory, number = cloud.generation[p], words.directory[p], index
-        totals, kinds, inverse = cloud.totals[p], cloud.kinds[p], cloud.inverse[p]
-        lines = documents.directory[p]
-        for unit in range(len(slots)):
-            slot = slots[unit]
-            begin = max(positions[unit], 0)
-            end = length[slot] if positions[unit] < 0 else begin + 1
-            row = row_of(lines, documents.blocks, slot)
-            for t in range(tp):
-                counts[t] = documents.rows[row, t]
-            _start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
-            moved = 0
-            page = first_page[slot]
-            for start in range(0, end, PAGE):
-                if start + PAGE > begin:
-                    here, there = max(begin - start, 0), min(end - start, PAGE)
-                    fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
-                    number += there - here
-                    moved += _move_page(
-                        words,
-                        blocks,
-                        rows,
-                        owner,
-                        directory,
-                        topics,
-                        topics.rows,
-                        row_of(topics.directory[p], topics.blocks, page),
-                        totals,
-                        kinds,
-                        inverse,
-                        joint,
-                        joint_exponent,
-                        alpha,
-                        base,
-                        prior.a,
-                        prior.discount,
-                        generation,
-                        p,
-                        page,
-                        tokens[page],
-                        here,
-                        there,
-                        uniforms,
-                        counts,
-                        gain,
-                        strength,
-                        scratch,
-                        thread,
-                    )
-                page = following[page]
-            if moved:
-                row = own_row(documents, p, slot, generation, thread, False)
-                for t in range(tp):
-                    documents.rows[row, t] = counts[t]
-        normalise(joint, joint_exponent, p)
-
-
-@kernel
-def _move_page(
-    words: Any,
-    blocks: Any,
-    rows: Any,
-    owner: Any,
-    directory: Any,
-    topics: Any,
-    topic_rows: Any,
-    place: Any,
-    totals: Any,
-    kinds: Any,
-    inverse: Any,
-    joint: Any,
-    joint_exponent: Any,
-    alpha: Any,
-    base: Any,
-    a: Any,
-    discount: Any,
-    generation: Any,
-    p: Any,
-    page: Any,
-    tokens: Any,
-    here: Any,
-    there: Any,
-    uniforms: Any,
-    counts: Any,
-    gain: Any,
-    strength: Any,
-    scratch: Any,
-    thread: Any,
-) -> Any:
-    """Draw the topics of tokens here..there-1 of a page again, each given all others; how many changed."""
-    moved = 0
-    for k in range(here, there):
-        w, old = tokens[k], np.int64(topic_rows[place, k])
-        row = row_of(directory, blocks, w)
-        n = rows[row, old] - 1
-        gain_old = (alpha[old] + (counts[old] - 1)) * (1.0 / (a + (totals[old] - 1)))
-        if discount > 0.0:
-            off, kinds_old = (discount, kinds[old]) if n > 0 else (0.0, kinds[old] - 1)
-            q_old = gain_old * ((n - off) + (a + discount * kinds_old) * base[w])
-            t, _ = draw_discounted(scratch, gain, rows[row], discount, strength, base[w], old, q_old, uniforms[k - here])
-        else:
-            q_old = gain_old * (n + a * base[w])
-            t, _ = draw_without(scratch, gain, rows[row], a * base[w], old, q_old, uniforms[k - here])
-        if t != old:
-            times(joint, joint_exponent, p, scratch[t] / q_old)
-            if owner[row] != generation:
-                row = own_row(words, p, w, generation, thread, True)
-            kinds[old] -= np.int64(n == 0)
-            kinds[t] += np.int64(rows[row, t] == 0)
-            rows[row, old] -= 1
-            rows[row, t] += 1
-            if moved == 0:
-                place = own_row(topics, p, page, generation, thread, True)
-            topic_rows[place, k] = t
-            moved += 1
-            for changed, step in ((old, -1), (t, 1)):
-                totals[changed] += step
-                counts[changed] += step
-                inverse[changed] = 1.0 / (a + totals[changed])
-                gain[changed] = (alpha[changed] + counts[changed]) * inverse[changed]
-                strength[changed] = a + discount * kinds[changed]
-    return moved

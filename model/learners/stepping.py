@@ -20,7 +20,8 @@ import numpy as np
 
 from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, filter_tokens, meet
 from model.kernels.history import CHOICES, LONGEST, schedule
-from model.kernels.particles import Cloud, Draws, Prior, first_pass, move_units
+from model.kernels.moves import move_units
+from model.kernels.particles import Cloud, Draws, Prior, first_pass
 from model.kernels.random import FIRST_PASS, MOVE, stream_key
 from model.kernels.resampling import SCHEMES
 from model.learners.cloud import ROWS_AT_ONCE, new_cloud, new_prior, over_slices, with_room
