@@ -25,7 +25,7 @@ from typing import Any
 from model import offering
 from model.candidates import Candidate
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
-from model.history import REPLAY, History
+from model.restoring import REPLAY, History
 from model.learn_options import LearnOptions
 from model.learner_head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learners.base import StepInfo, learner_for
