@@ -16,6 +16,7 @@ install: $(STAMP) ## install the project and its tools into .venv
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --editable '.[demo,plots,dev]'
+	$(RUN) -m model.warm
 	rm -f $(VENV)/.installed-*
 	touch $@
 

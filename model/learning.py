@@ -25,7 +25,6 @@ from typing import Any
 from model import offering
 from model.candidates import Candidate
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
-from model.restoring import REPLAY, History
 from model.learn_options import LearnOptions
 from model.learner_head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learners.base import StepInfo, learner_for
@@ -33,6 +32,7 @@ from model.live import LIVE_LEARNERS, Live, LiveLearners
 from model.manifest import CheckpointEntry
 from model.pending import Bag
 from model.records import NumberedMinibatch
+from model.restoring import REPLAY, History
 from model.settings import LearnerSettings
 from model.store import ModelStore
 

@@ -1,0 +1,39 @@
+"""``python -m model.warm``: compile the kernels now, so that the first job on a machine does not begin with half a minute of it.
+
+numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be written). Run this where an image for workers is built.
+"""
+
+from __future__ import annotations
+
+from model.evaluation import evaluate
+from model.inference import InferenceSettings, inference_for
+from model.learners import learner_for
+from model.records import Document, Minibatch, TokenisedDocument
+from model.settings import LearnerSettings
+
+_SETTINGS = (
+    LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
+    LearnerSettings(topics=2, particles=2, ess=0.99, ess_check="token", rejuvenation="resampling", unit="token", initial_documents=0),
+)
+
+
+def warm() -> None:
+    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel."""
+    documents = [TokenisedDocument.from_words(Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9) for d in range(12)]
+    for settings in _SETTINGS:
+        learner = learner_for(settings)
+        state = learner.init(settings, "", 0)
+        for sequence in (1, 2):
+            part = documents[6 * (sequence - 1) : 6 * sequence]
+            learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
+        state = learner.load(settings, "", 0, learner.save(state))
+        learner.step(state, Minibatch.from_documents("", 3, 3, True, documents[:3]))
+        snapshot = learner.snapshot(state)
+        inference = InferenceSettings()
+        method = inference_for(inference)
+        method.infer(method.prepare(inference, snapshot, "warm"), documents[0])
+        evaluate(snapshot, documents)
+
+
+if __name__ == "__main__":
+    warm()
