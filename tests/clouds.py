@@ -1,0 +1,97 @@
+"""A cloud of particles beside a slow twin of each, and their comparison bit by bit."""
+
+import numpy as np
+from twins import Particle, uniform
+
+from model.kernels.filter import become
+from model.kernels.moves import move_units
+from model.kernels.particles import Draws, Prior, first_pass
+from model.kernels.random import FIRST_PASS, MOVE
+from model.kernels.sharing import row_of
+from model.learners.cloud import new_cloud, with_room
+from model.learners.history import WHOLE, History
+from model.settings import LearnerSettings
+
+KEY = (5, 6)
+
+
+def new_prior(topics, words, discount=0.0, seed=0):
+    generator = np.random.default_rng(seed)
+    alpha = np.zeros(-(-topics // 8) * 8)
+    alpha[:topics] = generator.uniform(0.05, 0.9, topics)
+    base = generator.dirichlet(np.ones(words))
+    return Prior(alpha, sum(alpha[:topics].tolist()), base, 1.7, discount)
+
+
+class Pair:
+    """Kernels and twins side by side. Documents are numbered by their slots."""
+
+    def __init__(self, topics, words, particles=3, discount=0.0, wide=False, bug=None):
+        self.topics, self.words, self.particles = topics, words, particles
+        self.prior = new_prior(topics, words, discount)
+        self.history = History(LearnerSettings(newest=1000))
+        self.cloud = new_cloud(self.prior, particles, 1)
+        if wide:
+            self.cloud = self.cloud._replace(words=self.cloud.words._replace(rows=self.cloud.words.rows.astype(np.int64)))
+        self.generations = np.array([0, 0, 0, particles], np.int64)
+        alpha, base = self.prior.alpha[:topics].tolist(), self.prior.base.tolist()
+        self.twins = [Particle(alpha, base, self.prior.a, discount, bug) for _ in range(particles)]
+        for twin in self.twins:
+            twin.weight = (1 / particles, 0)
+        self.drawn = self.moved = 0
+
+    def room(self, units, longest):
+        slots, pages = len(self.history.labels), len(self.history.pages.words)
+        self.cloud = with_room(self.cloud, units, longest, self.words, slots, pages, 1)
+
+    def learn(self, text, parts=(), blind=False):
+        """First pass over one document, in one call or token ranges that end at ``parts``."""
+        slot = self.history.begin(np.array(text, np.int32), None)
+        begin = 0
+        for stop in (*parts, len(text)):
+            self.room(1, len(text))
+            draws = Draws(*KEY, 1, FIRST_PASS)
+            first_pass(self.cloud, self.prior, self.history.pages, draws, slot, begin, stop, self.drawn, blind, 0, self.particles, 0)
+            begin = stop
+        for p, twin in enumerate(self.twins):
+            twin.learn(slot, text, [uniform(self.drawn + i, KEY, p, 1, FIRST_PASS) for i in range(len(text))], blind)
+        self.drawn += len(text)
+        return slot
+
+    def move(self, units):
+        """Visit (slot, position) units; a position of -1 is the whole document."""
+        slots, positions = np.array([s for s, _ in units], np.int32), np.array([i for _, i in units], np.int64)
+        self.room(len(units), max(int(self.history.pages.length.max()), 1))
+        draws = Draws(*KEY, 1, MOVE)
+        move_units(self.cloud, self.prior, self.history.pages, draws, slots, positions, self.moved, 0, self.particles, 0)
+        single = [(s, i) for s, at in units for i in (range(len(self.twins[0].texts[s])) if at == WHOLE else (at,))]
+        for p, twin in enumerate(self.twins):
+            for n, (s, i) in enumerate(single):
+                twin.move(s, i, uniform(self.moved + n, KEY, p, 1, MOVE))
+            fraction, shift = np.frexp(twin.joint[0])
+            twin.joint = (float(fraction), twin.joint[1] + int(shift))
+        self.moved += len(single)
+
+    def become(self, ancestors):
+        become(self.cloud, np.array(ancestors, np.int64), self.generations)
+        self.twins = [twin if p == a else self.twins[a].child() for p, (twin, a) in enumerate(zip(self.twins, ancestors, strict=True))]
+        for twin in self.twins:
+            twin.weight = (1 / self.particles, 0)
+
+    def row(self, table, p, i):
+        return table.rows[row_of.py_func(table.directory[p], table.blocks, i)]
+
+    def assert_same(self):
+        cloud, topics = self.cloud, self.topics
+        for p, twin in enumerate(self.twins):
+            assert (cloud.joint[p], cloud.joint_exponent[p]) == twin.joint
+            assert (cloud.weight[p], cloud.weight_exponent[p]) == twin.weight
+            assert cloud.totals[p, :topics].tolist() == twin.totals
+            assert cloud.kinds[p, :topics].tolist() == twin.kinds
+            assert cloud.inverse[p, :topics].tolist() == [1.0 / (twin.a + n) for n in twin.totals]
+            assert [self.row(cloud.words, p, w)[:topics].tolist() for w in range(self.words)] == twin.words
+            for slot, drawn in twin.topics.items():
+                pages = [self.row(cloud.topics, p, page) for page in self.history.pages_of(slot)]
+                assert np.concatenate(pages)[: len(drawn)].tolist() == drawn
+                assert self.row(cloud.documents, p, slot)[:topics].tolist() == twin.documents[slot]
+            assert not cloud.totals[p, topics:].any()
