@@ -40,7 +40,7 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
     chosen: dict[str, Any] = {"topics": 20 if subset == "subset20" else 3, "seed": seed, **METHODS[method]}
     if METHODS[method].get("chains") == 1:
         chosen["initial_documents"] = len(train) // 10
-    settings = LearnerSettings(vocabulary="given", words=vocabulary(train), **{**chosen, **changes})
+    settings = LearnerSettings(**{"vocabulary": "given", "words": vocabulary(train), **chosen, **changes})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     start, moves = time.perf_counter(), 0

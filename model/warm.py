@@ -1,6 +1,7 @@
 """``python -m model.warm``: compile the kernels now, so that the first job on a machine does not begin with half a minute of it.
 
-numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be written). Run this where an image for workers is built.
+numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be written). Run this where an image for
+workers is built.
 """
 
 from __future__ import annotations
