@@ -15,7 +15,7 @@ import numpy as np
 
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
-from model.kernels.first_moment import first_moment_probability
+from model.kernels.held_out import first_moment
 from model.kernels.random import INITIAL_SWEEP, INITIAL_TOPICS
 from model.kernels.sharing import row_of
 from model.learners.cloud import dense_counts, joint, new_cloud, spread
@@ -88,9 +88,11 @@ def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
 def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
     """P(held-out documents | the chain's topics); words that no training document used have their prior's probability."""
     prior, topics = state.prior, state.settings.topics
-    words = np.concatenate(documents)
-    offsets = np.concatenate([[0], np.cumsum([len(document) for document in documents])])
-    distinct, rows = np.unique(words, return_inverse=True)
+    distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
     counts = dense_counts(state.cloud, chain, len(state.vocabulary), topics)[distinct]
     phi = (counts + prior.a / state.settings.prior_words) * state.cloud.inverse[chain, :topics]
-    return Scaled.of(*first_moment_probability(rows, offsets, phi, prior.alpha[:topics]))
+    result = Scaled(0.5, 1)
+    for tokens in np.split(rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]):
+        for p in first_moment(tokens, phi, prior.alpha[:topics], prior.alpha_sum):
+            result = result * Scaled.of(float(p))
+    return result
