@@ -30,6 +30,7 @@ METHODS: dict[str, dict[str, Any]] = {
                      "moves": 30, "newest": 0, "reservoir": 1000},
     "whole-documents": {**CANINI, "particles": 1, "ess": 0},
     "default": {},
+    "default, resampled": {"ess": 0.5},
     "batch": {"learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},
 }  # fmt: skip
 

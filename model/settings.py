@@ -111,15 +111,15 @@ class LearnerSettings(_Settings):
     seed: int = 1
     topics: int = 50
     alpha: float = 0.1
-    beta: float = 0.01
-    particles: int = 4
+    beta: float = 0.1
+    particles: int = 2
     islands: int = 1
-    ess: float = 0.5
+    ess: float = 0.0
     ess_check: EssCheck = "document"
     resampling: Resampling = "residual"
     rejuvenation: Trigger = "document"
     every: int = 1
-    moves: int = 20
+    moves: int = 60
     unit: Unit = "document"
     choice: Choice = "uniform"
     decay: float = 1.0
@@ -132,7 +132,7 @@ class LearnerSettings(_Settings):
     initial_choice: InitialChoice = "perplexity"
     vocabulary: VocabularyKind = "growing"
     words: tuple[str, ...] = field(default=(), repr=False)
-    max_words: int = 200_000
+    max_words: int = 30_000
     evidence_window: int = 20
     sweeps: int = 200
 
