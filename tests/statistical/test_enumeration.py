@@ -1,0 +1,151 @@
+"""The filter and batch Gibbs against the enumeration of a tiny posterior; each planted bug must be found by the same statistic.
+
+For every valid setting of the filter, evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number
+of particles; so the mean over many seeds is compared with the exact sums.
+"""
+
+import numpy as np
+import pytest
+from alarm import agrees_in_counts, agrees_in_means
+from corpora import document_of, minibatches_of
+from tiny import ALPHA, ASSIGNMENTS, BETA, EVIDENCE, JOINT, POSTERIOR, TEXTS, alike
+from twins import Particle
+
+from model.kernels.sharing import row_of
+from model.learners import learner_for, stepping
+from model.learners.initialise import run_chains
+from model.learners.stepping import begin_minibatch, new_state
+from model.settings import LearnerSettings
+
+BASE = {
+    "topics": 2,
+    "alpha": ALPHA,
+    "beta": BETA,
+    "particles": 3,
+    "vocabulary": "given",
+    "words": ("w0", "w1"),
+    "initial_documents": 0,
+    "moves": 2,
+    "ess": 0.9,
+}
+BY_TOKENS = {"ess_check": "token", "rejuvenation": "resampling", "unit": "token", "newest": 0, "reservoir": 100}
+VARIANTS = {
+    "documents": {},
+    "never moved": {"rejuvenation": "never", "newest": 100},
+    "token units": {"unit": "token", "newest": 3, "reservoir": 100, "newest_share": 0.5},
+    "tokens": BY_TOKENS,
+    "tokens, multinomial": {**BY_TOKENS, "resampling": "multinomial", "choice": "decayed"},
+    "documents, stratified": {"resampling": "stratified"},
+    "documents, systematic": {"resampling": "systematic"},
+}
+STREAM = minibatches_of([document_of([f"w{w}" for w in text], n) for n, text in enumerate(TEXTS)], 1)
+EXACT = np.concatenate([[1.0], (POSTERIOR[:, None] * alike(ASSIGNMENTS)).sum(0)])
+
+
+def topics_of(state, particle):
+    """The topics of all tokens, in the order of arrival."""
+    cloud, found = state.cloud, []
+    for slot in state.history.slots():
+        for page in state.history.pages_of(int(slot)):
+            row = cloud.topics.rows[row_of.py_func(cloud.topics.directory[particle], cloud.topics.blocks, page)]
+            found.append(row[: state.history.pages.length[slot]])
+    return np.concatenate(found)
+
+
+def estimates(others, seeds):
+    """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over the exact evidence."""
+    found = []
+    for seed in range(seeds):
+        settings = LearnerSettings(**{**BASE, **others, "seed": seed})
+        learner = learner_for(settings)
+        state = learner.init(settings, "", 0)
+        for minibatch in STREAM:
+            learner.step(state, minibatch)
+        evidence = state.evidence.mantissa * 2.0**state.evidence.exponent / EVIDENCE
+        same = alike([topics_of(state, p) for p in range(settings.particles)]) if len(state.history.slots()) == 3 else np.zeros((3, 15))
+        found.append(evidence * np.concatenate([[1.0], state.cloud.weight @ same]))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_filter_agrees_with_enumeration(variant):
+    others = VARIANTS[variant]
+    found, exact = estimates(others, 1500), EXACT
+    if others.get("rejuvenation") == "never":
+        found, exact = found[:, :1], exact[:1]  # nothing is kept of documents that nobody visits
+    assert agrees_in_means(found, exact)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_filter_agrees_with_enumeration_over_many_seeds(variant):
+    others = VARIANTS[variant]
+    width = 1 if others.get("rejuvenation") == "never" else 16
+    assert agrees_in_means(estimates(others, 30_000)[:, :width], EXACT[:width])
+
+
+def planted(bug, meet):
+    def meeting(cloud, wanted, draws):
+        if bug == "weights not updated":
+            cloud.weight[:], cloud.weight_exponent[:] = 1 / len(cloud.weight), 0
+        if bug == "resampling ignores weights":
+            wanted = wanted._replace(threshold=0.0)
+        return meet(cloud, wanted, draws)
+
+    return meeting
+
+
+@pytest.mark.parametrize("bug", ["weights not updated", "resampling ignores weights"])
+def test_a_bug_in_the_filter_is_found(bug, monkeypatch):
+    monkeypatch.setattr(stepping, "meet", planted(bug, stepping.meet))
+    assert not agrees_in_means(estimates({}, 1500), EXACT)
+
+
+def assignments_by_kernel(chains, sweeps):
+    """How often batch Gibbs ends in each of the 64 assignments."""
+    state = new_state(LearnerSettings(**BASE), "", 0, 1)
+    begin_minibatch(state, 0)
+    slots = [state.history.begin(np.array(text, np.int32), None) for text in TEXTS]
+    run_chains(state, slots, chains, sweeps)
+    return count([topics_of(state, chain) for chain in range(chains)])
+
+
+def assignments_by_twin(chains, sweeps, bug, seed=1):
+    generator, ends = np.random.default_rng(seed), []
+    for _ in range(chains):
+        particle = Particle([ALPHA] * 2, [0.5] * 2, 2 * BETA, bug=bug)
+        for d, text in enumerate(TEXTS):
+            particle.learn(d, text, generator.random(len(text)), blind=True)
+        for _ in range(sweeps):
+            for d, text in enumerate(TEXTS):
+                for i in range(len(text)):
+                    particle.move(d, i, generator.random())
+        ends.append(np.concatenate([particle.topics[d] for d in range(3)]))
+    return count(ends)
+
+
+def count(ends):
+    return np.bincount(np.array(ends) @ (2 ** np.arange(5, -1, -1)), minlength=64)
+
+
+def test_the_enumeration_is_a_distribution_over_all_data():
+    """The closed form against the chain rule of the twin."""
+    particle = Particle([ALPHA] * 2, [0.5] * 2, 2 * BETA)
+    for d, text in enumerate(TEXTS):
+        particle.learn(d, text, [0.3] * len(text))
+    states = tuple(t for d in range(3) for t in particle.topics[d])
+    assert particle.joint[0] * 2.0 ** particle.joint[1] == pytest.approx(JOINT[ASSIGNMENTS.index(states)], rel=1e-12)
+
+
+def test_batch_gibbs_agrees_with_enumeration():
+    assert agrees_in_counts(assignments_by_kernel(8000, 20), POSTERIOR)
+
+
+def test_too_few_sweeps_are_found():
+    assert not agrees_in_counts(assignments_by_kernel(8000, 1), POSTERIOR)
+
+
+@pytest.mark.parametrize("bug", [None, "not taken out", "document not updated"])
+def test_a_bug_in_moves_is_found(bug):
+    assert agrees_in_counts(assignments_by_twin(4000, 8, bug), POSTERIOR) == (bug is None)
