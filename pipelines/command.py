@@ -18,9 +18,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions, _BeamArgumentParser
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions, _BeamArgumentParser
 
-from model.errors import BeamTopicsError
+from model.errors import BeamTopicsError, OptionError
 
 Groups = Sequence[type[PipelineOptions]]
 
@@ -104,7 +104,19 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
     options = PipelineOptions(list(argv))
     if runner.lower() in _LOCAL_NAMES:
         options.view_as(StandardOptions).runner = LOCAL_RUNNER
+        _refuse_shared_cache(options.view_as(DirectOptions))
     return options
+
+
+def _refuse_shared_cache(direct: DirectOptions) -> None:
+    """The local runner gives all bundles one cache token, so worker threads of one process would read each other's outdated state."""
+    if direct.direct_running_mode == "multi_threading" and direct.direct_num_workers != 1:
+        raise OptionError(
+            "--direct_running_mode",
+            direct.direct_running_mode,
+            "in_memory, or multi_processing with several workers",
+            "Use multi_processing; threads within a learner are given with --threads.",
+        )
 
 
 def _refuse_unknown(unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, local: bool) -> None:

@@ -108,3 +108,10 @@ def test_no_two_groups_have_the_same_option():
     ours = [group for group in PipelineOptions.__subclasses__() if group.__module__ == OutputOptions.__module__]
     assert len(ours) > 8
     PipelineOptions(["--input=a"]).get_all_options()
+
+
+def test_worker_threads_that_would_share_outdated_state_are_refused():
+    with pytest.raises(OptionError, match="--direct_running_mode: 'multi_threading' was given; allowed is in_memory, or multi_processing"):
+        parsed("--direct_running_mode=multi_threading", "--direct_num_workers=2")
+    parsed("--direct_running_mode=multi_threading")
+    parsed("--direct_running_mode=multi_processing", "--direct_num_workers=2")
