@@ -80,7 +80,8 @@ class Particle:
     def weights(self, d, w):
         """q of every topic, as the token's word and document count now."""
         inverse = [1.0 / (self.a + total) for total in self.totals]
-        gain = [(alpha + n) * i for alpha, n, i in zip(self.alpha, self.documents[d], inverse, strict=True)]
+        counts = [0] * len(self.alpha) if self.bug == "document ignored" else self.documents[d]
+        gain = [(alpha + n) * i for alpha, n, i in zip(self.alpha, counts, inverse, strict=True)]
         return [g * self.word_weight(self.words[w][t], t, w, self.kinds[t]) for t, g in enumerate(gain)]
 
     def count(self, d, w, t, step):
@@ -99,8 +100,7 @@ class Particle:
                 t = int(u * len(self.alpha))
             # Kernels go page by page.
             seen = (self.alpha_sum + i // 32 * 32) + i % 32
-            if self.bug != "weights not updated":
-                self.weight = times(self.weight, total / seen)
+            self.weight = times(self.weight, total / seen)
             self.joint = times(self.joint, q[t] / seen)
             self.count(d, w, t, 1)
             self.topics[d].append(t)
