@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,12 @@ METHODS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+_corpus = cache(newsgroups)
+
+
 def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[str, Any]:
     """One run: held-out nMI, seconds of learning, visits per token."""
-    train, test = newsgroups(subset)
+    train, test = _corpus(subset)
     chosen: dict[str, Any] = {"topics": 20 if subset == "subset20" else 3, "seed": seed, **METHODS[method]}
     if METHODS[method].get("chains") == 1:
         chosen["initial_documents"] = len(train) // 10
