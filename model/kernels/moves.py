@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from model.kernels.draw import draw_discounted, draw_without, new_scratch
-from model.kernels.jit import kernel
+from model.kernels.jit import kernel, page_kernel
 from model.kernels.particles import PAGE, normalise, start_gain, times
 from model.kernels.random import fill_uniforms
-from model.kernels.sharing import own_row, row_of
+from model.kernels.sharing import own, own_row, row_of
 
 
 @kernel
@@ -31,7 +31,8 @@ def move_units(
     counts = np.empty(tp, np.int64)
     words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
     length, first_page, alpha, base = pages.length, pages.first, prior.alpha, prior.base
-    blocks, rows, owner = words.blocks, words.rows, words.row_owner
+    blocks, rows, block_owner, owner = words.blocks, words.rows, words.block_owner, words.row_owner
+    free_blocks, free_rows, cursors = words.free_blocks, words.free_rows, words.cursors
     joint, joint_exponent = cloud.joint, cloud.joint_exponent
     for p in range(first, last):
         generation, directory, number = cloud.generation[p], words.directory[p], index
@@ -53,10 +54,13 @@ def move_units(
                     fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
                     number += there - here
                     moved += _move_page(
-                        words,
                         blocks,
                         rows,
+                        block_owner,
                         owner,
+                        free_blocks,
+                        free_rows,
+                        cursors,
                         directory,
                         topics,
                         topics.rows,
@@ -91,12 +95,15 @@ def move_units(
         normalise(joint, joint_exponent, p)
 
 
-@kernel
+@page_kernel
 def _move_page(
-    words: Any,
     blocks: Any,
     rows: Any,
+    block_owner: Any,
     owner: Any,
+    free_blocks: Any,
+    free_rows: Any,
+    cursors: Any,
     directory: Any,
     topics: Any,
     topic_rows: Any,
@@ -140,7 +147,7 @@ def _move_page(
         if t != old:
             times(joint, joint_exponent, p, scratch[t] / q_old)
             if owner[row] != generation:
-                row = own_row(words, p, w, generation, thread, True)
+                row = own(directory, blocks, rows, block_owner, owner, free_blocks, free_rows, cursors, w, generation, thread, True)
             kinds[old] -= np.int64(n == 0)
             kinds[t] += np.int64(rows[row, t] == 0)
             rows[row, old] -= 1

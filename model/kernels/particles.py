@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.draw import draw, draw_discounted, new_scratch
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import fill_uniforms
-from model.kernels.sharing import Table, own_row, row_of
+from model.kernels.sharing import Table, own, own_row, row_of
 
 PAGE = 32
 
@@ -152,10 +152,13 @@ def first_pass(
                 place = own_row(topics, p, page, generation, thread, here > 0)
                 drawn, seen = topics.rows[place], prior.alpha_sum + start
                 _first_page(
-                    words,
                     words.blocks,
                     words.rows,
+                    words.block_owner,
                     words.row_owner,
+                    words.free_blocks,
+                    words.free_rows,
+                    words.cursors,
                     directory,
                     totals,
                     kinds,
@@ -191,12 +194,15 @@ def first_pass(
         normalise(joint, joint_exponent, p)
 
 
-@kernel
+@page_kernel
 def _first_page(
-    words: Any,
     blocks: Any,
     rows: Any,
+    block_owner: Any,
     owner: Any,
+    free_blocks: Any,
+    free_rows: Any,
+    cursors: Any,
     directory: Any,
     totals: Any,
     kinds: Any,
@@ -240,7 +246,7 @@ def _first_page(
         times(weight, weight_exponent, p, total / (seen + k))
         times(joint, joint_exponent, p, scratch[t] / (seen + k))
         if owner[row] != generation:
-            row = own_row(words, p, w, generation, thread, True)
+            row = own(directory, blocks, rows, block_owner, owner, free_blocks, free_rows, cursors, w, generation, thread, True)
         if rows[row, t] == 0:
             kinds[t] += 1
             strength[t] = a + discount * kinds[t]

@@ -56,33 +56,64 @@ def row_of(directory: Any, blocks: Any, i: Any) -> Any:
     return blocks[directory[i >> _SHIFT], i & _MASK]
 
 
+@inlined
+def own(
+    directory: Any,
+    blocks: Any,
+    rows: Any,
+    block_owner: Any,
+    row_owner: Any,
+    free_blocks: Any,
+    free_rows: Any,
+    cursors: Any,
+    i: Any,
+    generation: Any,
+    thread: Any,
+    copy: Any,
+) -> Any:
+    """As :func:`own_row`, for the particle whose line of the directory is given. For hot loops, which hold the table's arrays one by one."""
+    block = np.int64(directory[i >> _SHIFT])
+    if block_owner[block] != generation:
+        fresh_block = np.int64(free_blocks[cursors[thread, NEXT_BLOCK]])
+        cursors[thread, NEXT_BLOCK] += 1
+        for k in range(BLOCK):
+            blocks[fresh_block, k] = blocks[block, k]
+        block_owner[fresh_block] = generation
+        directory[i >> _SHIFT] = fresh_block
+        block = fresh_block
+    row = np.int64(blocks[block, i & _MASK])
+    if row_owner[row] != generation:
+        fresh = np.int64(free_rows[cursors[thread, NEXT_ROW]])
+        cursors[thread, NEXT_ROW] += 1
+        if copy:
+            for k in range(rows.shape[1]):
+                rows[fresh, k] = rows[row, k]
+        row_owner[fresh] = generation
+        blocks[block, i & _MASK] = fresh
+        row = fresh
+    return row
+
+
 @kernel
 def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
     """A physical row of p's own for its row i: what it held is copied, or left as it happens to be when all will be written.
 
     There is nothing to do for a row that bears p's generation: it lies in a block that does too, as p made both its own.
     """
-    block = np.int64(table.directory[p, i >> _SHIFT])
-    cursors, blocks, rows = table.cursors, table.blocks, table.rows
-    if table.block_owner[block] != generation:
-        fresh_block = np.int64(table.free_blocks[cursors[thread, NEXT_BLOCK]])
-        cursors[thread, NEXT_BLOCK] += 1
-        for k in range(BLOCK):
-            blocks[fresh_block, k] = blocks[block, k]
-        table.block_owner[fresh_block] = generation
-        table.directory[p, i >> _SHIFT] = fresh_block
-        block = fresh_block
-    row = np.int64(blocks[block, i & _MASK])
-    if table.row_owner[row] == generation:
-        return row
-    fresh = np.int64(table.free_rows[cursors[thread, NEXT_ROW]])
-    cursors[thread, NEXT_ROW] += 1
-    if copy:
-        for k in range(rows.shape[1]):
-            rows[fresh, k] = rows[row, k]
-    table.row_owner[fresh] = generation
-    blocks[block, i & _MASK] = fresh
-    return fresh
+    return own(
+        table.directory[p],
+        table.blocks,
+        table.rows,
+        table.block_owner,
+        table.row_owner,
+        table.free_blocks,
+        table.free_rows,
+        table.cursors,
+        i,
+        generation,
+        thread,
+        copy,
+    )
 
 
 @kernel
