@@ -98,3 +98,22 @@ def minibatches(documents: list[TokenisedDocument], size: int) -> Iterator[Minib
     """The documents in minibatches, in their order."""
     for number, first in enumerate(range(0, len(documents), size), start=1):
         yield Minibatch.from_documents("", number, number, True, documents[first : first + size])
+
+
+def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
+    """One in ``every`` of arXiv's abstracts, in the order of time: letters only, lower case, without stop words."""
+    stop = stop_words()
+    found = []
+    for number, record in enumerate(records("arxiv-cs-1994-2019")):
+        if number % every == start:
+            words = [word for word in _LETTERS.findall(record["text"].lower()) if len(word) > 1 and word not in stop]
+            found.append(TokenisedDocument.from_words(Document(record["id"], number, "", record["label"]), words))
+    return found
+
+
+def numbered(documents: list[TokenisedDocument]) -> tuple[Any, Any, tuple[str, ...]]:
+    """(tokens: int32, the documents' word numbers one after the other; offsets: int64; the vocabulary)."""
+    words = vocabulary(documents)
+    numbers = {word: number for number, word in enumerate(words)}
+    tokens = [np.array([numbers[word] for word in document.words], np.int32)[document.tokens] for document in documents if document.words]
+    return np.concatenate(tokens), np.cumsum([0, *map(len, tokens)]), words
