@@ -1,6 +1,6 @@
 from model.kernels.filter import filter_tokens
-from model.kernels.first_moment import first_moment_probability
 from model.kernels.gibbs3 import sample_document
+from model.kernels.held_out import first_moment
 from model.kernels.moves import move_units
 from model.kernels.particles import first_pass
 from model.warm import warm
@@ -8,5 +8,5 @@ from model.warm import warm
 
 def test_the_kernels_that_jobs_use_are_compiled():
     warm()
-    for kernel in (filter_tokens, first_moment_probability, sample_document, move_units, first_pass):
+    for kernel in (filter_tokens, first_moment, sample_document, move_units, first_pass):
         assert kernel.signatures
