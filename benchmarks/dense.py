@@ -1,6 +1,6 @@
 """The filter's first pass on dense tables that are never shared: what :mod:`model.kernels` is measured against.
 
-Each of P particles owns a whole table of W rows, int32[W, P, Tp] in all, so it could not resample without copying W rows; it never does. The
+Each of P particles owns a whole table of W rows, int32[W, P, Tp] in all; to resample it would have to copy them, and it never does. The
 uniforms, the draw, the weights and the joints are those of :func:`model.kernels.particles.first_pass`, to the same bits.
 
 Tokens are the outer loop and particles the inner one: a token's rows lie side by side, and the processor works at several particles at
@@ -21,7 +21,7 @@ from model.kernels.resampling import normalise_weights
 
 
 class Dense(NamedTuple):
-    """rows: int32[W * P, Tp], n_wt of particle p at w * P + p. totals: int64[P, Tp]. weight, joint: float64[P] beside int64[P] exponents."""
+    """rows: int32[W * P, Tp], n_wt at w * P + p. totals: int64[P, Tp]. weight, joint: float64[P] beside int64[P] exponents."""
 
     rows: Any
     totals: Any

@@ -71,7 +71,7 @@ def own(
     thread: Any,
     copy: Any,
 ) -> Any:
-    """As :func:`own_row`, for the particle whose line of the directory is given. For hot loops, which hold the table's arrays one by one."""
+    """As :func:`own_row`, for the particle whose line of the directory is given. For hot loops, which hold arrays one by one."""
     block = np.int64(directory[i >> _SHIFT])
     if block_owner[block] != generation:
         fresh_block = np.int64(free_blocks[cursors[thread, NEXT_BLOCK]])

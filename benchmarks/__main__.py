@@ -1,0 +1,25 @@
+"""``python -m benchmarks`` runs all that measures speed and memory; ``python -m benchmarks CASE ...`` runs some; ``list`` names them."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.memory import memory
+from benchmarks.pipeline import pipeline
+from benchmarks.speed import kernel, one_pass, sharing
+
+CASES = {"kernel": kernel, "sharing": sharing, "pass": one_pass, "pipeline": pipeline, "memory": memory}
+
+
+def main() -> None:
+    """Run the cases that the command line names."""
+    names = sys.argv[1:] or list(CASES)
+    if names == ["list"] or not set(names) <= set(CASES):
+        raise SystemExit("\n".join(f"{name:10} {case.__doc__}" for name, case in CASES.items()))
+    for name in names:
+        print(f"== {name}", flush=True)
+        CASES[name]()
+
+
+if __name__ == "__main__":
+    main()

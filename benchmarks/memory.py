@@ -1,0 +1,44 @@
+"""The bare learner's resident memory from the second to the tenth pass over arXiv: ``python -m benchmarks memory``.
+
+The passes are one stream to the learner, and the vocabulary is given, so nothing that it keeps has a reason to grow.
+``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract, 1 all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpora import abstracts, minibatches, vocabulary
+from model.learners import learner_for
+from model.settings import LearnerSettings
+
+PASSES = 10
+# Small enough for ten passes in a few minutes; what could grow does not depend on the number of particles.
+SMALL: dict[str, dict[str, Any]] = {
+    "o-lda": {"particles": 4},
+    "particle-filter": {"particles": 2, "moves": 2, "chains": 2, "initial_sweeps": 10},
+}
+
+
+def memory() -> None:
+    """Resident megabytes after each pass."""
+    documents = abstracts(int(os.environ.get("BENCHMARK_EVERY", "10")))
+    batches = list(minibatches(documents, 200))
+    words = vocabulary(documents)
+    for name, changes in SMALL.items():
+        settings = LearnerSettings(learner=name, vocabulary="given", words=words, **changes)
+        learner = learner_for(settings)
+        state, found = learner.init(settings, "", 0), []
+        for number in range(PASSES):
+            for batch in batches:
+                learner.step(state, replace(batch, sequence=batch.sequence + number * len(batches)))
+            found.append(_resident())
+        grown = 100 * (found[-1] / found[1] - 1)
+        print(f"{name:16} {len(documents)} documents a pass, MB: {' '.join(f'{size:.1f}' for size in found)}   grown {grown:+.1f} %")
+
+
+def _resident() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,0 +1,70 @@
+"""The training pipeline on the local runner against the bare learner fed the same minibatches: ``python -m benchmarks pipeline``.
+
+``BENCHMARK_EVERY=5`` (the default) takes every fifth abstract of arXiv, 1 all of them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from benchmarks.corpora import records
+from benchmarks.speed import learn, seconds
+from model.parsing import ParseSettings, parse_line
+from model.records import Document, Minibatch
+from model.sequencing import chain_start, sequence_documents
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.tokeniser import Tokeniser
+from pipelines import train
+
+SEQUENCE = SequenceSettings(window=30 * 86_400_000_000)
+
+
+def pipeline() -> None:
+    """Documents a second of both, for the default learner and for o-lda."""
+    every = int(os.environ.get("BENCHMARK_EVERY", "5"))
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "arxiv.jsonl.gz"
+        with gzip.open(source, "wt", encoding="utf-8", compresslevel=1) as lines:
+            for number, record in enumerate(records("arxiv-cs-1994-2019")):
+                if number % every == 0:
+                    lines.write(json.dumps(record) + "\n")
+        batches = _batches(source)
+        documents = sum(map(len, batches))
+        for name, target in (("o-lda", 0.2), ("particle-filter", 0.5)):
+            settings = LearnerSettings(learner=name)
+            learn(settings, batches[:3])
+            bare = learn(settings, batches)
+            whole = _train(source, Path(folder) / name, name)
+            rates = f"bare {documents / bare:8.0f} documents/s   pipeline {documents / whole:8.0f}"
+            print(f"{name:16} {documents} documents   {rates}   ratio {bare / whole:.2f} (wanted {target})")
+
+
+def _batches(source: Path) -> list[Minibatch]:
+    tokeniser, tokenised = Tokeniser(TokeniserSettings()), []
+    with gzip.open(source, "rb") as lines:
+        for number, line in enumerate(lines):
+            document = parse_line(line, str(number), ParseSettings())
+            assert isinstance(document, Document), document
+            tokenised.append(tokeniser.tokenise(document))
+    start = chain_start("", TokeniserSettings(), SEQUENCE)
+    return [link.minibatch() for link in sequence_documents("", tokenised, SEQUENCE, start)]
+
+
+def _train(source: Path, folder: Path, learner: str) -> float:
+    arguments = [
+        f"--input={source}",
+        f"--model_store={folder}",
+        f"--dead_letters={folder}-dead",
+        f"--learner={learner}",
+        "--window=30d",
+        "--publish_every=3650d",
+    ]
+    status: list[int] = []
+    spent = seconds(lambda: status.append(train.main(arguments)))
+    if status[0]:
+        raise SystemExit(f"pipelines.train ended with {status[0]}")
+    return spent

@@ -1,0 +1,133 @@
+"""How fast the particle kernels are, as ratios within one run: ``python -m benchmarks {kernel,sharing,pass}``.
+
+A and B alternate, and the fastest of several repetitions counts, because a shared machine can only make a run slower.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import abstracts, minibatches, newsgroups, numbered, shuffled, vocabulary
+from benchmarks.dense import filter_documents, new_dense
+from model.kernels.draw import padded
+from model.learners import learner_for
+from model.records import Minibatch, TokenisedDocument
+from model.settings import LearnerSettings
+
+REPETITIONS = 3
+FILTER: dict[str, Any] = {
+    "particles": 100,
+    "ess": 20,
+    "ess_check": "document",
+    "rejuvenation": "never",
+    "initial_documents": 0,
+    "alpha": 0.1,
+    "beta": 0.01,
+}
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Of one call."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def learn(settings: LearnerSettings, batches: Iterable[Minibatch], publish: bool = False) -> float:
+    """Seconds of one pass of a learner; with its snapshot where asked to."""
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+
+    def run() -> None:
+        for minibatch in batches:
+            learner.step(state, minibatch)
+        if publish:
+            learner.snapshot(state)
+
+    return seconds(run)
+
+
+def dense_seconds(documents: list[TokenisedDocument], words: int, topics: int, particles: int, tokens: Any, offsets: Any) -> float:
+    """One pass over the documents on dense tables."""
+    dense = new_dense(words, particles, topics)
+    alpha = np.zeros(padded(topics))
+    alpha[:topics] = FILTER["alpha"]
+    return seconds(lambda: filter_documents(*dense, alpha, FILTER["beta"], tokens, offsets, 1, 2, 1))
+
+
+def kernel() -> None:
+    """Particle visits a second of the dense kernel against tomotopy's token visits, T = 50, one thread."""
+    import tomotopy
+
+    documents = abstracts(10)
+    tokens, offsets, words = numbered(documents)
+    rival = tomotopy.LDAModel(k=50, alpha=FILTER["alpha"], eta=FILTER["beta"], seed=1)
+    for document in documents:
+        rival.add_doc([document.words[i] for i in document.tokens])
+    alone = {"workers": 1, "parallel": tomotopy.ParallelScheme.NONE}
+    rival.train(20, **alone)
+    found: dict[str, list[float]] = {}
+    for _ in range(REPETITIONS):
+        theirs = 10 * len(tokens) / seconds(lambda: rival.train(10, **alone))
+        found.setdefault(f"tomotopy {tomotopy.__version__} ({tomotopy.isa})", []).append(theirs)
+        for particles in (1, 16, 100):
+            some = offsets[: max(1, len(offsets) // particles * 4) + 1] if particles > 4 else offsets
+            ours = int(some[-1]) * particles / dense_seconds(documents, len(words), 50, particles, tokens, some)
+            found.setdefault(f"dense, P = {particles}", []).append(ours)
+    first = max(next(iter(found.values())))
+    for name, rates in found.items():
+        print(f"{name:28} {max(rates) / 1e6:6.2f} M visits/s {max(rates) / first:6.2f} x")
+
+
+def _filter_against_dense(name: str, documents: list[TokenisedDocument], topics: int) -> None:
+    tokens, offsets, words = numbered(documents)
+    settings = LearnerSettings(vocabulary="given", words=words, topics=topics, **FILTER)
+    wide = LearnerSettings(vocabulary="given", words=(*words, *(f"~{n}" for n in range(9 * len(words)))), topics=topics, **FILTER)
+    batches = list(minibatches(documents, 200))
+    learn(settings, batches[:1])
+    visits = len(tokens) * FILTER["particles"]
+    times = [
+        (learn(settings, batches), dense_seconds(documents, len(words), topics, FILTER["particles"], tokens, offsets), learn(wide, batches))
+        for _ in range(REPETITIONS)
+    ]
+    shared, dense, tenfold = (min(column) for column in zip(*times, strict=True))
+    print(f"{name}: W = {len(words)}, T = {topics}, {visits / 1e6:.1f} M visits")
+    rates = f"shared, resampling {visits / shared / 1e6:6.2f} M visits/s   dense, never {visits / dense / 1e6:6.2f}"
+    print(f"  {rates}   {dense / shared:.2f} x")
+    print(f"  W tenfold          {visits / tenfold / 1e6:6.2f} M visits/s   {100 * (tenfold / shared - 1):+.0f} % time")
+
+
+def sharing() -> None:
+    """The filter that resamples, on shared tables, against the same filter on dense tables that never does; and W grown tenfold."""
+    documents = abstracts(7)
+    words = vocabulary(documents)
+    # Every word of the vocabulary is in the tables; a stretch of the stream is enough to time.
+    head = documents[:1500]
+    missing = sorted(set(words) - set(vocabulary(head)))
+    rest = TokenisedDocument.from_words(_unlabelled(), missing)
+    _filter_against_dense("arXiv", [*head, rest], 50)
+    _filter_against_dense("diff3", shuffled(newsgroups("diff3")[0], 1), 3)
+
+
+def _unlabelled() -> Any:
+    from model.records import Document
+
+    return Document("rest", 0, "")
+
+
+def one_pass() -> None:
+    """A pass with the default settings, initialisation included, against 200 sweeps of batch Gibbs."""
+    for subset, topics in (("diff3", 3), ("subset20", 20)):
+        train = shuffled(newsgroups(subset)[0], 1)
+        common: dict[str, Any] = {"topics": topics, "vocabulary": "given", "words": vocabulary(train)}
+        batches = list(minibatches(train, 100))
+        default = LearnerSettings(**common)
+        batch = LearnerSettings(learner="batch-gibbs", particles=1, sweeps=200, ess=0.5, **common)
+        learn(default, batches[:3], publish=True)
+        times = [(learn(default, batches, publish=True), learn(batch, batches, publish=True)) for _ in range(2)]
+        ours, theirs = (min(column) for column in zip(*times, strict=True))
+        print(f"{subset:10} default {ours:6.2f} s   batch Gibbs, 200 sweeps {theirs:6.2f} s   ratio {ours / theirs:.2f}")
