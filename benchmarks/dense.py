@@ -4,7 +4,7 @@ Each of P particles owns a whole table of W rows, int32[W, P, Tp] in all; to res
 uniforms, the draw, the weights and the joints are those of :func:`model.kernels.particles.first_pass`, to the same bits.
 
 Tokens are the outer loop and particles the inner one: a token's rows lie side by side, and the processor works at several particles at
-a time, because none waits for another. (Particles outside: 87 ns a visit against 57 at T = 50.)
+a time, because none waits for another. (In a loop by itself, at T = 50: 57 ns a visit, and 87 with one particle at a time.)
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 * no ``fastmath``: it would let the compiler reorder sums near weights and draws, and other machines would come to other bits.
 * no ``parallel``: see ``nogil``.
 * ``_nrt=False``, for pages only: no references are counted. Numba counts one, atomically, whenever an array changes its name (a row
-  taken, an inlined function's argument) and the branches between keep it from seeing that the counts cancel: that was three quarters of
+  taken, an inlined function's argument) and the branches between keep it from seeing that the counts cancel: that was about half of
   a visit. Such a function may look into arrays that its caller holds, and neither make nor return any.
 """
 
