@@ -1,7 +1,7 @@
 """The filter's first pass on dense tables that are never shared: what :mod:`model.kernels` is measured against.
 
 Each of P particles owns a whole table of W rows, int32[W, P, Tp] in all; to resample it would have to copy them, and it never does. The
-uniforms, the draw, the weights and the joints are those of :func:`model.kernels.particles.first_pass`, to the same bits.
+uniforms, the draw, the weights and the joints are those of :func:`model.kernels.particles.first_pass`.
 
 Tokens are the outer loop and particles the inner one: a token's rows lie side by side, and the processor works at several particles at
 a time, because none waits for another. (In a loop by itself, at T = 50: 57 ns a visit, and 87 with one particle at a time.)
@@ -115,7 +115,7 @@ def _page(
     for k in range(len(tokens)):
         first = np.int64(tokens[k]) * size
         for p in range(size):
-            t, total = draw(scratch, gain[p], rows[first + p], a * (beta / a), uniforms[p, k])
+            t, total = draw(scratch, gain[p], rows[first + p], beta, uniforms[p, k])
             times(weight, weight_exponent, p, total / (seen + k))
             times(joint, joint_exponent, p, scratch[t] / (seen + k))
             rows[first + p, t] += 1
