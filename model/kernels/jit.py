@@ -4,7 +4,9 @@
   harness calls from many threads, which numba's workqueue layer answers by aborting the process.)
 * ``error_model="numpy"``: a division by zero gives inf instead of a test and a branch at every division, which would
   keep loops from being vectorised. Kernels never divide by zero: priors are positive.
-* ``cache``: compiled once for a machine, not once for a process.
+* ``cache``: compiled once for a machine, not once for a process. Numba notices that a function's own file has changed, not one that it
+  inlines from another: a changed constant once left old and new machine code working on one table. So what is compiled is kept in
+  a folder named after the content of all kernels.
 * no ``fastmath``: it would let the compiler reorder sums near weights and draws, and other machines would come to other bits.
 * no ``parallel``: see ``nogil``.
 * ``_nrt=False``, for pages only: no references are counted. Numba counts one, atomically, whenever an array changes its name (a row
@@ -14,15 +16,49 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 
+
+def cache_folder(here: Path) -> Path:
+    """Where compiled kernels of ``here`` are kept: in numba's folder if one is set, else beside the sources, else in the user's cache."""
+    content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))).hexdigest()
+    places = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else [here / "__pycache__", Path.home() / ".cache" / "beam-topics"]
+    for place in places:
+        folder = place / f"kernels-{content[:16]}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        return folder
+    return places[-1]
+
+
+_FOLDER = str(cache_folder(Path(__file__).parent))
+
+
+def _compiled(**flags: Any) -> Callable[[Callable[..., Any]], Any]:
+    """numba.njit with the flags that all kernels have, and a cache of our own; numba reads its place when a function is decorated."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+        try:
+            return numba.njit(nogil=True, error_model="numpy", cache=True, **flags)(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return decorate
+
+
 # A function that is called from Python, or large.
-kernel: Any = numba.njit(nogil=True, error_model="numpy", cache=True)
+kernel: Any = _compiled()
 
 # A small function within kernels; inlined by numba, because a call would pass each array as seven values.
-inlined: Any = numba.njit(inline="always", nogil=True, error_model="numpy", cache=True)
+inlined: Any = _compiled(inline="always")
 
 # An inner loop over arrays that the caller holds.
-page_kernel: Any = numba.njit(nogil=True, error_model="numpy", cache=True, _nrt=False)
+page_kernel: Any = _compiled(_nrt=False)

@@ -1,0 +1,36 @@
+import numba
+import pytest
+
+from model.kernels.jit import cache_folder, kernel
+
+
+@pytest.fixture
+def sources(tmp_path):
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("SHIFT = 6\n")
+    return tmp_path
+
+
+def test_a_change_in_any_kernel_takes_a_new_folder(sources):
+    before = cache_folder(sources)
+    assert before == cache_folder(sources)
+    (sources / "two.py").write_text("SHIFT = 4\n")
+    assert cache_folder(sources) != before
+
+
+def test_the_folder_that_numba_is_given_comes_first(sources, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "given"))
+    assert cache_folder(sources).parent == tmp_path / "given"
+
+
+def test_a_folder_that_cannot_be_made_is_passed_over(sources, tmp_path, monkeypatch):
+    (sources / "__pycache__").write_text("a file is in the way")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    assert tmp_path / "home" in cache_folder(sources).parents
+
+
+def test_decorating_leaves_numbas_own_setting_alone():
+    before = numba.config.CACHE_DIR
+    kernel(lambda x: x + 1)
+    assert before == numba.config.CACHE_DIR
