@@ -109,4 +109,3 @@ def counters(result):
     for counter in found:
         totals[counter.key.metric.name] = totals.get(counter.key.metric.name, 0) + counter.committed
     return totals
-

@@ -120,8 +120,10 @@ def test_bad_sources_cost_what_is_bad_and_nothing_is_lost(bad_sources):
     ids = [document.id for _, document in documents]
     assert {"m0", "after", *(f"g{n}" for n in range(5))} <= set(ids)
     assert len(ids) > 100
-    assert counters["records_read"] == len(documents) + len(dead) == counters["documents"] + sum(
-        count for name, count in counters.items() if name.startswith("dead_")
+    assert (
+        counters["records_read"]
+        == len(documents) + len(dead)
+        == counters["documents"] + sum(count for name, count in counters.items() if name.startswith("dead_"))
     )
 
 

@@ -121,5 +121,3 @@ def test_mirrors_of_the_keys_used_last():
     assert mirrors.of("a") is a
     mirrors.of("c")
     assert mirrors.of("a") is a and mirrors.of("b") is not b
-
-
