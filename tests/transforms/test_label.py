@@ -67,7 +67,7 @@ def test_shards_and_order_change_nothing(tmp_path, shards):
 
 
 def test_nor_do_bundles_that_are_run_twice(tmp_path):
-    run(tmp_path, "wait", "--direct_runner_bundle_repeat=1")
+    run(tmp_path, "wait", "--direct_runner_bundle_repeat=2")
     first = ModelStore(str(tmp_path)).manifests("")[0].version
     assert versions() == {name: version or first for name, version in expected(tmp_path).items()}
 

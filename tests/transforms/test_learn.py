@@ -79,7 +79,7 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, plain):
 
 
 def test_every_bundle_run_twice(tmp_path, plain):
-    train(ITEMS, options(tmp_path), "--direct_runner_bundle_repeat=1")
+    train(ITEMS, options(tmp_path), "--direct_runner_bundle_repeat=2")
     assert final_states(tmp_path) == expected()
     assert history(tmp_path) == plain
 

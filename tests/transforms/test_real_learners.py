@@ -44,7 +44,7 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
 def test_every_bundle_run_twice_and_restored_from_the_log(tmp_path, name):
     settings = settings_of(name, islands=2)
     options = learn_options(tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4), threads=2)
-    train(ITEMS, options, "--direct_runner_bundle_repeat=1")
+    train(ITEMS, options, "--direct_runner_bundle_repeat=2")
     assert final_states(tmp_path, islands=2) == expected(settings)
 
 

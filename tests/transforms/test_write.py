@@ -29,7 +29,7 @@ def test_mixtures_arrive_once_and_writing_again_changes_nothing(tmp_path, output
     before = contents(tmp_path)
     assert sorted(before) == sorted({path.rpartition("/")[2] for path in paths})
     assert counters["mixtures_written"] == 20
-    written(WriteMixtures(str(tmp_path), output_format), MIXTURES[::-1], "--direct_runner_bundle_repeat=1")
+    written(WriteMixtures(str(tmp_path), output_format), MIXTURES[::-1], "--direct_runner_bundle_repeat=2")
     assert contents(tmp_path) == before
 
 
