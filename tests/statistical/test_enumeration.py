@@ -1,9 +1,9 @@
 """The filter and batch Gibbs against the enumeration of a tiny posterior; each planted bug must be found by the same statistic.
 
-Evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number of particles, if moves are made at times that
-do not depend on the particles; so the mean over many seeds is compared with the exact sums. Rejuvenation after resampling only (Alg. 4 as
-printed) does depend on them, through the ESS, and is unbiased in the limit of many particles only: with 3 particles and 30,000 seeds some
-sums were 18 standard errors off. Those variants resample after every token here.
+Evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number of particles, if moves are made
+at times that do not depend on the particles; so the mean over many seeds is compared with the exact sums. Rejuvenation after
+resampling only (Alg. 4 as printed) does depend on them, through the ESS, and is unbiased in the limit of many particles only:
+with 3 particles and 30,000 seeds some sums were 18 standard errors off. Those variants resample after every token here.
 """
 
 import numpy as np
