@@ -85,11 +85,6 @@ class Snapshot:
             dense[row, self.topics[at]] = self.counts[at]
         return dense
 
-    def word_probabilities(self, numbers: IntArray | LongArray) -> FloatArray:
-        """float64[len(numbers), T]: P(w | z)."""
-        result: FloatArray = (self.rows(numbers) + self.prior.share) / (self.totals + self.prior.a)
-        return result
-
     def top_words(self, count: int) -> list[list[str]]:
         """For each topic, its most frequent words; ties in the order of the vocabulary."""
         by_word = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))

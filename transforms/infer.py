@@ -46,7 +46,7 @@ class TopicModelHandler(ModelHandler):
     def __init__(self, store: str, key: str = "", version: str = "latest", settings: InferenceSettings | None = None) -> None:
         super().__init__()
         self._store, self._key, self._settings = store, key, settings or InferenceSettings()
-        self._method = inference_for(self._settings).name
+        inference_for(self._settings)  # an unknown method is refused here, not on a worker
         self.version = ModelStore(store).manifest(key, version).version
 
     def load_model(self) -> object:
