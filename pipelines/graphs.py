@@ -59,12 +59,17 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
 
 
 def read_documents(
-    pipeline: beam.Pipeline, options: PipelineOptions, patterns: list[str], tokeniser: TokeniserSettings, option: str = "--input"
+    pipeline: beam.Pipeline,
+    options: PipelineOptions,
+    patterns: list[str],
+    tokeniser: TokeniserSettings,
+    option: str = "--input",
+    name: str = "Read",
 ) -> Documents:
     """Tokenised documents, and what could not be read; patterns that match nothing are refused now."""
     settings = read_settings_of(options)
     check_patterns(patterns, settings, option)
-    return pipeline | "Read" >> ReadDocuments(patterns, settings, tokeniser)
+    return pipeline | name >> ReadDocuments(patterns, settings, tokeniser)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:

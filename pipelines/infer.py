@@ -2,7 +2,10 @@
 
 ``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures --dead_letters=dead``
 
-With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter.
+With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter. ``--method`` says how
+(:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all documents of a model together. Every run reports how much of each window's
+words
+the model knows (:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations
@@ -13,20 +16,35 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.encoding import json_lines
 from model.errors import OptionError
+from model.inference import InferenceSettings, inference_for
+from model.inference.base import TRAINING
 from model.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
 from pipelines.options import InferenceOptions, ModelVersionOptions, OutputOptions, RecordOptions, SourceOptions, StoreOptions
 from pipelines.running import run
-from transforms.infer import TopicModelHandler
+from transforms.coverage import Coverage
+from transforms.infer import InferTogether, TopicModelHandler
+from transforms.read import Documents
 from transforms.route import Route
-from transforms.write import WriteMixtures
+from transforms.write import WriteMixtures, WriteRecords
 
-GROUPS = (SourceOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
+GROUPS = (
+    SourceOptions,
+    StoreOptions,
+    ModelVersionOptions,
+    OutputOptions,
+    InferenceOptions,
+    TrainingDocumentsOptions,
+    CoverageOptions,
+    RecordOptions,
+)
 REQUIRED = {"input": "'new/*.jsonl'", "model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 
 
@@ -51,20 +69,57 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
     return chosen
 
 
+def training_documents(
+    pipeline: beam.Pipeline, options: PipelineOptions, settings: InferenceSettings, tokeniser: TokeniserSettings
+) -> Documents | None:
+    """The documents of ``--training`` and their dead letters; None where the method does not want them.
+
+    Raises:
+        OptionError: it wants them and there are none, or the other way round.
+    """
+    patterns = options.view_as(TrainingDocumentsOptions).training
+    wanted = TRAINING in inference_for(settings).needs
+    if wanted != (patterns is not None):
+        allowed = "the files that the model was learned from" if wanted else "nothing"
+        remedy = "Name them." if wanted else "Leave it out, or use gibbs1."
+        raise OptionError("--training", patterns, f"{allowed} with --method={settings.method}", remedy)
+    if patterns is None:
+        return None
+    return read_documents(pipeline, options, patterns, tokeniser, "--training", "Read training")
+
+
+def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
+    """Into the folder ``--coverage``, where one is given."""
+    if (folder := options.view_as(CoverageOptions).coverage) is not None:
+        _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)
+
+
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> route by key -> RunInference -> write."""
+    """read -> route by key -> infer -> write; and the coverage beside it."""
     store, settings, output = options.view_as(StoreOptions).model_store, inference_settings_of(options), options.view_as(OutputOptions)
-    models = chosen_models(options)
+    models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, tokeniser)
     routed = documents | "Route" >> Route(list(models))
-    mixtures = [
-        routed.by_key[key] | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings))
-        for key, manifest in models.items()
-    ]
+    dead = [unreadable, routed.dead_letters]
+    if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
+        learned = training.documents | "Route training" >> Route(list(models))
+        dead += [training.dead_letters, learned.dead_letters]
+    mixtures, reports = [], []
+    for key, manifest in models.items():
+        of_key = routed.by_key[key]
+        if inference_for(settings).together:
+            again = learned.by_key[key] if training is not None else None
+            inferred = of_key | f"Infer {key!r}" >> InferTogether(store, manifest.key, manifest.version, settings, again)
+        else:
+            inferred = of_key | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings))
+        mixtures.append(inferred)
+        known = Coverage(store, wanted.coverage_window, wanted.retrain_below, manifest.version, manifest.key)
+        reports.append(of_key | f"Coverage {key!r}" >> known)
     together = mixtures | "All mixtures" >> beam.Flatten()
     _ = together | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
-    write_dead_letters([unreadable, routed.dead_letters], options)
+    report_coverage(reports | "All reports" >> beam.Flatten(), options)
+    write_dead_letters(dead, options)
 
 
 main = command("pipelines.infer", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))

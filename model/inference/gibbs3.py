@@ -2,19 +2,19 @@
 
 The document's tokens are added to the training counts one by one, each topic drawn given all tokens before it, and then redrawn in
 sweeps. While that goes on the counts n_wz and n_z hold the document's own tokens too; nothing of it stays for the next document.
+``gibbs3-s`` is the paper's Gibbs3.S: two passes, no more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from model.inference.base import InferenceSettings, known_tokens, mixture_of, register
+from model.inference.base import PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.settings import InferenceSettings
 from model.kernels import random
 from model.kernels.gibbs3 import sample_document
 from model.records import FloatArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,7 @@ class PreparedGibbs3:
     """A model and how to use it; ``totals`` is float64[T], n_z + a."""
 
     settings: InferenceSettings
-    snapshot: Snapshot
-    model_version: str
+    published: PublishedModel
     totals: FloatArray
 
 
@@ -32,15 +31,19 @@ class Gibbs3:
     """See the module's docstring."""
 
     name: str
+    together: bool
+    needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, snapshot: Snapshot, model_version: str) -> PreparedGibbs3:
-        return PreparedGibbs3(settings, snapshot, model_version, snapshot.totals + snapshot.prior.a)
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
+        return PreparedGibbs3(settings, published, published.snapshot.totals + published.snapshot.prior.a)
 
-    def infer(self, prepared: PreparedGibbs3, document: TokenisedDocument) -> TopicMixture:
-        settings, snapshot = prepared.settings, prepared.snapshot
+    def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        return [self._infer(prepared, document) for document in documents]
+
+    def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument) -> TopicMixture:
+        settings, snapshot = prepared.settings, prepared.published.snapshot
         rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        kept = max((settings.sweeps + 1) // 2, 1) if settings.average else 1
         counts = sample_document(
             tokens,
             rows,
@@ -51,9 +54,17 @@ class Gibbs3:
             snapshot.alpha,
             snapshot.prior.share,
             settings.sweeps,
-            kept,
+            settings.kept,
             key0,
             key1,
         )
-        weights = counts / kept + snapshot.alpha
-        return mixture_of(document, prepared.model_version, self.name, weights / np.sum(weights), len(tokens))
+        proportions = from_counts(counts / settings.kept, snapshot.alpha)
+        return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
+
+
+@register("gibbs3-s")
+class Gibbs3S(Gibbs3):
+    """Two passes."""
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
+        return super().prepare(replace(settings, sweeps=1, burn_in=0), published)

@@ -6,7 +6,7 @@ from fake_learner import fake_settings
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
 from model.errors import DamagedDataError, OptionError
-from model.inference import InferenceSettings, inference_for
+from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.records import TopicMixture
 from model.store import ModelStore
 from transforms.infer import InferLabelled, TopicModelHandler
@@ -35,8 +35,8 @@ def test_run_inference_gives_what_the_method_gives(store):
     found = infer(items, TopicModelHandler(store.root, settings=SETTINGS))
     manifest = store.latest("")
     method = inference_for(SETTINGS)
-    prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
-    assert found == {item.id: method.infer(prepared, item).to_bytes() for item in items}
+    prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+    assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {manifest.version}
 
 
@@ -80,8 +80,9 @@ def test_labelled_documents_by_versions_of_their_own(store):
     manifests = store.manifests("")
     method = inference_for(SETTINGS)
     for manifest in [*manifests, *manifests[::-1]]:
-        prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
-        assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [method.infer(prepared, ITEMS[0]).to_bytes()]
+        prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+        (mixture,) = method.infer(prepared, ITEMS[:1])
+        assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [mixture.to_bytes()]
 
 
 def test_models_are_kept_while_they_are_used(store, monkeypatch):
