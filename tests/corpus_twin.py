@@ -57,3 +57,10 @@ def slow_passes(snapshot, rows, texts, sweeps, uniforms, bug=None):
                 count(d, v, new, 1)
                 states[d][i] = new
     return states, counts
+
+
+def sweeps_of(key, passes, n):
+    """float64[passes, n]: the uniforms of a document alone."""
+    values = np.empty(passes * n)
+    fill_uniforms(values, len(values), 0, *key, 0, 0, INFERENCE)
+    return values.reshape(passes, n)
