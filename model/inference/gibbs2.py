@@ -19,81 +19,16 @@ import numpy as np
 
 from model.inference.alpha import minka
 from model.inference.base import TRAINING, PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
 from model.inference.settings import InferenceSettings
 from model.kernels import random
-from model.kernels.gibbs2 import pass_over
-from model.kernels.gibbs3 import dense_rows
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot
+from model.records import FloatArray, TokenisedDocument, TopicMixture
 
 # Sweeps over the training documents, beside the model's counts, that give their tokens topics to start from.
 STARTING_SWEEPS = 5
-# Far above the number of any new document: the training documents' uniforms are others.
-_TRAINING_NUMBER = 1 << 40
 
 
-@dataclass(eq=False)
-class Corpus:
-    """Documents in an order of their own, as words and topics.
-
-    Attributes:
-        tokens: int32[N], rows of the model's words that are used. offsets: int64[D + 1]. states: int32[N], the topics.
-        in_documents: int32[D, T]. number: the first document's, which names its uniforms.
-    """
-
-    tokens: IntArray
-    offsets: LongArray
-    states: IntArray
-    in_documents: IntArray
-    number: int
-
-
-@dataclass(eq=False)
-class Sampler:
-    """The counts that the corpora share, see :mod:`model.kernels.gibbs2`."""
-
-    table: FloatArray
-    totals: FloatArray
-    own: IntArray
-    own_totals: LongArray
-    alpha: FloatArray
-    keys: tuple[int, int]
-
-    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        """Redraw the topics of a corpus; draw them for the first time where ``first``."""
-        counts = corpus.in_documents, self.own, self.own_totals, self.table, self.totals, self.alpha
-        pass_over(corpus.tokens, corpus.offsets, corpus.states, *counts, first, corpus.number, sweep, *self.keys)
-
-
-def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
-    """The documents' places in the order of (time, id, content)."""
-    keys = [(document.timestamp, document.id, document.to_bytes()) for document in documents]
-    return sorted(range(len(keys)), key=keys.__getitem__)
-
-
-def corpora_of(snapshot: Snapshot, *groups: Sequence[TokenisedDocument]) -> tuple[LongArray, list[Corpus]]:
-    """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each group, without topics yet."""
-    known = [[known_tokens(snapshot, document) for document in group] for group in groups]
-    rows = np.unique(np.concatenate([np.zeros(0, np.int64), *(used for group in known for used, _ in group)]))
-    corpora = []
-    for number, group in enumerate(known):
-        tokens = [np.searchsorted(rows, used).astype(np.int32)[local] for used, local in group]
-        offsets = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
-        flat = np.concatenate([np.zeros(0, np.int32), *tokens])
-        in_documents = np.zeros((len(group), snapshot.topic_count), np.int32)
-        corpora.append(Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * _TRAINING_NUMBER))
-    return rows, corpora
-
-
-def sampler_of(snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> Sampler:
-    """A sampler beside the model's counts, with no documents counted."""
-    counts = snapshot.offsets, snapshot.topics, snapshot.counts
-    table = dense_rows(rows, *counts, snapshot.topic_count, snapshot.prior.share)
-    own, own_totals = np.zeros(table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
-    return Sampler(table, snapshot.totals + snapshot.prior.a, own, own_totals, snapshot.alpha, keys)
-
-
-def run(settings: InferenceSettings, sampler: Sampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
+def run(settings: InferenceSettings, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
     """float64[D, T]: n_td of the new documents, the mean over the states that are kept; ``others`` have topics and are sampled too."""
     kept = np.zeros(new.in_documents.shape, np.int64)
     everything = [*others, new]
@@ -140,7 +75,7 @@ class Gibbs2:
 
     def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
         rows, (new,) = corpora_of(prepared.published.snapshot, documents)
-        sampler = sampler_of(prepared.published.snapshot, rows, keys)
+        sampler = sampler_of(prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler)
         return run(prepared.settings, sampler, new), sampler.alpha
 
 
@@ -160,12 +95,11 @@ class Gibbs1(Gibbs2):
         snapshot, training = prepared.published.snapshot, prepared.published.training
         learned = [training[place] for place in in_order(training)]
         rows, (new, old) = corpora_of(snapshot, documents, learned)
-        sampler = sampler_of(snapshot, rows, keys)
+        sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
         # From here on the training documents speak for themselves.
-        sampler.table[:] = snapshot.prior.share
-        sampler.totals = np.full(snapshot.topic_count, snapshot.prior.a)
+        sampler.forget_model(snapshot.prior.a)
         # Their further uniforms must not be those of the sweeps before.
-        old.number += _TRAINING_NUMBER
+        old.number += APART
         return run(prepared.settings, sampler, new, [old]), sampler.alpha

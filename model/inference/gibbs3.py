@@ -11,19 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from model.inference.base import PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.corpus import descending, is_sparse, topic_bits
 from model.inference.settings import InferenceSettings
-from model.kernels import random
-from model.kernels.gibbs3 import sample_document
-from model.records import FloatArray, TokenisedDocument, TopicMixture
+from model.kernels import gibbs3, random, sparse
+from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedGibbs3:
-    """A model and how to use it; ``totals`` is float64[T], n_z + a."""
+    """A model and how to use it.
+
+    Attributes:
+        totals: float64[T], n_z + a. rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
+        bits: of a topic's number for the sparse sampler, 0 for the dense one.
+    """
 
     settings: InferenceSettings
     published: PublishedModel
     totals: FloatArray
+    rows: tuple[IntArray, FloatArray]
+    bits: int
 
 
 @register("gibbs3")
@@ -35,7 +42,10 @@ class Gibbs3:
     needs: tuple[str, ...]
 
     def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
-        return PreparedGibbs3(settings, published, published.snapshot.totals + published.snapshot.prior.a)
+        snapshot = published.snapshot
+        totals, packed = snapshot.totals + snapshot.prior.a, is_sparse(settings.sampler, snapshot.topic_count)
+        rows = descending(snapshot) if packed else (snapshot.topics, snapshot.counts)
+        return PreparedGibbs3(settings, published, totals, rows, topic_bits(snapshot.topic_count) if packed else 0)
 
     def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         return [self._infer(prepared, document) for document in documents]
@@ -44,20 +54,12 @@ class Gibbs3:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        counts = sample_document(
-            tokens,
-            rows,
-            snapshot.offsets,
-            snapshot.topics,
-            snapshot.counts,
-            prepared.totals,
-            snapshot.alpha,
-            snapshot.prior.share,
-            settings.sweeps,
-            settings.kept,
-            key0,
-            key1,
-        )
+        model = rows, snapshot.offsets, *prepared.rows, prepared.totals, snapshot.alpha, snapshot.prior.share
+        passes = settings.sweeps, settings.kept, key0, key1
+        if prepared.bits:
+            counts = sparse.sample_document(tokens, *model, prepared.bits, *passes)
+        else:
+            counts = gibbs3.sample_document(tokens, *model, *passes)
         proportions = from_counts(counts / settings.kept, snapshot.alpha)
         return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
 

@@ -80,7 +80,7 @@ class TestStore:
             store.put(classifier_of())
 
     def test_missing(self, store):
-        with pytest.raises(OptionError, match="there is none for version v1 of key 'a/b'.*Fit one first: python -m pipelines.fit_classifier"):
+        with pytest.raises(OptionError, match="there is none for version v1 of key 'a/b'.*Fit one first: python -m"):
             store.find("a/b", "v1")
         with pytest.raises(DamagedDataError, match="classifiers/00 is missing from the model store"):
             store.get("a/b", "00")

@@ -114,7 +114,7 @@ def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
     assert infer.main([*flags, "--method=gibbs1"]) == 2
-    assert "--training: None was given; allowed is the files that the model was learned from with --method=gibbs1" in capsys.readouterr().err
+    assert "--training: None was given; allowed is the files that the model was learned from" in capsys.readouterr().err
     assert infer.main([*flags, f"--training={corpus}"]) == 2
     assert "allowed is nothing with --method=gibbs3. Leave it out, or use gibbs1." in capsys.readouterr().err
 

@@ -1,6 +1,7 @@
 """The posterior of theta on tiny documents, by enumeration, against the Gibbs methods of inference and their planted bugs.
 
-Two documents of three tokens and two topics: 64 assignments. Gibbs2 must draw from their joint law, Gibbs3 from that of each document alone, and
+Two documents of three tokens and two topics: 64 assignments. Gibbs2 must draw from their joint law, Gibbs3 from that of each document
+alone, and
 Gibbs1, for which the second document is what the model was learned from, from the law without the model's counts.
 """
 
@@ -65,9 +66,13 @@ def cells(found, shape):
     return np.bincount(np.ravel_multi_index(np.rint(found).astype(int).T, shape), minlength=np.prod(shape))
 
 
+SAMPLERS = pytest.mark.parametrize("sampler", ["dense", "sparse"])
+
+
+@SAMPLERS
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
-def test_last_states_have_the_enumerated_law(name, exact):
-    found = cells(run(name, 4000, sweeps=10, average=False), exact.shape)
+def test_last_states_have_the_enumerated_law(name, exact, sampler):
+    found = cells(run(name, 4000, sweeps=10, average=False, sampler=sampler), exact.shape)
     assert agrees_in_counts(found, exact.ravel())
 
 
@@ -77,15 +82,17 @@ def test_the_two_laws_are_told_apart(name, exact):
     assert not agrees_in_counts(found, exact.ravel())
 
 
+@SAMPLERS
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
-def test_averages_have_the_enumerated_mean(name, exact):
+def test_averages_have_the_enumerated_mean(name, exact, sampler):
     mean = [(np.arange(4) * exact.sum(axis=1 - d)).sum() for d in range(2)]
-    assert agrees_in_means(run(name, 1500, sweeps=30, burn_in=10), mean)
+    assert agrees_in_means(run(name, 1500, sweeps=30, burn_in=10, sampler=sampler), mean)
 
 
-def test_gibbs1_draws_without_the_models_counts():
+@SAMPLERS
+def test_gibbs1_draws_without_the_models_counts(sampler):
     exact = AGAIN.sum(axis=1)
-    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, average=False), exact.shape)
+    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, average=False, sampler=sampler), exact.shape)
     assert agrees_in_counts(found, exact)
     assert not agrees_in_counts(found, TOGETHER.sum(axis=1))
 

@@ -3,7 +3,7 @@ import pytest
 from corpus_twin import corpus_of, slow_passes, uniforms_of
 from made import random_snapshot
 
-from model.inference.gibbs2 import corpora_of, sampler_of
+from model.inference.corpus import corpora_of, sampler_of
 from model.kernels.random import stream_key
 
 
@@ -13,15 +13,14 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
     documents = corpus_of(lengths, words=14)
     keys = stream_key(3, "k")
     rows, (corpus,) = corpora_of(snapshot, documents)
-    sampler = sampler_of(snapshot, rows, keys)
+    sampler = sampler_of(snapshot, rows, [corpus], keys, "dense")
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
     texts = [corpus.tokens[a:b].tolist() for a, b in zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)]
     states, counts = slow_passes(snapshot, rows, texts, sweeps, uniforms_of(keys))
     assert corpus.states.tolist() == [t for document in states for t in document]
     assert corpus.in_documents.tolist() == counts
-    assert sampler.own_totals.tolist() == np.sum(counts, axis=0).tolist()
-    assert sampler.own.sum(axis=0).tolist() == sampler.own_totals.tolist()
+    assert sampler.counts().sum(axis=0).tolist() == np.sum(counts, axis=0).tolist()
 
 
 def test_only_words_that_are_used_have_rows():

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 from alarm import agrees_in_counts
+from corpus_twin import sweeps_of
 from made import random_snapshot
 from scipy.stats import binom
-from corpus_twin import sweeps_of
 
 from model.kernels.hybrid import repeat_document
 from model.kernels.random import stream_key
