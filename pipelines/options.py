@@ -24,12 +24,23 @@ from pipelines.learner_flags import LEARNER_FLAGS
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 
 
-class SourceOptions(PipelineOptions):
+class InputOptions(PipelineOptions):
     """Input."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
+
+
+class SourceOptions(PipelineOptions):
+    """Source."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--source", choices=("files", "replay"), default="files", help="files: all of them; replay: an archive, as the stream it was"
+        )
+        parser.add_argument("--replay_speed", type=values.speed, help="with replay: event time in real time, as 3600x; default: at once")
 
 
 class RecordOptions(PipelineOptions):

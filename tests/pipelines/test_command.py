@@ -3,9 +3,9 @@ from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions,
 
 from model.errors import OptionError
 from pipelines.command import LOCAL_RUNNER, UsageError, command, parse
-from pipelines.options import LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, SourceOptions, StoreOptions
+from pipelines.options import InputOptions, LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, StoreOptions
 
-GROUPS = (SourceOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
+GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
 GIVEN = ["--input=a.jsonl", "--model_store=m"]
 
