@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from google.api_core.exceptions import ClientError, Forbidden, GoogleAPICallError, NotFound, PreconditionFailed, Unauthorized
+from google.api_core.exceptions import ClientError, Forbidden, GoogleAPICallError, NotFound, Unauthorized
 from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage
 from google.cloud.storage.exceptions import InvalidResponse
@@ -86,10 +86,10 @@ class GcsBlobs:
             if held is None or expected is None:
                 return held is None and expected is None and self._write(path, data, _ABSENT)
             try:
-                same = held.download_as_bytes(if_generation_match=held.generation, retry=DEFAULT_RETRY) == expected
-            except (PreconditionFailed, NotFound):
+                # If it has changed meanwhile, other bytes are compared; but then the condition of the write does not hold.
+                return self.read(path) == expected and self._write(path, data, held.generation)
+            except FileNotFoundError:
                 return False
-            return same and self._write(path, data, held.generation)
 
     def _write(self, path: str, data: bytes, generation: int) -> bool:
         """Write if the object has this generation; whether that happened, be it at an attempt whose answer was lost."""

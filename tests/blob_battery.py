@@ -1,4 +1,4 @@
-"""What every kind of :class:`model.blobs.Blobs` promises. Test modules subclass :class:`Battery`; their fixture ``root`` is an empty store."""
+"""What every kind of :class:`model.blobs.Blobs` promises. Test modules subclass :class:`Battery`; their ``root`` is an empty store."""
 
 import os
 import queue
