@@ -23,6 +23,7 @@ from pipelines.graphs import write_dead_letters
 from pipelines.options import (
     InferenceOptions,
     InputOptions,
+    KafkaOptions,
     ModelVersionOptions,
     OutputOptions,
     RecordOptions,
@@ -30,13 +31,13 @@ from pipelines.options import (
     StoreOptions,
 )
 from pipelines.running import run
+from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
 from transforms.infer import TopicModelHandler
 from transforms.route import Route
-from transforms.write import WriteMixtures
 
-GROUPS = (InputOptions, SourceOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
-REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+GROUPS = (InputOptions, SourceOptions, KafkaOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
@@ -62,7 +63,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> RunInference -> write."""
-    store, settings, output = options.view_as(StoreOptions).model_store, inference_settings_of(options), options.view_as(OutputOptions)
+    store, settings = options.view_as(StoreOptions).model_store, inference_settings_of(options)
     models = chosen_models(options)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_source(pipeline, options, tokeniser)
@@ -72,7 +73,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         for key, manifest in models.items()
     ]
     together = mixtures | "All mixtures" >> beam.Flatten()
-    _ = together | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_mixtures(together, options)
     write_dead_letters([unreadable, routed.dead_letters], options)
 
 

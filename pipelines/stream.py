@@ -16,19 +16,19 @@ from pipelines.command import command
 from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
 from pipelines.options import InferenceOptions, OutputOptions, StreamOptions
 from pipelines.running import run
+from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
 from transforms.infer import InferLabelled
 from transforms.label import Label
-from transforms.write import WriteMixtures
 
-GROUPS = (*train.GROUPS[:3], OutputOptions, StreamOptions, *train.GROUPS[3:], InferenceOptions)
-REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], InferenceOptions)
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer -> write."""
     learning, settings = learn_options_of(options), inference_settings_of(options)
-    given, output = options.view_as(StreamOptions), options.view_as(OutputOptions)
+    given = options.view_as(StreamOptions)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
@@ -37,7 +37,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
-    _ = mixtures | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 

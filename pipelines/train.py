@@ -14,6 +14,7 @@ from pipelines.command import command
 from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
 from pipelines.options import (
     InputOptions,
+    KafkaOptions,
     LearnerOptions,
     RecordOptions,
     SequenceOptions,
@@ -25,7 +26,17 @@ from pipelines.options import (
 from pipelines.running import run
 from pipelines.sources import read_source
 
-GROUPS = (InputOptions, SourceOptions, StoreOptions, RecordOptions, TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions)
+GROUPS = (
+    InputOptions,
+    SourceOptions,
+    KafkaOptions,
+    StoreOptions,
+    RecordOptions,
+    TokeniserOptions,
+    SequenceOptions,
+    LearnerOptions,
+    TrainingOptions,
+)
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
