@@ -180,7 +180,7 @@ def write_mixed(folder, count, seed=13):
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines[middle:]) + b"\n"))
     rest = count - 2 * three
     header, pieces = blocks(records[half:])
-    pieces += mutated_blocks(rest // 2) + [_avro(built_rows(rest - rest // 2))[len(header) :]]
+    pieces += [*mutated_blocks(rest // 2), _avro(built_rows(rest - rest // 2))[len(header) :]]
     generator.shuffle(pieces)
     (folder / "c.avro").write_bytes(header + b"".join(pieces))
     return records
