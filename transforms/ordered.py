@@ -23,6 +23,7 @@ are no state, only speed.
 from __future__ import annotations
 
 import threading
+import time
 from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Generator, Hashable, Iterator
@@ -45,6 +46,8 @@ _WATERMARK = beam.DoFn.WatermarkEstimatorParam()
 # A bundle reads so much of a log at most: small enough that the watermark moves on, large enough that a bundle's cost does not count.
 BUNDLE_ENTRIES = 1000
 BUNDLE_BYTES = 4 * 2**20
+# A runner's checkpoint, and everything that waits for the watermark, waits for the end of the bundle: entries may come slowly.
+BUNDLE_SECONDS = 0.5
 _PARKED_READERS = 64
 _START = int(MIN_TIMESTAMP.micros)
 
@@ -172,6 +175,7 @@ class ReadOrdered(Emit, _Logs):
     def _read(self, reader: Reader, tracker: Any, estimator: Any) -> Generator[Any, None, float | None]:
         """Emit a bundle's worth; returns the seconds to wait for more, None when this call must read no further."""
         stop, size = LogRange.from_bytes(tracker.current_restriction()).stop, 0
+        end = time.monotonic() + BUNDLE_SECONDS
         for _ in range(BUNDLE_ENTRIES):
             taken = reader.take()
             if taken is None:
@@ -186,7 +190,7 @@ class ReadOrdered(Emit, _Logs):
                 estimator.advance(taken.watermark)
             if isinstance(taken, Pause):
                 return taken.seconds
-            if size >= BUNDLE_BYTES:
+            if size >= BUNDLE_BYTES or time.monotonic() >= end:
                 break
         return 0.0
 
