@@ -24,9 +24,10 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import evaluation_settings_of
-from pipelines.command import LOCAL_RUNNER, command
+from pipelines.command import command
 from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.runners import LOCAL_RUNNER
 from pipelines.running import run
 from pipelines.sources import files
 from pipelines.terminal import console, figure_table, thin
