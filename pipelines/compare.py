@@ -24,16 +24,18 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import inference_settings_of
-from pipelines.command import LOCAL_RUNNER, command
-from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.command import command
+from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import CompareOptions, TrainingDocumentsOptions
-from pipelines.options import FigureOptions, InferenceOptions, ModelVersionOptions, RecordOptions, SourceOptions, StoreOptions
+from pipelines.options import FigureOptions, InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.runners import LOCAL_RUNNER
 from pipelines.running import run
+from pipelines.sources import files
 from pipelines.terminal import console, figure_table
 from transforms.compare import Compare
 
 GROUPS = (
-    SourceOptions,
+    InputOptions,
     StoreOptions,
     ModelVersionOptions,
     CompareOptions,
@@ -51,10 +53,10 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     which, store, given = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store, options.view_as(CompareOptions)
     manifest = ModelStore(store).manifest(which.model_key, which.model_version)
     tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
-    documents, dead = read_documents(pipeline, options, options.view_as(SourceOptions).input, tokeniser)
+    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
     letters, training = [dead], None
     if (patterns := options.view_as(TrainingDocumentsOptions).training) is not None:
-        training, unreadable = read_documents(pipeline, options, patterns, tokeniser, "--training", "Read training")
+        training, unreadable = pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
         letters.append(unreadable)
     methods, settings = [given.reference, *given.methods], inference_settings_of(options)
     lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, settings, methods, training, given.mass)

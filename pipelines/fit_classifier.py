@@ -20,14 +20,15 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import FitOptions
-from pipelines.options import InferenceOptions, ModelVersionOptions, RecordOptions, SourceOptions, StoreOptions
+from pipelines.options import InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.running import run
+from pipelines.sources import files
 from pipelines.terminal import console, figure_table
 from transforms.fit import FitClassifier
 
-GROUPS = (SourceOptions, StoreOptions, ModelVersionOptions, FitOptions, InferenceOptions, RecordOptions)
+GROUPS = (InputOptions, StoreOptions, ModelVersionOptions, FitOptions, InferenceOptions, RecordOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
@@ -50,7 +51,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         options.view_as(FitOptions).sample,
     )
     tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
-    documents, dead = read_documents(pipeline, options, options.view_as(SourceOptions).input, tokeniser)
+    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
     _ = documents | "Fit classifier" >> fit
     write_dead_letters([dead], options)
 
@@ -60,7 +61,7 @@ def fit_and_show(options: PipelineOptions) -> None:
     counted = run(build, options)
     if not counted.get("pairs", 1):
         remedy = "Give documents like those that it was learned from."
-        raise OptionError("--input", options.view_as(SourceOptions).input, "documents with words that the model knows", remedy)
+        raise OptionError("--input", options.view_as(InputOptions).input, "documents with words that the model knows", remedy)
     which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
     version = ModelStore(store).manifest(which.model_key, which.model_version).version
     classifiers = ClassifierStore(store)

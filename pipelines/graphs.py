@@ -1,4 +1,4 @@
-"""The parts that several graphs share: reading, learning, and what becomes of dead letters."""
+"""The parts that several graphs share: learning, and what becomes of dead letters. :mod:`pipelines.sources` reads."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.learn_options import LearnOptions
-from model.settings import TokeniserSettings
 from model.store import ModelStore
-from pipelines.checked import learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.read import Documents, ReadDocuments, check_patterns
 from transforms.sequence import Sequence
 from transforms.write import WriteDeadLetters
 
@@ -56,20 +54,6 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     store.bind("", learning.settings_digest(), learning.settings_dict())
     if learning.resume_from:
         store.resume_point("", learning.resume_from, learning.settings.islands)
-
-
-def read_documents(
-    pipeline: beam.Pipeline,
-    options: PipelineOptions,
-    patterns: list[str],
-    tokeniser: TokeniserSettings,
-    option: str = "--input",
-    name: str = "Read",
-) -> Documents:
-    """Tokenised documents, and what could not be read; patterns that match nothing are refused now."""
-    settings = read_settings_of(options)
-    check_patterns(patterns, settings, option)
-    return pipeline | name >> ReadDocuments(patterns, settings, tokeniser)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:

@@ -25,18 +25,31 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
-from pipelines.options import InferenceOptions, ModelVersionOptions, OutputOptions, RecordOptions, SourceOptions, StoreOptions
+from pipelines.options import (
+    InferenceOptions,
+    InputOptions,
+    KafkaOptions,
+    ModelVersionOptions,
+    OutputOptions,
+    RecordOptions,
+    SourceOptions,
+    StoreOptions,
+)
 from pipelines.running import run
+from pipelines.sinks import write_mixtures
+from pipelines.sources import files, read_source
 from transforms.coverage import Coverage
 from transforms.infer import InferTogether, TopicModelHandler
 from transforms.read import Documents
 from transforms.route import Route
-from transforms.write import WriteMixtures, WriteRecords
+from transforms.write import WriteRecords
 
 GROUPS = (
+    InputOptions,
     SourceOptions,
+    KafkaOptions,
     StoreOptions,
     ModelVersionOptions,
     OutputOptions,
@@ -45,7 +58,7 @@ GROUPS = (
     CoverageOptions,
     RecordOptions,
 )
-REQUIRED = {"input": "'new/*.jsonl'", "model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
@@ -85,7 +98,7 @@ def training_documents(
         raise OptionError("--training", patterns, f"{allowed} with --method={settings.method}", remedy)
     if patterns is None:
         return None
-    return read_documents(pipeline, options, patterns, tokeniser, "--training", "Read training")
+    return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
 
 
 def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
@@ -96,10 +109,13 @@ def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> infer -> write; and the coverage beside it."""
-    store, settings, output = options.view_as(StoreOptions).model_store, inference_settings_of(options), options.view_as(OutputOptions)
+    store, settings = options.view_as(StoreOptions).model_store, inference_settings_of(options)
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
-    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, tokeniser)
+    documents, unreadable = read_source(pipeline, options, tokeniser)
+    if inference_for(settings).together and not documents.is_bounded:
+        source = options.view_as(SourceOptions).source
+        raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     routed = documents | "Route" >> Route(list(models))
     dead = [unreadable, routed.dead_letters]
     if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
@@ -117,7 +133,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         known = Coverage(store, wanted.coverage_window, wanted.retrain_below, manifest.version, manifest.key)
         reports.append(of_key | f"Coverage {key!r}" >> known)
     together = mixtures | "All mixtures" >> beam.Flatten()
-    _ = together | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_mixtures(together, options)
     report_coverage(reports | "All reports" >> beam.Flatten(), options)
     write_dead_letters(dead, options)
 
