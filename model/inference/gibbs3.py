@@ -54,12 +54,12 @@ class Gibbs3:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        model = rows, snapshot.offsets, *prepared.rows, prepared.totals, snapshot.alpha, snapshot.prior.share
+        held = rows, snapshot.offsets, *prepared.rows, prepared.totals, snapshot.alpha, snapshot.prior.share
         passes = settings.sweeps, settings.kept, key0, key1
         if prepared.bits:
-            counts = sparse.sample_document(tokens, *model, prepared.bits, *passes)
+            counts = sparse.sample_document(tokens, *held, prepared.bits, *passes)
         else:
-            counts = gibbs3.sample_document(tokens, *model, *passes)
+            counts = gibbs3.sample_document(tokens, *held, *passes)
         proportions = from_counts(counts / settings.kept, snapshot.alpha)
         return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
 
