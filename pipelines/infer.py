@@ -69,7 +69,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     documents, unreadable = read_source(pipeline, options, tokeniser)
     routed = documents | "Route" >> Route(list(models))
     mixtures = [
-        routed.by_key[key] | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings))
+        routed.by_key[key]
+        | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
         for key, manifest in models.items()
     ]
     together = mixtures | "All mixtures" >> beam.Flatten()
