@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from runners.processes import Server, free_port, run_until
+from runners.processes import Server, free_port, listening, run_until
 from runners.tools import program, tool
 
 _START_SECONDS = 90
@@ -63,7 +63,11 @@ class KafkaBroker:
         storage = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
         subprocess.run(storage, check=True, capture_output=True, env={**os.environ})
         self._server = Server("kafka", [*java, "kafka.Kafka", str(config)], self._folder)
-        run_until(lambda: "Kafka Server started" in self._server.output(), _START_SECONDS, "the broker", self._server)
+        try:
+            run_until(lambda: listening(self._port), _START_SECONDS, "the broker", self._server)
+        except BaseException:
+            self._server.kill()
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -73,7 +77,8 @@ class KafkaBroker:
         """Make a topic."""
         from confluent_kafka.admin import AdminClient, NewTopic
 
-        for made in AdminClient({"bootstrap.servers": self.servers}).create_topics([NewTopic(topic, partitions, 1)]).values():
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        for made in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             made.result(30)
 
     def send(self, topic: str, rows: Iterable[dict[str, Any]], partitions: Sequence[int], rate: float | None = None) -> int:
