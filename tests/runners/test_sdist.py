@@ -1,4 +1,4 @@
-"""What Dataflow does with ``--setup_file``: the source distribution is installed where nothing else of this project is, and loads every step."""
+"""What Dataflow does with ``--setup_file``: the source distribution, installed where nothing else of this project is, loads every step."""
 
 import shutil
 import subprocess
