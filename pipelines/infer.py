@@ -126,10 +126,10 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         of_key = routed.by_key[key]
         if inference_for(settings).together:
             again = learned.by_key[key] if training is not None else None
-            inferred = of_key | f"Infer {key!r}" >> InferTogether(store, manifest.key, manifest.version, settings, again)
+            infer: beam.PTransform = InferTogether(store, manifest.key, manifest.version, settings, again)
         else:
-            inferred = of_key | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings))
-        mixtures.append(inferred)
+            infer = RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
+        mixtures.append(of_key | f"Infer {key!r}" >> infer)
         known = Coverage(store, wanted.coverage_window, wanted.retrain_below, manifest.version, manifest.key)
         reports.append(of_key | f"Coverage {key!r}" >> known)
     together = mixtures | "All mixtures" >> beam.Flatten()

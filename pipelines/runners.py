@@ -3,8 +3,8 @@
 | runner | set | refused |
 |---|---|---|
 | local | the runner: FnApiRunner | several worker threads |
-| Prism | ``prism_disable_sdf_split`` | |
-| Flink | whole bundles in checkpoints, small bundles of streams, key groups | workers that the cluster cannot have |
+| Prism | ``prism_disable_sdf_split``, no end of the client's patience | |
+| Flink | the same patience, whole bundles in checkpoints, small bundles of streams, key groups | workers that the cluster cannot have |
 | Dataflow | no pickled main module, one process a worker for learning | workers without this project, outputs on their disks |
 
 That is only what would otherwise lose records, stall a stream or learn on outdated state; ``docs/running.md`` says more about each. A
@@ -23,6 +23,8 @@ from model.errors import OptionError
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it, and state with it.
 KEY_GROUPS = 128
+# Ten of them, in seconds.
+YEARS = 315_360_000
 _LIVE = ("replay", "kafka", "pubsub")
 _SHARED_OUTPUTS = ("model_store", "output", "dead_letters", "archive")
 
@@ -93,6 +95,11 @@ def no_splits_of_bundles(flags: Flags) -> None:
     """Prism splits bundles that last, and then runs two bundles of one key at once: state that both wrote is lost."""
     if "prism_disable_sdf_split" not in (flags.get("experiments") or []):
         flags.added.append("--experiments=prism_disable_sdf_split")
+
+
+def long_jobs(flags: Flags) -> None:
+    """The process that submitted a job would end with DEADLINE_EXCEEDED after five minutes, on Prism the job with it."""
+    flags.default("job_server_timeout", YEARS)
 
 
 def whole_bundles_in_checkpoints(flags: Flags) -> None:
@@ -206,8 +213,8 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "direct": _LOCAL,
     "switchingdirectrunner": _LOCAL,
     "fnapirunner": _LOCAL,
-    "prismrunner": (no_splits_of_bundles,),
-    "flinkrunner": (whole_bundles_in_checkpoints, small_bundles, fixed_key_groups, workers_of_a_cluster),
+    "prismrunner": (long_jobs, no_splits_of_bundles),
+    "flinkrunner": (long_jobs, whole_bundles_in_checkpoints, small_bundles, fixed_key_groups, workers_of_a_cluster),
     "dataflowrunner": (no_main_session, installed_on_workers, one_process_a_worker, outputs_off_the_workers),
 }
 

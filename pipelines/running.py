@@ -70,7 +70,11 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
 def counters(result: PipelineResult) -> dict[str, int]:
     """Our counters by name, added up over the steps; none where the runner keeps no metrics."""
     totals: dict[str, int] = {}
-    for metric in result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
+    try:
+        metrics = result.metrics()
+    except NotImplementedError:
+        return totals
+    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
         name = metric.key.metric.name
         totals[name] = totals.get(name, 0) + (metric.committed if metric.committed is not None else metric.attempted)
     return dict(sorted(totals.items()))

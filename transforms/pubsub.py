@@ -7,7 +7,6 @@ the watermark is late, and joins the window that is open.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import apache_beam as beam
@@ -16,8 +15,6 @@ from model.errors import OptionError
 from model.parsing import ParseSettings
 from model.settings import TokeniserSettings
 from transforms.read import Documents, ParseMessages
-
-_SUBSCRIPTION = re.compile(r"projects/[^/]+/subscriptions/[^/]+")
 
 
 class ReadPubSub(beam.PTransform):
@@ -32,16 +29,14 @@ class ReadPubSub(beam.PTransform):
 
     def __init__(self, subscription: str, timestamp_attribute: str | None, settings: ParseSettings, tokeniser: TokeniserSettings) -> None:
         super().__init__()
-        if not _SUBSCRIPTION.fullmatch(subscription):
+        try:
+            self._source = beam.io.ReadFromPubSub(subscription=subscription, timestamp_attribute=timestamp_attribute)
+        except ImportError as error:
+            raise OptionError("--source", "pubsub", "other sources without it", "Run: pip install 'beam-topics[gcp]'") from error
+        except ValueError as error:
             allowed = "projects/<project>/subscriptions/<name>"
-            raise OptionError("--pubsub_subscription", subscription, allowed, "Create one for the topic.")
-        self._subscription = subscription
-        self._attribute = timestamp_attribute
+            raise OptionError("--pubsub_subscription", subscription, allowed, f"{error}") from error
         self._parse = ParseMessages(subscription, settings, tokeniser)
 
     def expand(self, pipeline: Any) -> Documents:
-        try:
-            source = beam.io.ReadFromPubSub(subscription=self._subscription, timestamp_attribute=self._attribute)
-        except ImportError as error:
-            raise OptionError("--source", "pubsub", "other sources without it", "Run: pip install 'beam-topics[gcp]'") from error
-        return pipeline | "Messages" >> source | "Documents" >> self._parse
+        return pipeline | "Messages" >> self._source | "Documents" >> self._parse

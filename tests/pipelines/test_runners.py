@@ -42,7 +42,13 @@ def test_worker_threads_that_would_share_outdated_state_are_refused():
 def test_prism_does_not_split_bundles_of_a_key():
     options = parsed("--runner=PrismRunner", "--experiments=mine")
     assert options.view_as(DebugOptions).experiments == ["mine", "prism_disable_sdf_split"]
-    assert added("--runner=PrismRunner", "--experiments=prism_disable_sdf_split") == []
+    assert not any("experiments" in flag for flag in added("--runner=PrismRunner", "--experiments=prism_disable_sdf_split"))
+
+
+@pytest.mark.parametrize("runner", ["PrismRunner", "FlinkRunner"])
+def test_the_process_that_submitted_a_job_waits_for_years(runner):
+    assert "--job_server_timeout=315360000" in added(f"--runner={runner}")
+    assert "--job_server_timeout=315360000" not in added(f"--runner={runner}", "--job_server_timeout=60")
 
 
 def test_flinks_checkpoints_hold_whole_bundles():

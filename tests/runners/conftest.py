@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from runners import replays
+from runners.flink_cluster import FlinkCluster
 from runners.tools import Unavailable, tool
 
 HERE = Path(__file__).parent
@@ -43,3 +45,24 @@ def job_server_jar() -> Path:
     """The jar of Flink's job server; it can also run jobs by itself (``--flink_master=[local]``)."""
     with or_skip():
         return tool("flink-job-server")
+
+
+@pytest.fixture(scope="session")
+def flink(tmp_path_factory) -> Iterator[FlinkCluster]:
+    """A running cluster with four slots."""
+    with or_skip():
+        cluster = FlinkCluster(tmp_path_factory.mktemp("flink"), managers=2, slots=2)
+    with cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def archived(tmp_path_factory) -> Path:
+    """The archive of :mod:`runners.replays`."""
+    return replays.write_archive(tmp_path_factory.mktemp("archive"))
+
+
+@pytest.fixture(scope="session")
+def expected(archived, tmp_path_factory) -> replays.Outcome:
+    """What learning and labelling it comes to where nothing fails."""
+    return replays.run(archived, tmp_path_factory.mktemp("expected"))

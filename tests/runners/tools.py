@@ -25,6 +25,8 @@ ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
 BEAM = "2.77.0"
 FLINK = "1.19.3"
+# As in kafka/pom.xml.
+KAFKA = "3.9.1"
 # The newest job server whose parts a Maven repository is sure to have as a library; it runs graphs of the newer Python SDK.
 FLINK_RUNNER = "2.70.0"
 _FETCH_SECONDS = 900
@@ -138,8 +140,15 @@ def _job_server(place: Path) -> None:
     shutil.rmtree(place / "target")
 
 
+def _kafka(place: Path) -> None:
+    program("java")
+    shutil.copy(HERE / "kafka" / "pom.xml", place)
+    fetch(program("mvn"), "-B", "-q", "dependency:copy-dependencies", "-DoutputDirectory=lib", where=place)
+
+
 RECIPES = {
     "prism": Recipe(BEAM, "prism", _prism),
     "flink": Recipe(FLINK, "lib", _flink),
+    "kafka": Recipe(KAFKA, "lib", _kafka),
     "flink-job-server": Recipe(FLINK_RUNNER, "job-server.jar", _job_server),
 }

@@ -15,6 +15,7 @@ from corpora import document_of
 from corpus_twin import slow_passes
 from made import snapshot_of
 from scipy.special import gammaln
+from sparse_twin import BUGS, slow_sparse
 
 from model.inference import InferenceSettings, PublishedModel, inference_for
 
@@ -103,4 +104,13 @@ def test_enumeration_finds_a_planted_bug(bug):
     for _ in range(5000):
         _, counts = slow_passes(SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug)
         found.append([counts[0][0], counts[1][0]])
+    assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (bug is None)
+
+
+@pytest.mark.parametrize("bug", [None, *BUGS])
+def test_enumeration_finds_a_bug_in_sparse_sampling(bug):
+    generator, found = np.random.default_rng(1), []
+    for _ in range(5000):
+        _, counts = slow_sparse(SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug)
+        found.append(counts[:, 0])
     assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (bug is None)
