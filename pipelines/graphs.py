@@ -8,10 +8,12 @@ from typing import NamedTuple
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.encoding import json_lines
 from model.learn_options import LearnOptions
 from model.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
+from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import Sequence
@@ -66,5 +68,9 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
     """All of them, into the folder ``--dead_letters``."""
-    folder = options.view_as(RecordOptions).dead_letters
-    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> WriteDeadLetters(folder)
+    given = options.view_as(RecordOptions)
+    if given.file_period:
+        write: beam.PTransform = GatherByPeriod(given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period)
+    else:
+        write = WriteDeadLetters(given.dead_letters)
+    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write

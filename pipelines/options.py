@@ -77,6 +77,7 @@ class RecordOptions(PipelineOptions):
         most = ParseSettings().max_document_bytes // MEGABYTE
         parser.add_argument("--max_document_mb", type=values.positive, default=most, help="longer records become dead letters")
         parser.add_argument("--dead_letters", help="folder for the records that could not be used, each with source and reason")
+        parser.add_argument("--file_period", type=values.duration, help="event time of one output file of a stream; without it, a bundle's")
 
 
 class TokeniserOptions(PipelineOptions):

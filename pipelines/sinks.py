@@ -4,6 +4,8 @@
 |---|---|---|
 | ``files`` | JSON lines or Avro | ``--output``, ``--output_format`` |
 | ``kafka`` | JSON messages | ``--kafka_servers``, ``--kafka_config``, ``--output_topic`` |
+
+Files are one for each bundle, or with ``--file_period`` one for each period of event time; dead letters too.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.options import KafkaOptions, OutputOptions
+from pipelines.options import KafkaOptions, OutputOptions, RecordOptions
 from pipelines.own import Own, check_own
+from transforms.gather import GatherByPeriod
 from transforms.kafka_client import client_library, properties
 from transforms.kafka_sink import WriteMixturesToKafka
-from transforms.write import WriteMixtures
+from transforms.write import WriteMixtures, mixture_encoder
 
 _OWN: Own = {
     "files": {"output": None, "output_format": "jsonl"},
@@ -38,7 +41,10 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions) -> None
         kafka = options.view_as(KafkaOptions)
         client_library()
         properties(kafka.kafka_config or "")
-        sink = WriteMixturesToKafka(kafka.kafka_servers, given.output_topic, kafka.kafka_config or "", given.top_topics)
+        sink: beam.PTransform = WriteMixturesToKafka(kafka.kafka_servers, given.output_topic, kafka.kafka_config or "", given.top_topics)
+    elif period := options.view_as(RecordOptions).file_period:
+        encode = mixture_encoder(given.output_format, given.top_topics)
+        sink = GatherByPeriod(given.output, "mixtures", f".{given.output_format}", encode, period)
     else:
         sink = WriteMixtures(given.output, given.output_format, given.top_topics)
     _ = mixtures | "Write mixtures" >> sink
