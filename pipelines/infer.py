@@ -16,7 +16,6 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.encoding import json_lines
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import TRAINING
@@ -25,7 +24,7 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import write_dead_letters
+from pipelines.graphs import report_coverage, write_dead_letters
 from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
 from pipelines.options import (
     InferenceOptions,
@@ -44,7 +43,6 @@ from transforms.coverage import Coverage
 from transforms.infer import InferTogether, TopicModelHandler
 from transforms.read import Documents
 from transforms.route import Route
-from transforms.write import WriteRecords
 
 GROUPS = (
     InputOptions,
@@ -99,12 +97,6 @@ def training_documents(
     if patterns is None:
         return None
     return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
-
-
-def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
-    """Into the folder ``--coverage``, where one is given."""
-    if (folder := options.view_as(CoverageOptions).coverage) is not None:
-        _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
