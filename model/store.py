@@ -24,7 +24,10 @@ from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.manifest import CheckpointEntry, Manifest, seal, unseal
 from model.snapshot import Snapshot
 
-_CHOICES = "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from."
+_CHOICES = (
+    "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from, the same input, and up to that"
+    " version the same --publish_every."
+)
 _SHOWN = 5
 _VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
 

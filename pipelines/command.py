@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
 
 from model.errors import BeamTopicsError
+from pipelines.checked import check_outputs
 from pipelines.runners import complete, is_local
 
 Groups = Sequence[type[PipelineOptions]]
@@ -90,7 +91,7 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
 
     Raises:
         UsageError: an unknown flag, a value of the wrong form, a missing option.
-        OptionError: options that the runner cannot work with.
+        OptionError: options that the runner cannot work with, or a path on a file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
@@ -98,6 +99,7 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             raise UsageError(f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog} --help shows all options.")
+    check_outputs(vars(given))
     return PipelineOptions(complete(argv, given))
 
 

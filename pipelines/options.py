@@ -123,7 +123,7 @@ class StoreOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--model_store", help="folder of the published models and checkpoints")
+        parser.add_argument("--model_store", help="folder, or gs://bucket/folder, of the published models and checkpoints")
 
 
 class TrainingOptions(PipelineOptions):

@@ -2,7 +2,7 @@
 
 | runner | set | refused |
 |---|---|---|
-| local | the runner: FnApiRunner | several worker threads |
+| local | the runner: FnApiRunner | several worker threads, sources without an end |
 | Prism | ``prism_disable_sdf_split``, no end of the client's patience | |
 | Flink | the same patience, whole bundles in checkpoints, small bundles of streams, key groups | workers that the cluster cannot have |
 | Dataflow | no pickled main module, one process a worker for learning | workers without this project, outputs on their disks |
@@ -89,6 +89,17 @@ def no_worker_threads(flags: Flags) -> None:
             "in_memory, or multi_processing with several workers",
             "Use multi_processing; threads within a learner are given with --threads.",
         )
+
+
+def sources_that_end(flags: Flags) -> None:
+    """The local runner ends one stage before it begins the next, so of a stream without an end nothing is ever learned."""
+    source, until = flags.get("source"), flags.get("until")
+    remedy = "Choose a runner that streams, such as --runner=PrismRunner"
+    if source == "kafka" and until != "end":
+        allowed = "end with --source=kafka on the local runner, which reads everything before it learns"
+        raise OptionError("--until", until or "forever", allowed, f"{remedy}, or give --until=end.")
+    if source == "pubsub":
+        raise OptionError("--source", source, "files, replay or kafka on the local runner", f"{remedy} (with Pub/Sub: DataflowRunner).")
 
 
 def no_splits_of_bundles(flags: Flags) -> None:
@@ -206,7 +217,7 @@ def outputs_off_the_workers(flags: Flags) -> None:
 
 
 # By the last part of a runner's name, in small letters.
-_LOCAL: tuple[Rule, ...] = (local_name, no_worker_threads)
+_LOCAL: tuple[Rule, ...] = (local_name, no_worker_threads, sources_that_end)
 RUNNERS: dict[str, tuple[Rule, ...]] = {
     "": _LOCAL,
     "directrunner": _LOCAL,

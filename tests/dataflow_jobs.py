@@ -22,7 +22,7 @@ from model.store import ModelStore
 from pipelines import archive, evaluate, infer, stream, train
 
 DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
-IMAGE = "--sdk_container_image=europe-docker.pkg.dev/my-project/images/beam-topics:1"
+IMAGE = "--sdk_container_image=registry/beam-topics:1"
 _FILES, _ARCHIVE = "--input={folder}/corpus.jsonl", "--input={folder}/archive/*.avro"
 _DEAD, _STORE, _NEW = "--dead_letters=gs://bucket/dead", "--model_store=gs://bucket/models", "--model_store=gs://bucket/new"
 _OUTPUT = "--output=gs://bucket/mixtures"

@@ -13,9 +13,9 @@ a document that comes later than that is late and joins the window that is open 
 stream along: its time counts for the watermark only up to the time of its message.
 
 The stream's watermark is the smallest of its partitions'. So that a partition where nothing comes does not hold all others, one that
-had no message for ``idle_after`` seconds of the clock vouches for the clock's time less ``idle_after`` less ``max_delay``. This is
-the only place where a clock enters. Where documents are far older than the clock (a backlog), an idle partition thus vouches for all
-that may still come to it; ``until="end"`` reads a backlog to its end instead.
+had no message for ``idle_after`` seconds of the clock, and has none now, as the brokers say, vouches for the clock's time less
+``idle_after`` less ``max_delay``. This is the only place where a clock enters. Where documents are far older than the clock (a
+backlog), an idle partition thus vouches for all that may still come to it; ``until="end"`` reads a backlog to its end instead.
 """
 
 from __future__ import annotations
@@ -85,14 +85,15 @@ class PartitionReader:
 
     Args:
         consumer: assigned to the partition at ``start``; it reports the partition's end.
-        place: of the partition, for dead letters: ``topic/partition``; a message's place has its offset behind that.
+        topic, partition: their names. A dead letter's place is ``topic/partition/offset``.
         clock, now: seconds that only grow, and seconds since 1970.
     """
 
     def __init__(
         self,
         consumer: Any,
-        place: str,
+        topic: str,
+        partition: int,
         whole: LogRange,
         start: Position,
         settings: KafkaSettings,
@@ -101,7 +102,8 @@ class PartitionReader:
         now: Callable[[], float] = time.time,
     ) -> None:
         self.position = start
-        self._consumer, self._place, self._stop = consumer, place, whole.stop
+        self._consumer, self._stop = consumer, whole.stop
+        self._partition, self._place = client_library().TopicPartition(topic, partition), f"{topic}/{partition}"
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
         self._fetched: deque[Any] = deque()
@@ -159,10 +161,18 @@ class PartitionReader:
             raise SourceError(f"{self._place}: {error.str()}")
 
     def _pause(self) -> Pause:
-        if self._clock() - self._news < self._settings.idle_after:
+        if self._clock() - self._news < self._settings.idle_after or not self._at_end():
             return Pause(_SHORT)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
         return Pause(_LONG, idle_since - self._settings.max_delay)
+
+    def _at_end(self) -> bool:
+        """Whether the brokers say, now, that there is nothing more: where they cannot be reached, no news is not good news."""
+        try:
+            _, high = self._consumer.get_watermark_offsets(self._partition, timeout=_PATIENCE * 10)
+        except client_library().KafkaException:
+            return False
+        return bool(high <= self.position[0])
 
 
 class KafkaDoFn(ReadOrdered):
@@ -184,8 +194,8 @@ class KafkaDoFn(ReadOrdered):
         partition = json.loads(element)
         consumer = consumer_of(self._settings)
         consumer.assign([client_library().TopicPartition(partition["topic"], partition["partition"], start[0])])
-        place = f"{partition['topic']}/{partition['partition']}"
-        return PartitionReader(consumer, place, self.range_of(element), start, self._settings, self._parse)
+        names = partition["topic"], partition["partition"]
+        return PartitionReader(consumer, *names, self.range_of(element), start, self._settings, self._parse)
 
 
 class ReadKafka(beam.PTransform):

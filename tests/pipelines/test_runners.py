@@ -141,3 +141,13 @@ def test_another_runner_gets_its_flags_as_they_are():
     assert added("--runner=SparkRunner", "--spark_master_url=x") == []
     assert not is_local("SparkRunner")
     assert all(name == name.lower() for name in RUNNERS)
+
+
+KAFKA = ["--source=kafka", "--kafka_servers=b", "--kafka_topic=t"]
+
+
+def test_the_local_runner_reads_what_ends():
+    assert "--until: 'forever' was given; allowed is end with --source=kafka on the local runner, which reads everything" in refused(*KAFKA)
+    assert "--source: 'pubsub' was given; allowed is files, replay or kafka on the local runner" in refused("--source=pubsub")
+    assert parsed(*KAFKA, "--until=end")
+    assert parsed(*KAFKA, "--runner=PrismRunner")

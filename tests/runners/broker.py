@@ -7,12 +7,10 @@ with KafkaBroker(tmp_path) as broker:
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import subprocess
 import time
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -36,6 +34,8 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 auto.create.topics.enable=false
 """
+# Sixteen bytes in base 64; one that begins with a hyphen would be taken for an option.
+_CLUSTER = "YmVhbS10b3BpY3MtdGVzdA"
 _TOPICS = (
     "ship sailed harbour sailor ocean wind mast anchor storm deck island captain",
     "judge court verdict lawyer witness trial appeal jury prison crime law oath",
@@ -59,8 +59,7 @@ class KafkaBroker:
         config = self._folder / "server.properties"
         config.write_text(_CONFIG.format(port=self._port, control=self._control, folder=self._folder), encoding="utf-8")
         java = [self._java, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{self._lib}/*"]
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        storage = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
+        storage = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(config)]
         subprocess.run(storage, check=True, capture_output=True, env={**os.environ})
         self._server = Server("kafka", [*java, "kafka.Kafka", str(config)], self._folder)
         try:

@@ -22,7 +22,7 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-_START_SECONDS = 90
+_START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for state backends that are not used.
 _CONFIG = """\
 jobmanager.rpc.address: 127.0.0.1
@@ -49,11 +49,12 @@ state.backend.type: hashmap
 state.checkpoints.dir: file://{folder}/checkpoints
 state.checkpoints.num-retained: 3
 restart-strategy.type: fixed-delay
-restart-strategy.fixed-delay.attempts: 20
+restart-strategy.fixed-delay.attempts: 1000
 restart-strategy.fixed-delay.delay: 1s
 heartbeat.interval: 1000
 heartbeat.timeout: 8000
 slot.request.timeout: 60000
+cluster.evenly-spread-out-slots: true
 io.tmp.dirs: {folder}/temporary
 """
 _LOGGING = """\
@@ -120,6 +121,10 @@ class FlinkCluster:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.loads(answer.read() or b"{}")
 
+    def running(self, pipeline: Server, seconds: float = 300) -> str:
+        """Wait until the only job that a pipeline has submitted runs; its id."""
+        return str(run_until(lambda: self.jobs("RUNNING"), seconds, "the job", pipeline)[0])
+
     def jobs(self, state: str) -> list[str]:
         """The ids of the jobs in a state such as RUNNING."""
         return [job["id"] for job in self.rest("/jobs")["jobs"] if job["status"] == state]
@@ -127,6 +132,14 @@ class FlinkCluster:
     def checkpoints(self, job: str) -> int:
         """How many checkpoints of a job are complete."""
         return int(self.rest(f"/jobs/{job}/checkpoints")["counts"]["completed"])
+
+    def newest_checkpoint(self, job: str) -> str:
+        """Where the newest complete checkpoint of a job is."""
+        return str(self.rest(f"/jobs/{job}/checkpoints")["latest"]["completed"]["external_path"])
+
+    def restored(self, job: str) -> int:
+        """How often a job has gone on from a checkpoint or savepoint."""
+        return int(self.rest(f"/jobs/{job}/checkpoints")["counts"]["restored"])
 
     def savepoint(self, job: str, seconds: float = 60) -> str:
         """Take a savepoint and end the job; where the savepoint is."""

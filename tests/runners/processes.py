@@ -7,6 +7,7 @@ with Server("broker", ["java", "-jar", "broker.jar"], tmp_path) as broker:
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any, Self
 
 _POLL = 0.1
+# Where Linux has it: what a killed test run leaves behind would keep the machine busy.
+_DIE_WITH_US = [shutil.which("setpriv"), "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 _SHOWN = 3000
 
 
@@ -29,7 +32,12 @@ class Server:
         self.name, self.log = name, folder / f"{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                list(command), stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, cwd=cwd, start_new_session=True
+                [*_DIE_WITH_US, *command],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(env or {})},
+                cwd=cwd,
+                start_new_session=True,
             )
 
     def __enter__(self) -> Self:

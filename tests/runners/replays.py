@@ -85,14 +85,19 @@ def finish(pipeline: Server, seconds: float) -> None:
 
 
 def outcome(folder: Path) -> Outcome:
-    """What a run left in its folder. Labels: (key, id, version) -> row; written twice is the same row."""
+    """What a run left in its folder."""
     store = ModelStore(str(folder / "models"))
-    labels: dict = {}
+    return Outcome([store.manifests(key) for key in KEYS], [final_states(folder / "models", key) for key in KEYS], labels(folder))
+
+
+def labels(folder: Path) -> dict:
+    """The mixtures in the output by key, id and version. Raises AssertionError: one was written with two contents."""
+    found: dict = {}
     for path in (folder / "mixtures").glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            assert labels.setdefault((row["key"], row["id"], row["model_version"]), row) == row
-    return Outcome([store.manifests(key) for key in KEYS], [final_states(folder / "models", key) for key in KEYS], labels)
+            assert found.setdefault((row["key"], row["id"], row["model_version"]), row) == row
+    return found
 
 
 def versions(folder: Path) -> int:
@@ -112,7 +117,7 @@ def latest_never_goes_back(folder: Path):
 
     def watch() -> None:
         try:
-            while not stop.wait(0.02):
+            while not stop.wait(0.1):
                 for key in KEYS:
                     newest = store.latest(key)
                     now = -1 if newest is None else newest.sequence

@@ -201,7 +201,7 @@ def test_markers_at_the_end_are_passed(broker):
 def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2):
     consumer = Consumer(broker)
     consumer.assign([broker.TopicPartition("posts", partition, start)])
-    return PartitionReader(consumer, "posts/2", LogRange((0,), stop), (start,), settings, ParseSettings(), clock, now)
+    return PartitionReader(consumer, "posts", partition, LogRange((0,), stop), (start,), settings, ParseSettings(), clock, now)
 
 
 def test_bad_messages_are_dead_letters_with_their_place(broker):
@@ -230,6 +230,26 @@ def test_an_idle_partition_vouches_for_the_clock(broker):
     assert pause.watermark == (10_000 - 60 - 5) * SECOND
     broker.partitions[2].append(message(8))
     assert one.take().position == (8,)
+    assert one.take().watermark is None
+
+
+def test_a_partition_whose_brokers_do_not_answer_is_not_idle(broker, monkeypatch):
+    one = reader(broker, start=8, clock=lambda: 1000.0)
+    one._news = 0.0
+    assert one.take().watermark is not None
+
+    def silent(*_, **__):
+        raise Broker.KafkaException
+
+    monkeypatch.setattr(Consumer, "get_watermark_offsets", silent)
+    assert one.take().watermark is None
+
+
+def test_a_partition_with_messages_that_did_not_come_yet_is_not_idle(broker, monkeypatch):
+    one = reader(broker, start=8, clock=lambda: 1000.0)
+    one._news = 0.0
+    broker.partitions[2].append(message(8))
+    monkeypatch.setattr(Consumer, "consume", lambda *_: [])
     assert one.take().watermark is None
 
 
