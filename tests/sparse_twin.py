@@ -15,7 +15,15 @@ def held_descending(counts):
     return sorted(((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], entry[0]))
 
 
-def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None, states=None, own=None):
+def row_sum(coef, entries):
+    """Entry i is added in lane i % 4."""
+    lanes = [0.0] * 4
+    for i, (t, n) in enumerate(entries):
+        lanes[i % 4] += coef[t] * n
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+
+
+def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps; ``uniforms(document, sweep, n)``."""
     topics, b = range(snapshot.topic_count), float(snapshot.prior.share)
     held = [held_descending(row) for row in snapshot.rows(rows).tolist()]
@@ -41,12 +49,8 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None, states=None, 
                     if bug != "sums never updated":
                         out_r += n_d[old] * inverse[old] - (n_d[old] + 1) * before[0]
                         out_s += alpha[old] * (inverse[old] - before[0])
-                q = 0.0
-                for t, n in held[v]:
-                    q += coef[t] * n
-                at_held = q
-                for t, n in descending(own[v]):
-                    q += coef[t] * n
+                at_held = row_sum(coef, held[v])
+                q = at_held + row_sum(coef, descending(own[v]))
                 if old >= 0 and bug != "token not taken out of q":
                     q -= coef[old]
                 weight = 2 * b if bug == "prior's part twice" else b
