@@ -6,11 +6,14 @@ workers is built.
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from model.classifier import Classifier, Provenance
 from model.evaluation import evaluate
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference.settings import Sampler
 from model.learners import learner_for
 from model.records import Document, Minibatch, TokenisedDocument
 from model.settings import LearnerSettings
@@ -44,9 +47,10 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, made), tuple(documents))
     for name in inference_names():
-        settings = InferenceSettings(method=name, sweeps=1)
-        method = inference_for(settings)
-        method.infer(method.prepare(settings, published), documents[:2])
+        for sampler in get_args(Sampler):
+            settings = InferenceSettings(method=name, sweeps=1, sampler=sampler)
+            method = inference_for(settings)
+            method.infer(method.prepare(settings, published), documents[:2])
 
 
 if __name__ == "__main__":

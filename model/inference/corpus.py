@@ -31,7 +31,7 @@ from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
-SPARSE_FROM = 100
+SPARSE_FROM = 8
 # Far above the number of any document: each corpus has uniforms of its own.
 APART = 1 << 40
 _SMALL = 2**31
