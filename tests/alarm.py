@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import chisquare, norm
 
 SUITE = 1e-6
-TESTS = 40
+TESTS = 80
 ALARM = SUITE / TESTS
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -120,8 +121,10 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
     Returns:
         int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
     """
-    rows = np.array([snapshot.numbers.get(word, -1) for word in document.words], np.int64)
+    rows = np.fromiter(map(snapshot.numbers.get, document.words, repeat(-1)), np.int64, len(document.words))
     known = rows >= 0
+    if known.all():
+        return rows, document.tokens.copy()
     local = np.cumsum(known, dtype=np.int32) - 1
     tokens = document.tokens
     return rows[known], local[tokens[known[tokens]]]
