@@ -42,7 +42,8 @@ def runners() -> None:
         documents = write(whole, every, None)
         write(few, every, FEW)
         batches = batches_of(whole)
-        learn(LearnerSettings(), batches[:3])
+        # The first time compiles.
+        learn(LearnerSettings(), batches)
         bare = cost(lambda: learn(LearnerSettings(), batches))
         print(f"{documents} documents; the learner alone: {bare.clock:.1f} s ({bare.processor:.1f} of the processor)", flush=True)
         for runner, flags in on_this_machine(folder, servers):
