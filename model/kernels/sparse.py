@@ -26,85 +26,8 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.packed import held_sum, less, more, own_sum
 from model.kernels.random import INFERENCE, fill_uniforms
-
-
-@inlined
-def _place(own: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
-    """Where a row has a topic; begin + length where it has not."""
-    at = begin
-    while at < begin + length and (own[at] & mask) != topic:
-        at += 1
-    return at
-
-
-@inlined
-def _held_sum(coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
-    """Sum of coef times count over a held row, in four lanes: entry i is in lane i % 4."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = begin + ((end - begin) & ~3)
-    for at in range(begin, whole, 4):
-        a += coef[topics[at]] * counts[at]
-        b += coef[topics[at + 1]] * counts[at + 1]
-        c += coef[topics[at + 2]] * counts[at + 2]
-        d += coef[topics[at + 3]] * counts[at + 3]
-    if whole < end:
-        a += coef[topics[whole]] * counts[whole]
-    if whole + 1 < end:
-        b += coef[topics[whole + 1]] * counts[whole + 1]
-    if whole + 2 < end:
-        c += coef[topics[whole + 2]] * counts[whole + 2]
-    return (a + b) + (c + d)
-
-
-@inlined
-def _own_sum(coef: Any, own: Any, begin: Any, end: Any, mask: Any, bits: Any) -> Any:
-    """The same over a packed row."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = begin + ((end - begin) & ~3)
-    for at in range(begin, whole, 4):
-        a += coef[own[at] & mask] * (own[at] >> bits)
-        b += coef[own[at + 1] & mask] * (own[at + 1] >> bits)
-        c += coef[own[at + 2] & mask] * (own[at + 2] >> bits)
-        d += coef[own[at + 3] & mask] * (own[at + 3] >> bits)
-    if whole < end:
-        a += coef[own[whole] & mask] * (own[whole] >> bits)
-    if whole + 1 < end:
-        b += coef[own[whole + 1] & mask] * (own[whole + 1] >> bits)
-    if whole + 2 < end:
-        c += coef[own[whole + 2] & mask] * (own[whole + 2] >> bits)
-    return (a + b) + (c + d)
-
-
-@inlined
-def _less(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
-    """One token fewer of a topic that the row has."""
-    one, mask = 1 << bits, (1 << bits) - 1
-    at = _place(own, begin, lengths[v], mask, topic)
-    entry, end = own[at] - one, begin + lengths[v]
-    while at + 1 < end and own[at + 1] > entry:
-        own[at] = own[at + 1]
-        at += 1
-    own[at] = entry
-    # An entry without tokens is smaller than all others, so it has come to the end.
-    if entry < one:
-        lengths[v] -= 1
-
-
-@inlined
-def _more(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
-    """One token more of a topic, which may be new to the row."""
-    one, mask = 1 << bits, (1 << bits) - 1
-    at = _place(own, begin, lengths[v], mask, topic)
-    entry = topic + one
-    if at < begin + lengths[v]:
-        entry = own[at] + one
-    else:
-        lengths[v] += 1
-    while at > begin and own[at - 1] < entry:
-        own[at] = own[at - 1]
-        at -= 1
-    own[at] = entry
 
 
 @inlined
@@ -178,8 +101,8 @@ def document_pass(
             coef[old] = (alpha[old] + counts[old]) * inverse[old]
             out_r += counts[old] * inverse[old] - (counts[old] + 1) * was
             out_s += alpha[old] * (inverse[old] - was)
-        held = _held_sum(coef, held_topics, held_counts, held_begin, held_end)
-        q = held + _own_sum(coef, own, begin, begin + lengths[v], mask, bits)
+        held = held_sum(coef, held_topics, held_counts, held_begin, held_end)
+        q = held + own_sum(coef, own, begin, begin + lengths[v], mask, bits)
         if not first:
             q -= coef[old]
         x, new = uniforms[i] * (q + b * (out_r + out_s)), -1
@@ -214,8 +137,8 @@ def document_pass(
         r += counts[new] * inverse[new] - (counts[new] - 1) * was
         s += alpha[new] * (inverse[new] - was)
         if not first:
-            _less(own, begin, lengths, v, bits, old)
-        _more(own, begin, lengths, v, bits, new)
+            less(own, begin, lengths, v, bits, old)
+        more(own, begin, lengths, v, bits, new)
         states[i] = new
 
 
