@@ -66,7 +66,7 @@ def filter_documents(
     size, tp = totals.shape
     a = len(rows) // size * beta
     scratch, gain, uniforms = new_scratch(tp), np.empty((size, tp)), np.empty((size, PAGE))
-    counts, inverse = np.zeros((size, tp), np.int64), 1.0 / (a + totals)
+    counts = np.zeros((size, tp), np.int32)
     evidence, evidence_exponent = np.full(1, 0.5), np.ones(1, np.int64)
     drawn = np.zeros((PAGE, size), np.int32)
     ess, alpha_sum = 0.0, alpha.sum()
@@ -74,13 +74,13 @@ def filter_documents(
         counts[:] = 0
         for p in range(size):
             for t in range(tp):
-                gain[p, t] = alpha[t] * inverse[p, t]
+                gain[p, t] = alpha[t] / (a + totals[p, t])
         for start in range(offsets[d], offsets[d + 1], PAGE):
             stop = min(start + PAGE, offsets[d + 1])
             for p in range(size):
                 fill_uniforms(uniforms[p], stop - start, start - offsets[0], key0, key1, p, sequence, FIRST_PASS)
             _page(
-                rows, totals, inverse, weight, weight_exponent, joint, joint_exponent, alpha, beta, a, tokens[start:stop],
+                rows, totals, weight, weight_exponent, joint, joint_exponent, alpha, beta, a, tokens[start:stop],
                 alpha_sum + (start - offsets[d]), drawn, counts, gain, scratch, uniforms,
             )  # fmt: skip
         for p in range(size):
@@ -94,7 +94,6 @@ def filter_documents(
 def _page(
     rows: Any,
     totals: Any,
-    inverse: Any,
     weight: Any,
     weight_exponent: Any,
     joint: Any,
@@ -113,14 +112,13 @@ def _page(
     """Draw topics for the tokens of a page in all particles."""
     size = len(totals)
     for k in range(len(tokens)):
-        first = np.int64(tokens[k]) * size
+        first, per = np.int64(tokens[k]) * size, 1.0 / (seen + k)
         for p in range(size):
             t, total = draw(scratch, gain[p], rows[first + p], beta, uniforms[p, k])
-            times(weight, weight_exponent, p, total / (seen + k))
-            times(joint, joint_exponent, p, scratch[t] / (seen + k))
+            times(weight, weight_exponent, p, total * per)
+            times(joint, joint_exponent, p, gain[p, t] * (rows[first + p, t] + beta) * per)
             rows[first + p, t] += 1
             totals[p, t] += 1
             counts[p, t] += 1
-            inverse[p, t] = 1.0 / (a + totals[p, t])
-            gain[p, t] = (alpha[t] + counts[p, t]) * inverse[p, t]
+            gain[p, t] = (alpha[t] + counts[p, t]) / (a + totals[p, t])
             drawn[k, p] = t

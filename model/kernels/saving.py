@@ -17,7 +17,7 @@ def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
     logical: int64[n]. live: int64[n], how many of a row's entries count. Returns (which: int64[n, P], the physical rows of
     the distinct contents one after the other: int64[total], how many each logical row has: int64[n]).
     """
-    particles = len(table.directory)
+    particles = len(table.line)
     which = np.zeros((len(logical), particles), np.int64)
     counts = np.zeros(len(logical), np.int64)
     rows = np.empty(max(16, 2 * len(logical)), np.int64)
@@ -25,7 +25,7 @@ def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
     for n in range(len(logical)):
         first = total
         for p in range(particles):
-            row = np.int64(row_of(table.directory[p], table.blocks, logical[n]))
+            row = np.int64(row_of(table, p, logical[n]))
             found = -1
             for k in range(first, total):
                 if rows[k] == row or _same(table.rows, rows[k], row, live[n]):

@@ -73,7 +73,6 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     cloud.weight_exponent[:], cloud.joint_exponent[:] = exponents
     for part, into in ((totals, cloud.totals), (kinds, cloud.kinds)):
         into[:, :topics] = wire.array_from_bytes(part, "<i8").reshape(particles, topics)
-    cloud.inverse[:] = 1.0 / (state.prior.a + cloud.totals)
     wide = int(cloud.totals.max()) > clouds.WIDEST
     empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if wide else cloud.words
     count = len(state.vocabulary)
@@ -153,7 +152,7 @@ def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None
         own, length = history.pages_of(int(slot)), int(history.pages.length[slot])
         for p in range(particles):
             drawn = np.concatenate(
-                [cloud.topics.rows[row_of.py_func(cloud.topics.directory[p], cloud.topics.blocks, page)] for page in own]
+                [cloud.topics.rows[row_of.py_func(cloud.topics, p, page)] for page in own]
             )[:length]
             place = own_row(table, p, int(slot), int(cloud.generation[p]), 0, False)
             table.rows[place] = np.bincount(drawn, minlength=tp)
