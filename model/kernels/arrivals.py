@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, TILE, new_desk, normalise, recount, start_gain, times, word_weight
-from model.kernels.random import fill_uniforms
+from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
 from model.kernels.sharing import own_row, row_of
 
 ONCE = -1
@@ -62,7 +61,8 @@ def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: An
                 repeated += 1
             repeats[here] = repeats[before]
             again[here] = True
-    return Arrival(slot, begin, stop, words, repeats, again, repeated, np.empty((n, particles), np.int32), np.zeros((particles, tp), np.int32))
+    topics, counts = np.empty((n, particles), np.int32), np.zeros((particles, tp), np.int32)
+    return Arrival(slot, begin, stop, words, repeats, again, repeated, topics, counts)
 
 
 @kernel
@@ -83,11 +83,7 @@ def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: 
         start_gain(desk, cloud, prior, low, high)
         for start in range(0, len(new.words), PAGE):
             count = min(PAGE, len(new.words) - start)
-            for p in range(low, high):
-                number = index + new.begin + start
-                fill_uniforms(
-                    desk.uniforms[p - low], count, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose
-                )
+            name_draws(desk, cloud, draws, index + new.begin + start, count, low, high)
             _draw_page(cloud, prior, desk, new, repeated, start, start + count, low, high, topics)
         for p in range(low, high):
             new.counts[p, :] = desk.counts[p - low, :]
@@ -105,9 +101,7 @@ def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
 
 
 @page_kernel
-def _draw_page(
-    cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any
-) -> None:
+def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any) -> None:
     """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0."""
     table, rows, alpha, a, discount = cloud.words, cloud.words.rows, prior.alpha, prior.a, prior.discount
     gain, strength = desk.gain, desk.strength
@@ -119,8 +113,8 @@ def _draw_page(
             row = rows[row_of(table, p, w)]
             if repeat != ONCE:
                 if not new.again[k]:
-                    for t in range(len(alpha)):
-                        repeated[repeat, i, t] = row[t]
+                    for j in range(len(alpha)):
+                        repeated[repeat, i, j] = row[j]
                 row = repeated[repeat, i]
             if discount > 0.0:
                 t, total = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, desk.uniforms[i, k - begin])

@@ -12,8 +12,7 @@ import numpy as np
 
 from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, TILE, new_desk, normalise, recount, start_gain, times, word_weight
-from model.kernels.random import fill_uniforms
+from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
 from model.kernels.sharing import own_row, row_of
 
 
@@ -39,10 +38,7 @@ def move_units(
             for start in range(0, end, PAGE):
                 if start + PAGE > begin:
                     here, there = max(begin - start, 0), min(end - start, PAGE)
-                    for p in range(low, high):
-                        fill_uniforms(
-                            desk.uniforms[p - low], there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose
-                        )
+                    name_draws(desk, cloud, draws, number, there - here, low, high)
                     number += there - here
                     _move_page(cloud, prior, pages, desk, page, here, there, low, high, thread)
                 page = pages.following[page]

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from model.kernels.draw import aligned, new_scratch
 from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.random import fill_uniforms
 from model.kernels.sharing import Table
 
 PAGE = 32
@@ -144,6 +145,13 @@ def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
         for t in range(len(prior.alpha)):
             desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (prior.a + cloud.totals[p, t])
             desk.strength[i, t] = prior.a + prior.discount * cloud.kinds[p, t]
+
+
+@page_kernel
+def name_draws(desk: Any, cloud: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
+    """The uniforms number..number + count - 1 of particles low..high-1."""
+    for p in range(low, high):
+        fill_uniforms(desk.uniforms[p - low], count, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
 
 
 @inlined

@@ -7,7 +7,7 @@ A :class:`Table` holds, for each of P particles, a logical array of rows (word w
 so a child that inherits everything costs one number: its parent's line. A particle that writes needs a line, a block and a row of its
 own, and copies what it shares: a line once after a resampling, a pointer for 32 rows. Who may write in place is told by owner
 marks: each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that number. When a particle is
-shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's own any more. Blocks and rows that
+shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's own now. Blocks and rows that
 no particle reaches are found by :func:`sweep` when the free ones run short; there are two lines a particle, one of them always spare.
 
 Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory. Each thread takes free
@@ -57,7 +57,8 @@ class Table(NamedTuple):
 @inlined
 def row_of(table: Any, p: Any, i: Any) -> Any:
     """The physical row that holds p's row i, to read."""
-    return table.blocks[table.lines[table.line[p], i >> _SHIFT], i & _MASK]
+    word = np.uint64(i)
+    return table.blocks[table.lines[np.uint64(table.line[np.uint64(p)]), word >> np.uint64(_SHIFT)], word & np.uint64(_MASK)]
 
 
 @page_kernel

@@ -151,9 +151,7 @@ def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None
     for slot in slots:
         own, length = history.pages_of(int(slot)), int(history.pages.length[slot])
         for p in range(particles):
-            drawn = np.concatenate(
-                [cloud.topics.rows[row_of.py_func(cloud.topics, p, page)] for page in own]
-            )[:length]
+            drawn = np.concatenate([cloud.topics.rows[row_of.py_func(cloud.topics, p, page)] for page in own])[:length]
             place = own_row(table, p, int(slot), int(cloud.generation[p]), 0, False)
             table.rows[place] = np.bincount(drawn, minlength=tp)
     state.cloud = cloud._replace(documents=table)

@@ -3,8 +3,9 @@
 The order of things for a document, when particles meet after documents (``ess_check=document``):
 
 1. it gets a slot in the history; 2. each particle draws topics for its tokens (:mod:`model.kernels.arrivals`);
-3. the particles meet: evidence, ESS, perhaps resampling, and those that live on write down what they drew; 4. the document can be visited from now on; 5. if the trigger says so, R units of
-the history are visited, the same for all particles; 6. what nobody can visit any more leaves.
+3. the particles meet: evidence, ESS, perhaps resampling, and those that live on write down what they drew; 4. the document can be
+visited from now on; 5. if the trigger says so, R units of the history are visited, the same for all particles; 6. what nobody can visit
+any more leaves.
 
 When they meet after tokens, 2 to 5 are done token by token in one kernel, in one thread.
 """
@@ -17,6 +18,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from model.kernels.arrivals import Arrival, arrival, first_pass, settle
 from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, become, filter_tokens, meet
@@ -163,7 +165,7 @@ def draw_documents(state: ParticleState, slots: list[int], purpose: int, blind: 
     """All particles draw topics for the tokens of these documents, and none dies."""
     index = state.drawn
     for slot in slots:
-        _settle(state, _draw(state, slot, index, purpose, blind), np.arange(len(state.cloud.weight)))
+        _settle(state, _draw(state, slot, index, purpose, blind), np.arange(len(state.cloud.weight), dtype=np.int64))
         index += int(state.history.pages.length[slot])
 
 
@@ -171,7 +173,7 @@ def _draw(state: ParticleState, slot: int, index: int, purpose: int, blind: bool
     """All particles draw topics for a document. Of a long one all but the last part is settled at once; the last part is returned."""
     length, particles = int(state.history.pages.length[slot]), len(state.cloud.weight)
     make_room(state, 0, 1, length)
-    everyone, source = np.arange(particles), draws(state, purpose)
+    everyone, source = np.arange(particles, dtype=np.int64), draws(state, purpose)
     begin = 0
     while True:
         stop = min(begin + PART, length)
@@ -187,7 +189,7 @@ def _first_pass(state: ParticleState, source: Draws, new: Arrival, index: int, b
     first_pass(state.cloud, state.prior, source, new, index, blind, first, last)
 
 
-def _settle(state: ParticleState, new: Arrival, ancestors: IntArray) -> None:
+def _settle(state: ParticleState, new: Arrival, ancestors: npt.NDArray[np.int64]) -> None:
     make_room(state, int(np.count_nonzero(ancestors == np.arange(len(ancestors)))), 1, len(new.words))
     run = partial(settle, state.cloud, state.history.pages, new, ancestors)
     over_slices(len(ancestors), state.threads, run)
