@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint types bench clean
+.PHONY: help install demo test test-slow test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,16 @@ test: lint types ## lint, types and the tests (a few minutes)
 
 test-slow: $(STAMP) ## the slow and the statistical tests
 	$(RUN) -m pytest -q -m 'slow or statistical'
+
+$(STAMP)-runners: $(STAMP)
+	$(RUN) -m pip install --quiet --editable '.[gcp,kafka,demo,plots,dev]'
+	touch $@
+
+test-runners: $(STAMP)-runners ## Prism, Flink and other real servers; needs Java, Maven and Go, and fetches the rest into .tools
+	$(RUN) -m pytest -q -rs -m 'runners and not faults' tests/runners
+
+test-faults: $(STAMP)-runners ## twenty kills on a Flink cluster, and other long trials of real servers
+	$(RUN) -m pytest -q -rs -m faults tests/runners
 
 lint: $(STAMP) ## ruff
 	$(RUN) -m ruff check .

@@ -27,6 +27,9 @@ from model.parsing import DAMAGED, dead_letter
 from model.records import DeadLetter
 from model.times import MICROSECONDS_PER_SECOND
 
+# (place, record), or a dead letter for a stretch that cannot be read.
+Item = tuple[str, dict[str, Any]] | DeadLetter
+
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
 
@@ -96,22 +99,32 @@ class AvroFile:
                 return _TIME_UNITS[option["logicalType"]]
         return Fraction(MICROSECONDS_PER_SECOND)
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def records(self) -> Iterator[Item]:
         """(place, record) in the order of the file, and a dead letter for each stretch that cannot be read."""
-        number = 0
+        return (item for _, _, items in self.blocks() for item in items)
+
+    def blocks(self, number: int = 1, start: int | None = None) -> Iterator[tuple[int, int, Iterator[Item]]]:
+        """(number, first byte, items) of each block; read each to its end before the next.
+
+        Args:
+            number, start: of the block to begin with, as they came from here; the first one where they are left out.
+        """
+        if start is not None:
+            self._position = start
         while self._position < self._size:
+            yield number, self._position, self._block(f"{self._name} block {number}", self._position)
             number += 1
-            place = f"{self._name} block {number}"
-            start = self._position
-            try:
-                count, payload, marker = self._frame()
-            except DamagedDataError as error:
-                yield self._resume(place, start, str(error))
-                continue
-            if marker == self._sync:
-                yield from self._decode(count, payload, place, start)
-            else:
-                yield from self._without_marker(count, payload, place, start)
+
+    def _block(self, place: str, start: int) -> Iterator[Item]:
+        try:
+            count, payload, marker = self._frame()
+        except DamagedDataError as error:
+            yield self._resume(place, start, str(error))
+            return
+        if marker == self._sync:
+            yield from self._decode(count, payload, place, start)
+        else:
+            yield from self._without_marker(count, payload, place, start)
 
     def _frame(self) -> tuple[int, bytes, bytes]:
         """Count, payload and marker of the block at the position, which then stands behind it."""
@@ -137,7 +150,7 @@ class AvroFile:
                 return (value >> 1) ^ -(value & 1)
         raise DamagedDataError("its head is not a number")
 
-    def _decode(self, count: int, payload: bytes, place: str, start: int) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def _decode(self, count: int, payload: bytes, place: str, start: int) -> Iterator[Item]:
         """The records of a framed block up to the first that cannot be read."""
         done = 0
         try:
@@ -154,7 +167,7 @@ class AvroFile:
             detail = f"{what} at byte {start} cannot be read: {type(error).__name__}: {error}"
             yield dead_letter(f"{place} bytes {start}-{self._position}", DAMAGED, detail, b"")
 
-    def _without_marker(self, count: int, payload: bytes, place: str, start: int) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+    def _without_marker(self, count: int, payload: bytes, place: str, start: int) -> Iterator[Item]:
         """A block that no marker follows: if its records are sound, only the marker is damaged."""
         found = list(self._decode(count, payload, place, start))
         if found and not isinstance(found[-1], DeadLetter):

@@ -2,7 +2,7 @@
 
 Paths are relative to a root and use ``/``. Everything but a pointer is written once and never changed, so the only
 operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set: a lock around ``os.replace`` in a folder,
-``if_generation_match`` in an object store.
+``if_generation_match`` in an object store (:mod:`model.gcs`).
 
 >>> import tempfile
 >>> blobs = LocalBlobs(tempfile.mkdtemp())
@@ -50,7 +50,10 @@ class Blobs(Protocol):
         """Sorted names directly in the folder ``prefix`` (``""`` is the root); a name that ends in ``/`` is a folder."""
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
-        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else change nothing, return False."""
+        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else change nothing, return False.
+
+        Of several that replace the same bytes one gets True, whether or not they write the same.
+        """
 
 
 def escape_key(key: str) -> str:
@@ -125,14 +128,19 @@ class LocalBlobs:
 
 
 def blobs_at(root: str) -> Blobs:
-    """The blobs under ``root``, which need not be there yet.
+    """The blobs under ``root``, a folder or ``gs://bucket/folder``, which need not be there yet.
 
     Raises:
         OptionError: ``root`` is empty, a file, or on a service that is not supported.
     """
+    if root.startswith("gs://"):
+        # The client takes a second to import, and only those who use it should wait.
+        from model.gcs import GcsBlobs
+
+        return GcsBlobs(root)
     if not root or "://" in root or Path(root).is_file():
-        remedy = "Give a folder that all workers share, as a path without a scheme such as gs://."
-        raise OptionError("--model_store", root, "a local folder", remedy)
+        remedy = "Give a folder that all workers share, or gs://bucket/folder."
+        raise OptionError("--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy)
     return LocalBlobs(root)
 
 

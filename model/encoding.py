@@ -80,10 +80,14 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
     }
 
 
+def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
+    """A mixture as JSON on one line, its time in ISO 8601."""
+    return wire.canonical_json(mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}).encode()
+
+
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
     """JSON lines of TopicMixture bytes; times in ISO 8601."""
-    rows = (mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records))
-    return b"".join(wire.canonical_json(row | {"timestamp": to_iso(row["timestamp"])}).encode() + b"\n" for row in rows)
+    return b"".join(mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records))
 
 
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:

@@ -36,3 +36,7 @@ class StoreConflictError(BeamTopicsError):
 
 class MemoryLimitError(BeamTopicsError):
     """A learner's state is larger than ``--max_state_mb``."""
+
+
+class SourceError(BeamTopicsError):
+    """A system that documents come from, or mixtures go to, does not do what it should."""

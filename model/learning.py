@@ -105,7 +105,8 @@ class Session:
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             raise DivergedError(
                 f"{self._history.who()}: minibatch {link.sequence} came again with other documents. Give the same input as before"
-                " (with --resume_source=again the whole of it), or start anew with an empty model store."
+                " (with --resume_source=again the whole of it; after a drain within a window only what came later, with"
+                " --resume_source=onward), or start anew with an empty model store."
             )
 
     def _contiguous(self, out: Outcome, link: NumberedMinibatch, gap: Bag) -> list[NumberedMinibatch]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from model import wire
@@ -119,7 +120,7 @@ class Manifest(_Sealed):
     in_sample_nmi: float | None
     release: str
 
-    @property
+    @cached_property
     def version(self) -> str:
-        """The name of the version: it sorts by sequence."""
-        return f"{self.sequence:012d}-{self.snapshot[:16]}"
+        """The name of the version: it sorts by sequence, and two that differ in anything have different names."""
+        return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"

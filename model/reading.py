@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import BinaryIO, Literal, get_args
 
-from model.avro import AvroFile
+from model.avro import AvroFile, Item
 from model.errors import DamagedDataError, OptionError
 from model.lines import read_lines
 from model.parsing import DAMAGED, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
@@ -101,25 +102,34 @@ def _read_lines(stream: BinaryIO, name: str, settings: ReadSettings, first: int)
 
 
 def _read_avro(stream: BinaryIO, name: str, settings: ReadSettings, first: int) -> Iterator[Document | DeadLetter]:
+    source = open_avro(stream, name, settings)
+    if isinstance(source, DeadLetter):
+        yield source
+    elif source is not None:
+        unit = source.time_unit(settings.parse.fields.timestamp)
+        for number, item in enumerate(source.records(), first):
+            yield parse_item(item, settings, unit, _order_time(number, settings))
+
+
+def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile | DeadLetter | None:
+    """The file, or a dead letter for one that cannot be read or lacks fields; None for an empty one."""
     try:
         source = AvroFile(stream, name)
     except DamagedDataError as error:
-        if stream.seek(0, 2):
-            yield dead_letter(name, DAMAGED, f"the file cannot be read: {error}", b"")
-        return
-    fields = settings.parse.fields
+        return dead_letter(name, DAMAGED, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
     missing = source.missing(_needed(settings))
     if missing:
         detail = f"its schema lacks {', '.join(missing)}; name the fields with --id_field, --timestamp_field, --text_field, --key_field"
-        yield dead_letter(name, SCHEMA, detail, str(source.schema).encode())
-        return
-    unit = source.time_unit(fields.timestamp)
-    for number, item in enumerate(source.records(), first):
-        if isinstance(item, DeadLetter):
-            yield item
-        else:
-            place, record = item
-            yield parse_record(record, place, settings.parse, _order_time(number, settings), unit)
+        return dead_letter(name, SCHEMA, detail, str(source.schema).encode())
+    return source
+
+
+def parse_item(item: Item, settings: ReadSettings, unit: Fraction, time: int | None = None) -> Document | DeadLetter:
+    """A record of an Avro file; ``unit`` and ``time`` are those of :func:`model.parsing.parse_record`."""
+    if isinstance(item, DeadLetter):
+        return item
+    place, record = item
+    return parse_record(record, place, settings.parse, time, unit)
 
 
 def _needed(settings: ReadSettings) -> Iterable[str]:

@@ -1,9 +1,9 @@
-"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files.
+"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files or objects of a bucket.
 
     <root>/<key>/settings.json                  the settings that everything below was made with
     <root>/<key>/snapshots/<digest>.avro        models, see model.snapshot_file
     <root>/<key>/checkpoints/<digest>           learners' states, with a small .json entry beside each
-    <root>/<key>/manifests/<version>.json       one for each published version, which names its parent
+    <root>/<key>/manifests/<version>.json       one for each published version (sequence and digest), which names its parent
     <root>/<key>/LATEST                         the newest version; it only moves forward
 
 Files are named by their content, so writing one twice changes nothing, and a reader checks a file's digest before it trusts a byte.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from typing import Any
 
 from model import snapshot_file, wire
@@ -23,8 +24,12 @@ from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.manifest import CheckpointEntry, Manifest, seal, unseal
 from model.snapshot import Snapshot
 
-_CHOICES = "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from."
+_CHOICES = (
+    "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from, the same input, and up to that"
+    " version the same --publish_every."
+)
 _SHOWN = 5
+_VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
 
 
 class ModelStore:
@@ -33,6 +38,7 @@ class ModelStore:
     def __init__(self, root: str) -> None:
         self.root = root
         self._blobs = blobs_at(root)
+        self._parents: dict[tuple[str, str], str | None] = {}
 
     def keys(self) -> list[str]:
         """The model keys that have something in the store, sorted."""
@@ -116,21 +122,23 @@ class ModelStore:
     def publish(self, manifest: Manifest) -> None:
         """Write a version and move LATEST to it; a version that is already part of the history is left as it is.
 
+        Of several publishers that would go on from one version with different ones, one succeeds.
+
         Raises:
-            StoreConflictError: LATEST is as far or farther, by another history.
+            StoreConflictError: LATEST is as far or farther, by another history, or is not at the version's parent.
         """
-        path, data = _path(manifest.key, f"manifests/{manifest.version}.json"), manifest.to_json()
+        data = manifest.to_json()
         while True:
             pointer = self._pointer(manifest.key)
-            held = self._blobs.read(path) if self._blobs.exists(path) else None
             newest = None if pointer is None else self._latest(manifest.key, pointer)
             if newest is not None and manifest.sequence <= newest.sequence:
-                self._check_replay(manifest, newest, held == data)
+                self._check_replay(manifest, newest)
                 return
-            # What LATEST never led to may be replaced: a failed attempt left it.
-            written = held == data or self._blobs.replace_pointer(path, held, data)
+            if manifest.parent != (newest and newest.version):
+                raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
+            self._create(_path(manifest.key, f"manifests/{manifest.version}.json"), data)
             target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
-            if written and self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
+            if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return
 
     def latest(self, key: str) -> Manifest | None:
@@ -160,16 +168,33 @@ class ModelStore:
             manifest = None if manifest.parent is None else self._read_manifest(key, manifest.parent)
         return found[::-1]
 
-    def _check_replay(self, manifest: Manifest, newest: Manifest, same: bool) -> None:
-        if not same:
-            raise StoreConflictError(
-                f"{self.root}, key {manifest.key!r}, is at version {newest.version}, and this run would publish another one,"
-                f" {manifest.version}, within that history. {_CHOICES}"
-            )
+    def _check_replay(self, manifest: Manifest, newest: Manifest) -> None:
+        """The file alone proves nothing: one who lost the race for LATEST has left one too."""
+        name: str | None = newest.version
+        while name is not None and _sequence(name) > manifest.sequence:
+            name = self._parent(manifest.key, name)
+        if name != manifest.version:
+            raise self._conflict(manifest, newest, "within that history")
+
+    def _conflict(self, manifest: Manifest, newest: Manifest | None, what: str) -> StoreConflictError:
+        at = newest.version if newest else "none"
+        return StoreConflictError(
+            f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish another one,"
+            f" {manifest.version}, {what}. {_CHOICES}"
+        )
+
+    def _parent(self, key: str, version: str) -> str | None:
+        """The version before; None before the first, and where older manifests were removed. Read once: a manifest never changes."""
+        if (key, version) not in self._parents:
+            found = self._read_manifest(key, version)
+            self._parents[key, version] = found.parent if found else None
+        return self._parents[key, version]
 
     def _pointer(self, key: str) -> bytes | None:
-        path = _path(key, "LATEST")
-        return self._blobs.read(path) if self._blobs.exists(path) else None
+        try:
+            return self._blobs.read(_path(key, "LATEST"))
+        except FileNotFoundError:
+            return None
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
         target = unseal(pointer, self._blobs.where(_path(key, "LATEST")))
@@ -177,10 +202,13 @@ class ModelStore:
         return Manifest.from_json(self._verified(path, target["manifest"]), self._blobs.where(path))
 
     def _read_manifest(self, key: str, version: str) -> Manifest | None:
-        # Versions come from users: only a name that the folder lists becomes a path.
-        if f"{version}.json" not in self._blobs.list(_path(key, "manifests")):
+        # Versions come from users, and become part of a path.
+        if not _VERSION.fullmatch(version):
             return None
-        return Manifest.from_json(*self._named(_path(key, f"manifests/{version}.json")))
+        try:
+            return Manifest.from_json(*self._named(_path(key, f"manifests/{version}.json")))
+        except FileNotFoundError:
+            return None
 
     def _named(self, path: str) -> tuple[bytes, str]:
         return self._blobs.read(path), self._blobs.where(path)
@@ -204,6 +232,10 @@ class ModelStore:
 
 def _path(key: str, rest: str) -> str:
     return f"{escape_key(key)}/{rest}"
+
+
+def _sequence(version: str) -> int:
+    return int(version.partition("-")[0])
 
 
 def _number(text: str) -> int | None:

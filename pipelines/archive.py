@@ -13,18 +13,18 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines.checked import read_settings_of
 from pipelines.command import command
 from pipelines.graphs import write_dead_letters
-from pipelines.options import ArchiveOptions, RecordOptions, SourceOptions
+from pipelines.options import ArchiveOptions, InputOptions, RecordOptions
 from pipelines.running import run
 from transforms.archive import WriteArchive
 from transforms.read import ReadRecords, check_patterns
 
-GROUPS = (SourceOptions, ArchiveOptions, RecordOptions)
+GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> sort into periods -> write."""
-    patterns, settings = options.view_as(SourceOptions).input, read_settings_of(options)
+    patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
     check_patterns(patterns, settings)
     given = options.view_as(ArchiveOptions)
     documents, unreadable = pipeline | "Read" >> ReadRecords(patterns, settings)

@@ -6,8 +6,11 @@ gets the same errors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
@@ -27,6 +30,26 @@ from pipelines.options import (
     SequenceOptions,
     TokeniserOptions,
 )
+
+# What Beam's file systems write to; the model store and the input have checks of their own.
+_OUTPUTS = ("archive", "output", "dead_letters", "json")
+
+
+def check_outputs(given: Mapping[str, Any]) -> None:
+    """Refuse a path on a file system that is not installed here; ``given`` are options by name.
+
+    Raises:
+        OptionError: there is such a path.
+    """
+    for name in _OUTPUTS:
+        path = given.get(name)
+        try:
+            FileSystems.get_filesystem(path or "")
+        except ValueError as error:
+            scheme = FileSystems.get_scheme(path)
+            remedy = "Run: pip install 'apache-beam[gcp]'." if scheme == "gs" else "Correct the part before ://, or install what it needs."
+            allowed = f"a path on a file system that is installed, and {scheme}:// is not"
+            raise OptionError(f"--{name}", path, allowed, remedy) from error
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:

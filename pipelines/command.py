@@ -18,16 +18,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions, _BeamArgumentParser
+from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
 
-from model.errors import BeamTopicsError, OptionError
+from model.errors import BeamTopicsError
+from pipelines.checked import check_outputs
+from pipelines.runners import complete, is_local
 
 Groups = Sequence[type[PipelineOptions]]
 
-LOCAL_RUNNER = "FnApiRunner"
-# Beam's DirectRunner would choose Prism, which it downloads, or another runner, by what the graph holds and what the network
-# gives: errors, counters and speed would change with the weather.
-_LOCAL_NAMES = {"directrunner", "direct", "switchingdirectrunner", "fnapirunner", ""}
 _BEAM_OPTIONS = "Beam's own options may be given too: --runner (default: this machine), --streaming, --direct_num_workers, ..."
 _CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
 _NO_VALUE = re.compile(r"(\S+): expected one argument")
@@ -93,39 +91,25 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
 
     Raises:
         UsageError: an unknown flag, a value of the wrong form, a missing option.
+        OptionError: options that the runner cannot work with, or a path on a file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
-    runner = (given.runner or "").rpartition(".")[2]
-    _refuse_unknown(unknown, parser, prog, local=runner.lower() in _LOCAL_NAMES)
+    _refuse_unknown(unknown, parser, prog, given.runner)
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             raise UsageError(f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog} --help shows all options.")
-    options = PipelineOptions(list(argv))
-    if runner.lower() in _LOCAL_NAMES:
-        options.view_as(StandardOptions).runner = LOCAL_RUNNER
-        _refuse_shared_cache(options.view_as(DirectOptions))
-    return options
+    check_outputs(vars(given))
+    return PipelineOptions(complete(argv, given))
 
 
-def _refuse_shared_cache(direct: DirectOptions) -> None:
-    """The local runner gives all bundles one cache token, so worker threads of one process would read each other's outdated state."""
-    if direct.direct_running_mode == "multi_threading" and direct.direct_num_workers != 1:
-        raise OptionError(
-            "--direct_running_mode",
-            direct.direct_running_mode,
-            "in_memory, or multi_processing with several workers",
-            "Use multi_processing; threads within a learner are given with --threads.",
-        )
-
-
-def _refuse_unknown(unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, local: bool) -> None:
+def _refuse_unknown(unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, runner: str | None) -> None:
     flags = [flag for action in parser._actions for flag in action.option_strings]
     for given in unknown:
         flag = given.partition("=")[0]
-        near = difflib.get_close_matches(flag, flags, 1, 0.75)
+        near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.
-        if local or near or not flag.startswith("--"):
+        if is_local(runner) or near or not flag.startswith("--"):
             hint = f"Did you mean {near[0]}?" if near else f"python -m {prog} --help shows all options."
             raise UsageError(f"{given}: there is no such option here. {hint}")
 

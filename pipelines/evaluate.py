@@ -24,10 +24,12 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import evaluation_settings_of
-from pipelines.command import LOCAL_RUNNER, command
-from pipelines.graphs import read_documents, write_dead_letters
+from pipelines.command import command
+from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.runners import LOCAL_RUNNER
 from pipelines.running import run
+from pipelines.sources import files
 from pipelines.terminal import console, figure_table, thin
 from transforms.evaluate import Evaluate
 
@@ -60,7 +62,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     versions = chosen_versions(options)
     # One model, one way to cut words: the store refuses versions with another tokeniser.
     tokeniser = TokeniserSettings.from_dict(versions[-1].settings["tokeniser"])
-    documents, dead = read_documents(pipeline, options, options.view_as(EvaluationOptions).held_out, tokeniser, "--held_out")
+    held_out = files(options, tokeniser, options.view_as(EvaluationOptions).held_out, "--held_out")
+    documents, dead = pipeline | "Read" >> held_out
     write_dead_letters([dead], options)
     lines = (
         pipeline

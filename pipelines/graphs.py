@@ -1,4 +1,4 @@
-"""The parts that several graphs share: reading, learning, and what becomes of dead letters."""
+"""The parts that several graphs share: learning, and what becomes of dead letters. :mod:`pipelines.sources` reads."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.encoding import json_lines
 from model.learn_options import LearnOptions
-from model.settings import TokeniserSettings
 from model.store import ModelStore
-from pipelines.checked import learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
+from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.read import Documents, ReadDocuments, check_patterns
 from transforms.sequence import Sequence
 from transforms.write import WriteDeadLetters
 
@@ -58,15 +58,6 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         store.resume_point("", learning.resume_from, learning.settings.islands)
 
 
-def read_documents(
-    pipeline: beam.Pipeline, options: PipelineOptions, patterns: list[str], tokeniser: TokeniserSettings, option: str = "--input"
-) -> Documents:
-    """Tokenised documents, and what could not be read; patterns that match nothing are refused now."""
-    settings = read_settings_of(options)
-    check_patterns(patterns, settings, option)
-    return pipeline | "Read" >> ReadDocuments(patterns, settings, tokeniser)
-
-
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
     """Documents to versions in the model store."""
     onward = learning.resume_from if options.view_as(TrainingOptions).resume_source == "onward" else ""
@@ -77,5 +68,9 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
     """All of them, into the folder ``--dead_letters``."""
-    folder = options.view_as(RecordOptions).dead_letters
-    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> WriteDeadLetters(folder)
+    given = options.view_as(RecordOptions)
+    if given.file_period:
+        write: beam.PTransform = GatherByPeriod(given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period)
+    else:
+        write = WriteDeadLetters(given.dead_letters)
+    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write

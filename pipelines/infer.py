@@ -19,15 +19,25 @@ from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import read_documents, write_dead_letters
-from pipelines.options import InferenceOptions, ModelVersionOptions, OutputOptions, RecordOptions, SourceOptions, StoreOptions
+from pipelines.graphs import write_dead_letters
+from pipelines.options import (
+    InferenceOptions,
+    InputOptions,
+    KafkaOptions,
+    ModelVersionOptions,
+    OutputOptions,
+    RecordOptions,
+    SourceOptions,
+    StoreOptions,
+)
 from pipelines.running import run
+from pipelines.sinks import write_mixtures
+from pipelines.sources import read_source
 from transforms.infer import TopicModelHandler
 from transforms.route import Route
-from transforms.write import WriteMixtures
 
-GROUPS = (SourceOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
-REQUIRED = {"input": "'new/*.jsonl'", "model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+GROUPS = (InputOptions, SourceOptions, KafkaOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
@@ -53,17 +63,18 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> RunInference -> write."""
-    store, settings, output = options.view_as(StoreOptions).model_store, inference_settings_of(options), options.view_as(OutputOptions)
+    store, settings = options.view_as(StoreOptions).model_store, inference_settings_of(options)
     models = chosen_models(options)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
-    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, tokeniser)
+    documents, unreadable = read_source(pipeline, options, tokeniser)
     routed = documents | "Route" >> Route(list(models))
     mixtures = [
-        routed.by_key[key] | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings))
+        routed.by_key[key]
+        | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
         for key, manifest in models.items()
     ]
     together = mixtures | "All mixtures" >> beam.Flatten()
-    _ = together | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_mixtures(together, options)
     write_dead_letters([unreadable, routed.dead_letters], options)
 
 

@@ -24,12 +24,42 @@ from pipelines.learner_flags import LEARNER_FLAGS
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 
 
-class SourceOptions(PipelineOptions):
+class InputOptions(PipelineOptions):
     """Input."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
+
+
+class SourceOptions(PipelineOptions):
+    """Source."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--source",
+            choices=("files", "replay", "kafka", "pubsub"),
+            default="files",
+            help="files: all of --input; replay: an archive, as the stream that it was; kafka, pubsub: JSON objects, live",
+        )
+        parser.add_argument("--replay_speed", type=values.speed, help="replay: event time in real time, as 3600x; without it, at once")
+        parser.add_argument("--kafka_topic", help="kafka: the topic that is read")
+        parser.add_argument("--kafka_start", help="kafka: earliest (which is the default), latest, or the ISO 8601 time of a message")
+        parser.add_argument("--until", choices=("end", "forever"), help="kafka: end: what is there now; without it, forever")
+        parser.add_argument("--idle_after", type=values.duration, help="kafka: a partition without news for so long holds nobody; 1min")
+        parser.add_argument("--max_delay", type=values.duration, help="kafka: event time by which documents may come out of order; none")
+        parser.add_argument("--pubsub_subscription", help="pubsub: projects/PROJECT/subscriptions/NAME")
+        parser.add_argument("--pubsub_timestamp_attribute", help="pubsub: the attribute with a message's event time")
+
+
+class KafkaOptions(PipelineOptions):
+    """Kafka."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--kafka_servers", help="brokers of --source=kafka and --sink=kafka: host:port, with commas")
+        parser.add_argument("--kafka_config", help="file of client properties, name=value in each line, that workers can read")
 
 
 class RecordOptions(PipelineOptions):
@@ -47,6 +77,7 @@ class RecordOptions(PipelineOptions):
         most = ParseSettings().max_document_bytes // MEGABYTE
         parser.add_argument("--max_document_mb", type=values.positive, default=most, help="longer records become dead letters")
         parser.add_argument("--dead_letters", help="folder for the records that could not be used, each with source and reason")
+        parser.add_argument("--file_period", type=values.duration, help="event time of one output file of a stream; without it, a bundle's")
 
 
 class TokeniserOptions(PipelineOptions):
@@ -92,7 +123,7 @@ class StoreOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--model_store", help="folder of the published models and checkpoints")
+        parser.add_argument("--model_store", help="folder, or gs://bucket/folder, of the published models and checkpoints")
 
 
 class TrainingOptions(PipelineOptions):
@@ -168,8 +199,10 @@ class OutputOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--output", help="folder for the mixtures")
-        parser.add_argument("--output_format", choices=("jsonl", "avro"), default="jsonl", help="of the mixtures")
+        parser.add_argument("--sink", choices=("files", "kafka"), default="files", help="where the mixtures go")
+        parser.add_argument("--output", help="files: folder for the mixtures")
+        parser.add_argument("--output_format", choices=("jsonl", "avro"), default="jsonl", help="files: of the mixtures")
+        parser.add_argument("--output_topic", help="kafka: the topic for the mixtures, as JSON")
         parser.add_argument("--top_topics", type=values.whole, default=3, help="how many topics are named beside the proportions")
 
 

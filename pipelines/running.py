@@ -9,7 +9,7 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions, StandardOptions
 from apache_beam.runners.runner import PipelineResult
 from rich.console import Console
 
@@ -32,6 +32,8 @@ def _about_us(record: logging.LogRecord) -> bool:
 def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int]:
     """Build the graph, run it to its end, print the counters to standard error and return them.
 
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job: there are no counters then.
+
     Raises:
         BeamTopicsError: an option is wrong, or a worker raised such an error.
     """
@@ -41,6 +43,8 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     try:
         with progress():
             result = pipeline.run()
+            if not _waits(options):
+                return {}
             result.wait_until_finish()
     except Exception as error:
         if (own := own_error(error)) is not None:
@@ -52,6 +56,11 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed))
     return found
+
+
+def _waits(options: PipelineOptions) -> bool:
+    # A template's launcher takes the job from that place after the program has ended.
+    return not (options.view_as(StandardOptions).no_wait_until_finish or options.view_as(GoogleCloudOptions).template_location)
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
@@ -70,7 +79,11 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
 def counters(result: PipelineResult) -> dict[str, int]:
     """Our counters by name, added up over the steps; none where the runner keeps no metrics."""
     totals: dict[str, int] = {}
-    for metric in result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
+    try:
+        metrics = result.metrics()
+    except NotImplementedError:
+        return totals
+    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
         name = metric.key.metric.name
         totals[name] = totals.get(name, 0) + (metric.committed if metric.committed is not None else metric.attempted)
     return dict(sorted(totals.items()))

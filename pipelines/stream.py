@@ -13,22 +13,23 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines import train
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import check_store, learn, learn_options_of, read_documents, write_dead_letters
-from pipelines.options import InferenceOptions, OutputOptions, SourceOptions, StreamOptions
+from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
+from pipelines.options import InferenceOptions, OutputOptions, StreamOptions
 from pipelines.running import run
+from pipelines.sinks import write_mixtures
+from pipelines.sources import read_source
 from transforms.infer import InferLabelled
 from transforms.label import Label
-from transforms.write import WriteMixtures
 
-GROUPS = (*train.GROUPS[:2], OutputOptions, StreamOptions, *train.GROUPS[2:], InferenceOptions)
-REQUIRED = {"input": "'data/*.jsonl.gz'", "model_store": "models", "output": "mixtures", "dead_letters": "dead"}
+GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], InferenceOptions)
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer -> write."""
     learning, settings = learn_options_of(options), inference_settings_of(options)
-    given, output = options.view_as(StreamOptions), options.view_as(OutputOptions)
-    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, learning.tokeniser)
+    given = options.view_as(StreamOptions)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
     label = Label(given.before_first_model, given.label_with, given.shards)
@@ -36,7 +37,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
-    _ = mixtures | "Write mixtures" >> WriteMixtures(output.output, output.output_format, output.top_topics)
+    write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 

@@ -11,18 +11,39 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines.command import command
-from pipelines.graphs import check_store, learn, learn_options_of, read_documents, write_dead_letters
-from pipelines.options import LearnerOptions, RecordOptions, SequenceOptions, SourceOptions, StoreOptions, TokeniserOptions, TrainingOptions
+from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
+from pipelines.options import (
+    InputOptions,
+    KafkaOptions,
+    LearnerOptions,
+    RecordOptions,
+    SequenceOptions,
+    SourceOptions,
+    StoreOptions,
+    TokeniserOptions,
+    TrainingOptions,
+)
 from pipelines.running import run
+from pipelines.sources import read_source
 
-GROUPS = (SourceOptions, StoreOptions, RecordOptions, TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions)
-REQUIRED = {"input": "'data/*.jsonl.gz'", "model_store": "models", "dead_letters": "dead"}
+GROUPS = (
+    InputOptions,
+    SourceOptions,
+    KafkaOptions,
+    StoreOptions,
+    RecordOptions,
+    TokeniserOptions,
+    SequenceOptions,
+    LearnerOptions,
+    TrainingOptions,
+)
+REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> sequence -> learn -> publish."""
     learning = learn_options_of(options)
-    documents, unreadable = read_documents(pipeline, options, options.view_as(SourceOptions).input, learning.tokeniser)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
     write_dead_letters([unreadable, learned.dead_letters], options)

@@ -6,6 +6,8 @@
 '1min30s'
 >>> publication("4windows")
 ('windows', 4)
+>>> speed("3600x")
+3600.0
 """
 
 from __future__ import annotations
@@ -68,6 +70,18 @@ def publication(text: str) -> Publication:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is a number of windows such as 4windows, or {DURATION}. Correct the value."
         ) from error
+
+
+def speed(text: str) -> float:
+    """Event seconds in one second: ``3600x``, or ``0.5x``.
+
+    Raises:
+        argparse.ArgumentTypeError: not a number above 0 with an x behind it.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
+    if found is None or not 0 < float(found[1]) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is a number above 0 with an x, such as 3600x. Correct the value.")
+    return float(found[1])
 
 
 def patterns(text: str) -> list[str]:

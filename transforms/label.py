@@ -163,17 +163,9 @@ class Label(beam.PTransform):
         minibatches, references = inputs
         documents = minibatches | "Documents" >> beam.FlatMap(documents_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
         versions = references | "To shards" >> beam.FlatMap(references_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
-        outputs = (
-            (documents, versions)
-            | "Together" >> beam.Flatten()
-            | "Label" >> beam.ParDo(LabelDoFn(self._before, self._with)).with_outputs(DEAD_LETTERS, main="documents")
-        )
-        labelled = outputs.documents | "Labelled" >> beam.Map(_same).with_output_types(tuple[bytes, str])
-        return Labelled(labelled, outputs[DEAD_LETTERS] | "Dead letters" >> beam.Map(_same).with_output_types(bytes))
-
-
-def _same(element: Any) -> Any:
-    return element
+        step = beam.ParDo(LabelDoFn(self._before, self._with)).with_output_types(tuple[bytes, str], **{DEAD_LETTERS: bytes})
+        outputs = (documents, versions) | "Together" >> beam.Flatten() | "Label" >> step.with_outputs(DEAD_LETTERS, main="documents")
+        return Labelled(outputs.documents, outputs[DEAD_LETTERS])
 
 
 def _reference(data: bytes) -> Reference:

@@ -39,12 +39,13 @@ class PublishDoFn(beam.DoFn):
 
     def setup(self) -> None:
         self._versions = Metrics.counter(NAMESPACE, "versions")
+        self._store = ModelStore(self._options.store)
 
     def process(self, element: tuple[bytes, bytes], head: Any = _HEAD, waiting: Any = _WAITING) -> Iterator[TimestampedValue]:
         """Publish what this candidate completes."""
         key, data = element
         options = self._options
-        publisher = Publisher(ModelStore(options.store), key.decode(), options.settings.islands, options.settings_dict())
+        publisher = Publisher(self._store, key.decode(), options.settings.islands, options.settings_dict())
         held = head.read()
         after, versions = publisher.handle(PublishHead.from_bytes(held) if held else PublishHead(), Candidate.from_bytes(data), waiting)
         head.write(after.to_bytes())

@@ -71,13 +71,13 @@ def _matched(pattern: str, option: str) -> list[str]:
     return files
 
 
-def _open(path: str) -> BinaryIO:
+def open_stored(path: str) -> BinaryIO:
     """The file as it is stored: unzipping is ours, so that damage is seen."""
     stream: BinaryIO = FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
     return stream
 
 
-class _Emit(beam.DoFn):
+class Emit(beam.DoFn):
     """Documents at their event times, tokenised where that is asked for; dead letters to the side; counts."""
 
     def __init__(self, tokeniser: TokeniserSettings | None) -> None:
@@ -92,11 +92,13 @@ class _Emit(beam.DoFn):
         if self._tokeniser_settings is not None:
             self._tokeniser = Tokeniser(self._tokeniser_settings)
 
-    def emit(self, item: Document | DeadLetter) -> Any:
+    def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
+        """The output for an item. A dead letter has the time of the element that it came from, unless another is given."""
         self._records.inc()
         if isinstance(item, DeadLetter):
             self._dead[item.reason].inc()
-            return beam.pvalue.TaggedOutput(DEAD_LETTERS, item.as_json().encode())
+            letter = item.as_json().encode()
+            return beam.pvalue.TaggedOutput(DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time))
         self._documents.inc()
         return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
 
@@ -108,7 +110,7 @@ class _Emit(beam.DoFn):
         return tokenised.to_bytes()
 
 
-class _ReadFile(_Emit):
+class _ReadFile(Emit):
     """One file, by its path."""
 
     def __init__(self, settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
@@ -116,12 +118,12 @@ class _ReadFile(_Emit):
         self._settings = settings
 
     def process(self, element: str) -> Iterator[Any]:
-        with _open(element) as stream:
+        with open_stored(element) as stream:
             for item in read_file(stream, element, self._settings):
                 yield self.emit(item)
 
 
-class _ReadInOrder(_Emit):
+class _ReadInOrder(Emit):
     """All files, one after the other: the number of a record is its time."""
 
     def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
@@ -132,13 +134,13 @@ class _ReadInOrder(_Emit):
     def process(self, element: bytes) -> Iterator[Any]:
         number = 0
         for path in check_patterns(self._patterns, self._settings):
-            with _open(path) as stream:
+            with open_stored(path) as stream:
                 for item in read_file(stream, path, self._settings, number):
                     yield self.emit(item)
                     number += 1
 
 
-class _ParseMessage(_Emit):
+class _ParseMessage(Emit):
     """One JSON object."""
 
     def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None) -> None:
@@ -166,13 +168,13 @@ class _Read(beam.PTransform):
     def expand(self, pipeline: Any) -> Documents:
         begin = pipeline | "Begin" >> beam.Impulse()
         if self._settings.time_from == "order":
-            return _outputs(begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser))
+            return documents_of(begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser))
         paths = (
             begin
             | "Files" >> beam.FlatMap(_paths, self._patterns, self._settings).with_output_types(str)
             | "Spread" >> beam.Reshuffle().with_output_types(str)
         )
-        return _outputs(paths, "ReadFile", _ReadFile(self._settings, self._tokeniser))
+        return documents_of(paths, "ReadFile", _ReadFile(self._settings, self._tokeniser))
 
 
 class ReadDocuments(_Read):
@@ -198,10 +200,11 @@ class ParseMessages(beam.PTransform):
         self._fn = _ParseMessage(source, settings, tokeniser)
 
     def expand(self, messages: beam.PCollection) -> Documents:
-        return _outputs(messages, "Parse", self._fn)
+        return documents_of(messages, "Parse", self._fn)
 
 
-def _outputs(source: beam.PCollection, name: str, fn: beam.DoFn) -> Documents:
+def documents_of(source: beam.PCollection, name: str, fn: beam.DoFn) -> Documents:
+    """Both outputs of a step that reads with :class:`Emit`."""
     typed = beam.ParDo(fn).with_output_types(bytes, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])

@@ -184,22 +184,13 @@ class Sequence(beam.PTransform):
         self._start = SequenceStart(tokeniser, settings, store, resume_from, islands)
 
     def expand(self, documents: beam.PCollection) -> Sequenced:
+        step = beam.ParDo(SequenceDoFn(self._start)).with_output_types(tuple[bytes, bytes], **{DEAD_LETTERS: bytes})
         outputs = (
             documents
             | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
-            | "Order" >> beam.ParDo(SequenceDoFn(self._start)).with_outputs(DEAD_LETTERS, main="minibatches")
+            | "Order" >> step.with_outputs(DEAD_LETTERS, main="minibatches")
         )
-        minibatches = outputs.minibatches | "Minibatches" >> _typed(tuple[bytes, bytes])
-        return Sequenced(minibatches, outputs[DEAD_LETTERS] | "Dead letters" >> _typed(bytes))
-
-
-def _typed(kind: Any) -> beam.PTransform:
-    """Give a tagged output its type, and so a coder that is not a pickle."""
-    return beam.Map(_same).with_output_types(kind)
-
-
-def _same(element: Any) -> Any:
-    return element
+        return Sequenced(outputs.minibatches, outputs[DEAD_LETTERS])
 
 
 def _keyed(data: bytes) -> tuple[bytes, bytes]:

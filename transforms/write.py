@@ -4,7 +4,8 @@
 
 A DoFn without state gathers the records of a bundle and writes them when the bundle ends, or before that at 32 MB. A bundle that is done
 again writes the same file again; if a runner cuts its bundles otherwise the second time, a record may be in two files: at least once.
-Mixtures are told apart by (key, id, model version). :mod:`model.encoding` makes the bytes.
+Mixtures are told apart by (key, id, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a runner that
+streams, :mod:`transforms.gather` makes fewer and larger files.
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
@@ -109,17 +110,22 @@ class WriteRecords(beam.PTransform):
         return windowed | "Write" >> beam.ParDo(self._fn).with_output_types(str)
 
 
-class WriteMixtures(WriteRecords):
-    """TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``.
+def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
+    """What makes a file of TopicMixture bytes.
 
     Raises:
-        OptionError: the format is neither.
+        OptionError: the format is neither jsonl nor avro.
     """
+    if output_format not in _MIXTURES:
+        raise OptionError("--output_format", output_format, "one of " + ", ".join(_MIXTURES), "Correct the spelling.")
+    return partial(_MIXTURES[output_format], top_topics=top_topics)
+
+
+class WriteMixtures(WriteRecords):
+    """TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``. Raises OptionError: the format is neither."""
 
     def __init__(self, prefix: str, output_format: str = "jsonl", top_topics: int = 3) -> None:
-        if output_format not in _MIXTURES:
-            raise OptionError("--output_format", output_format, "one of " + ", ".join(_MIXTURES), "Correct the spelling.")
-        super().__init__(prefix, "mixtures", f".{output_format}", partial(_MIXTURES[output_format], top_topics=top_topics))
+        super().__init__(prefix, "mixtures", f".{output_format}", mixture_encoder(output_format, top_topics))
 
 
 class WriteDeadLetters(WriteRecords):

@@ -130,13 +130,12 @@ class TestManifests:
         self.publish(store, 2, 5, 9)
         before = files(store)
         other = dataclasses.replace(manifest_of(sequence), **change)
-        with pytest.raises(
-            StoreConflictError, match=r"key '', is at version 000000000009-.*Use an empty model store .* or go on .* --resume_from"
-        ):
+        told = r"key '', is at version 000000000009-.*Use an empty model store .* or go on .* --resume_from, .* the same --publish_every"
+        with pytest.raises(StoreConflictError, match=told):
             store.publish(other)
         assert files(store) == before
 
-    def test_an_abandoned_manifest_is_left_out_or_replaced(self, store):
+    def test_an_abandoned_manifest_is_left_out(self, store):
         last = self.publish(store, 2)
         pointer = Path(store.root, "_", "LATEST")
         moved_back = pointer.read_bytes()
@@ -149,6 +148,27 @@ class TestManifests:
         pointer.write_bytes(moved_back)
         store.publish(manifest_of(7, last.version))
         assert [manifest.sequence for manifest in store.manifests("")] == [2, 7]
+
+    def test_what_lost_the_race_for_latest_is_no_part_of_the_history_though_its_file_is_there(self, store):
+        last = self.publish(store, 2)
+        pointer = Path(store.root, "_", "LATEST")
+        moved_back = pointer.read_bytes()
+        loser = manifest_of(5, last.version, ess=1.0)
+        store.publish(loser)
+        pointer.write_bytes(moved_back)
+        winner = manifest_of(5, last.version)
+        store.publish(winner)
+        store.publish(manifest_of(6, winner.version))
+        with pytest.raises(StoreConflictError, match=f"another one, {loser.version}, within that history"):
+            store.publish(loser)
+
+    def test_a_version_whose_parent_is_not_the_newest_is_refused(self, store):
+        first = self.publish(store, 2)
+        store.publish(manifest_of(5, first.version))
+        for parent, told in [(first.version, first.version), (None, "no version")]:
+            with pytest.raises(StoreConflictError, match=f"another one, 000000000009-.*, which follows {told}. Use an empty"):
+                store.publish(manifest_of(9, parent))
+        assert store.latest("").sequence == 5
 
     def test_history_begins_where_older_manifests_were_removed(self, store):
         self.publish(store, 2, 5, 9)
@@ -184,8 +204,11 @@ class TestManifests:
 
     def test_latest_only_moves_forward_between_threads(self, store):
         def run():
+            parent = None
             for sequence in range(1, 20):
-                store.publish(manifest_of(sequence, manifest_of(sequence - 1).version if sequence > 1 else None))
+                manifest = manifest_of(sequence, parent)
+                store.publish(manifest)
+                parent = manifest.version
 
         threads = [threading.Thread(target=run) for _ in range(4)]
         for thread in threads:

@@ -1,6 +1,7 @@
 from dataclasses import fields
 
 import pytest
+from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
@@ -8,7 +9,15 @@ from model.inference import InferenceSettings
 from model.parsing import FieldNames, ParseSettings
 from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from pipelines.checked import inference_settings_of, learner_settings_of, read_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines import archive
+from pipelines.checked import (
+    check_outputs,
+    inference_settings_of,
+    learner_settings_of,
+    read_settings_of,
+    sequence_settings_of,
+    tokeniser_settings_of,
+)
 from pipelines.learner_flags import LEARNER_FLAGS
 
 
@@ -77,3 +86,29 @@ def test_a_given_vocabulary_is_read_in_order_without_repetition(tmp_path):
 def test_a_vocabulary_that_cannot_be_read(tmp_path):
     with pytest.raises(OptionError, match=r"--vocabulary_file: .* allowed is a UTF-8 text file, one word a line"):
         learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={tmp_path / 'absent'}"))
+
+
+def test_outputs_on_known_file_systems():
+    check_outputs({"output": "folder", "dead_letters": "/a/b", "archive": "gs://bucket/archive", "json": None})
+
+
+@pytest.mark.parametrize("name", ["output", "dead_letters", "archive", "json"])
+def test_an_output_on_a_file_system_that_nobody_knows(name):
+    told = rf"--{name}: 'ftp://x/y' was given; allowed is a path on a file system that is installed, and ftp:// is not. Correct the part"
+    with pytest.raises(OptionError, match=told):
+        check_outputs({name: "ftp://x/y"})
+
+
+def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, capsys):
+    (tmp_path / "a.jsonl").write_text("{}")
+    find = FileSystems.get_filesystem
+
+    def without_gcp(path):
+        if path.startswith("gs://"):
+            raise ValueError("no such file system")
+        return find(path)
+
+    monkeypatch.setattr(FileSystems, "get_filesystem", without_gcp)
+    given = [f"--input={tmp_path}/a.jsonl", "--archive=gs://bucket/archive", f"--dead_letters={tmp_path}/dead"]
+    assert archive.main(given) == 2
+    assert capsys.readouterr().err.endswith("gs:// is not. Run: pip install 'apache-beam[gcp]'.\n")

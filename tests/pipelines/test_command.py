@@ -2,10 +2,10 @@ import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines.command import LOCAL_RUNNER, UsageError, command, parse
-from pipelines.options import LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, SourceOptions, StoreOptions
+from pipelines.command import UsageError, command, parse
+from pipelines.options import InputOptions, LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, StoreOptions
 
-GROUPS = (SourceOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
+GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
 GIVEN = ["--input=a.jsonl", "--model_store=m"]
 
@@ -48,11 +48,6 @@ def test_a_missing_option_comes_with_an_example(argv):
         parse(argv, "pipelines.x", "", GROUPS, REQUIRED)
 
 
-@pytest.mark.parametrize("runner", [[], ["--runner=DirectRunner"], ["--runner=direct"], ["--runner=apache_beam.runners.DirectRunner"]])
-def test_local_runs_have_one_runner(runner):
-    assert parsed(*runner).view_as(StandardOptions).runner == LOCAL_RUNNER
-
-
 def test_beams_options_pass():
     options = parsed("--streaming", "--direct_num_workers=2", "--runner=PrismRunner")
     assert options.view_as(StandardOptions).streaming
@@ -61,7 +56,7 @@ def test_beams_options_pass():
 
 
 def test_another_runner_may_know_options_that_nobody_here_knows():
-    parsed("--runner=FlinkRunner", "--checkpointing_interval=1000")
+    parsed("--runner=FlinkRunner", "--flink_master=[local]", "--checkpointing_interval=1000", "--checkpointing_mode=EXACTLY_ONCE")
     with pytest.raises(UsageError, match="Did you mean --topics?"):
         parsed("--runner=FlinkRunner", "--topisc=20")
 
@@ -108,10 +103,3 @@ def test_no_two_groups_have_the_same_option():
     ours = [group for group in PipelineOptions.__subclasses__() if group.__module__ == OutputOptions.__module__]
     assert len(ours) > 8
     PipelineOptions(["--input=a"]).get_all_options()
-
-
-def test_worker_threads_that_would_share_outdated_state_are_refused():
-    with pytest.raises(OptionError, match="--direct_running_mode: 'multi_threading' was given; allowed is in_memory, or multi_processing"):
-        parsed("--direct_running_mode=multi_threading", "--direct_num_workers=2")
-    parsed("--direct_running_mode=multi_threading")
-    parsed("--direct_running_mode=multi_processing", "--direct_num_workers=2")

@@ -195,6 +195,28 @@ def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
     assert "Run: pip install matplotlib" in capsys.readouterr().err
 
 
+def test_outputs_by_period_are_the_same_rows_in_fewer_files(corpus, tmp_path):
+    source = [*common(corpus, tmp_path), *FLAGS]
+    assert stream.main([*source, f"--output={tmp_path / 'bundles'}"]) == 0
+    gathered = [*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'periods'}", f"--dead_letters={tmp_path / 'fewer'}"]
+    assert stream.main([*gathered, "--file_period=20d"]) == 0
+
+    def rows(name):
+        return sorted(map(str, lines(tmp_path / name)))
+
+    assert rows("periods") == rows("bundles")
+    assert rows("fewer") == rows("dead")
+
+
+def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
+    into = [f"--archive={tmp_path / 'archive'}", f"--dead_letters={tmp_path / 'dead'}", "--shard_period=10d"]
+    assert archive.main([f"--input={corpus}", *into]) == 0
+    one = trained(tmp_path / "archive" / "*.avro", tmp_path)
+    other = trained(tmp_path / "archive" / "*.avro", tmp_path, "--source=replay", store="other")
+    assert len(one.manifests("")) >= 3
+    assert one.manifests("") == other.manifests("")
+
+
 def test_show_prints_topics_and_versions(corpus, tmp_path, capsys):
     store = trained(corpus, tmp_path)
     capsys.readouterr()

@@ -1,6 +1,9 @@
 import logging
+from types import SimpleNamespace
 
+import apache_beam as beam
 import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import BeamTopicsError, DivergedError, OptionError
 from pipelines.running import own_error, run
@@ -37,3 +40,22 @@ def test_nothing_is_left_behind_when_a_graph_cannot_be_built():
     with pytest.raises(OptionError):
         run(build, None)
     assert logging.getLogger().filters == before
+
+
+@pytest.mark.parametrize("flag", ["--no_wait_until_finish", "--template_location=gs://bucket/job"])
+def test_a_job_that_is_only_submitted_is_not_waited_for(monkeypatch, flag):
+    """A result without anything: to wait, or to ask for counters, would be an error."""
+    monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: SimpleNamespace())
+    assert run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner", flag])) == {}
+
+
+def test_a_runner_without_metrics():
+    class Result(beam.runners.runner.PipelineResult):
+        def wait_until_finish(self, duration=None):
+            self._state = "DONE"
+
+    result = Result("RUNNING")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(beam.Pipeline, "run", lambda pipeline: result)
+        assert run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"])) == {}
+    assert result.state == "DONE"

@@ -111,6 +111,25 @@ def test_late_documents_are_kept():
     assert found == [(("a",), 10), (("late",), 20), (("b",), 30)]
 
 
+def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_drained():
+    """A drain takes the watermark to its end, wherever the stream is; nobody would send these documents again."""
+
+    def at(item):
+        return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
+
+    events = test_stream.TestStream().add_elements([at(document("a", 5)), at(document("b", 13))]).advance_watermark_to(11)
+    events.add_elements([at(document("c", 12))]).advance_watermark_to(14).advance_watermark_to_infinity()
+    flags = PipelineOptions([])
+    flags.view_as(StandardOptions).streaming = True
+    pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
+    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced.minibatches | beam.ParDo(Collect("minibatches"))
+    pipeline.run().wait_until_finish()
+    sent, (end,) = links()
+    assert [link.minibatch().ids for link in sent] == [("a",), ("c", "b")]
+    assert end.sequence == 2
+
+
 def test_timers_are_whole_milliseconds_rounded_up():
     assert [timer_time(t).micros for t in (0, 1, 999, 1000, -1, -1000)] == [0, 1000, 1000, 1000, 0, -1000]
 

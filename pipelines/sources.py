@@ -1,0 +1,112 @@
+"""``--source``: where the documents come from, and which options go with which source.
+
+| ``--source`` | reads | options of its own |
+|---|---|---|
+| ``files`` | files, in any order | ``--input``, ``--format``, ``--time_from`` |
+| ``replay`` | an archive, as the stream that it was | ``--input``, ``--replay_speed`` |
+| ``kafka`` | JSON objects, live | ``--kafka_...``, ``--until``, ``--idle_after``, ``--max_delay`` |
+| ``pubsub`` | JSON objects, live | ``--pubsub_...`` |
+
+An option that belongs to another source than the one that was chosen is refused, because it would be ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.settings import TokeniserSettings
+from model.times import MICROSECONDS_PER_SECOND
+from pipelines.checked import read_settings_of
+from pipelines.options import InputOptions, KafkaOptions, OutputOptions, SourceOptions
+from pipelines.own import Own, check_own
+from transforms.kafka import ReadKafka, partitions_of
+from transforms.kafka_client import KafkaSettings, properties
+from transforms.pubsub import ReadPubSub
+from transforms.read import Documents, ReadDocuments, check_patterns
+from transforms.replay import ReplayArchive, archive_of
+
+_OWN: Own = {
+    "files": {"input": None, "format": "auto", "time_from": "field"},
+    "replay": {"input": None, "replay_speed": None},
+    "kafka": dict.fromkeys(("kafka_servers", "kafka_config", "kafka_topic", "kafka_start", "until", "idle_after", "max_delay")),
+    "pubsub": dict.fromkeys(("pubsub_subscription", "pubsub_timestamp_attribute")),
+}
+_NEEDED = {
+    "files": {"input": "'data/*.jsonl.gz'"},
+    "replay": {"input": "'archive/*.avro'"},
+    "kafka": {"kafka_servers": "localhost:9092", "kafka_topic": "documents"},
+    "pubsub": {"pubsub_subscription": "projects/me/subscriptions/documents"},
+}
+_MINUTE = 60 * MICROSECONDS_PER_SECOND
+
+
+def read_source(pipeline: beam.Pipeline, options: PipelineOptions, tokeniser: TokeniserSettings) -> Documents:
+    """Tokenised documents from ``--source``, and what could not be read.
+
+    Raises:
+        UsageError: an option that the source needs is missing.
+        OptionError: one is given that it does not have, or a value cannot be used.
+        SourceError: the source is not there.
+    """
+    source = options.view_as(SourceOptions).source
+    sink_is_kafka = options.view_as(OutputOptions).sink == "kafka"
+    check_own(options, "source", source, _OWN, _NEEDED, shared={"kafka_servers", "kafka_config"} if sink_is_kafka else ())
+    return pipeline | "Read" >> _SOURCES[source](options, tokeniser)
+
+
+def files(options: PipelineOptions, tokeniser: TokeniserSettings, patterns: list[str], option: str = "--input") -> ReadDocuments:
+    """All of the files that the patterns match; patterns that match nothing are refused now."""
+    settings = read_settings_of(options)
+    check_patterns(patterns, settings, option)
+    return ReadDocuments(patterns, settings, tokeniser)
+
+
+def _files(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
+    return files(options, tokeniser, options.view_as(InputOptions).input)
+
+
+def _replay(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReplayArchive:
+    patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
+    replay = ReplayArchive(patterns, settings, tokeniser, options.view_as(SourceOptions).replay_speed)
+    archive_of(b"", patterns, settings)
+    return replay
+
+
+def kafka_settings_of(options: PipelineOptions) -> KafkaSettings:
+    """Checked settings of the Kafka source."""
+    given, kafka = options.view_as(SourceOptions), options.view_as(KafkaOptions)
+    return KafkaSettings(
+        servers=kafka.kafka_servers,
+        topic=given.kafka_topic,
+        config=kafka.kafka_config or "",
+        start=given.kafka_start or "earliest",
+        until=given.until or "forever",
+        idle_after=(given.idle_after or _MINUTE) / MICROSECONDS_PER_SECOND,
+        max_delay=given.max_delay or 0,
+    )
+
+
+def _kafka(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadKafka:
+    settings = kafka_settings_of(options)
+    properties(settings.config)
+    for _ in partitions_of(b"", settings):
+        # Only to see that the topic is there; workers look again.
+        break
+    return ReadKafka(settings, read_settings_of(options).parse, tokeniser)
+
+
+def _pubsub(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadPubSub:
+    given = options.view_as(SourceOptions)
+    return ReadPubSub(given.pubsub_subscription, given.pubsub_timestamp_attribute, read_settings_of(options).parse, tokeniser)
+
+
+_SOURCES: dict[str, Callable[[PipelineOptions, TokeniserSettings], Any]] = {
+    "files": _files,
+    "replay": _replay,
+    "kafka": _kafka,
+    "pubsub": _pubsub,
+}

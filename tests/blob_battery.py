@@ -1,0 +1,149 @@
+"""What every kind of :class:`model.blobs.Blobs` promises. Test modules subclass :class:`Battery`; their ``root`` is an empty store."""
+
+import os
+import queue
+import threading
+from multiprocessing import get_context
+
+import pytest
+from made import manifest_of
+
+from model.blobs import blobs_at
+from model.errors import StoreConflictError
+from model.store import ModelStore
+
+DEADLINE = 120
+LARGE = os.urandom(1 << 20) * 9
+
+
+class Battery:
+    """The contract."""
+
+    def test_create_writes_once_and_never_over_other_bytes(self, root):
+        blobs = blobs_at(root)
+        assert blobs.create("k/file", b"one")
+        assert blobs.create("k/file", b"one")
+        assert not blobs.create("k/file", b"two")
+        assert blobs.read("k/file") == b"one"
+
+    @pytest.mark.parametrize("data", [b"", b"\r\n--\0\xff", LARGE], ids=["empty", "bytes", "large"])
+    def test_what_is_written_is_read(self, root, data):
+        blobs = blobs_at(root)
+        assert blobs.create("file", data)
+        assert blobs.create("file", data)
+        assert not blobs.create("file", data + b"1")
+        assert blobs.read("file") == data
+
+    def test_missing(self, root):
+        blobs = blobs_at(root)
+        assert not blobs.exists("k/file")
+        assert blobs.list("k") == blobs.list("") == []
+        with pytest.raises(FileNotFoundError, match="file"):
+            blobs.read("k/file")
+
+    def test_a_folder_is_no_file(self, root):
+        blobs = blobs_at(root)
+        blobs.create("a/b/c", b"")
+        assert [blobs.exists(path) for path in ("a", "a/b", "a/b/c", "a/b/c/d")] == [False, False, True, False]
+
+    def test_list_marks_folders_and_hides_hidden_files(self, root):
+        blobs = blobs_at(root)
+        for path in ("b", "a/x", "a/y/z", "ab/x", "a/.hidden"):
+            blobs.create(path, b"")
+        assert blobs.list("") == ["a/", "ab/", "b"]
+        assert blobs.list("a") == ["x", "y/"]
+
+    def test_list_of_many(self, root):
+        blobs = blobs_at(root)
+        names = [f"{number:03}" for number in range(40)]
+        for name in names:
+            blobs.create(f"k/{name}", b"")
+        assert blobs.list("k") == names
+
+    @pytest.mark.parametrize("name", ["%2E%2E/a", "a b", "ü", "a#b?c=d&e", "a+b", "%"])
+    def test_names_are_taken_as_they_are(self, root, name):
+        blobs = blobs_at(root)
+        blobs.create(f"k/{name}", b"x")
+        assert blobs.read(f"k/{name}") == b"x"
+        assert blobs.list("k") == [name.partition("/")[0] + "/" * ("/" in name)]
+
+    def test_a_pointer_changes_only_from_what_was_expected(self, root):
+        blobs = blobs_at(root)
+        assert not blobs.replace_pointer("p", b"", b"0")
+        assert blobs.replace_pointer("p", None, b"1")
+        assert not blobs.replace_pointer("p", None, b"2")
+        assert not blobs.replace_pointer("p", b"0", b"2")
+        assert blobs.replace_pointer("p", b"1", b"2")
+        assert blobs.read("p") == b"2"
+
+    def test_a_pointer_loses_no_step_between_threads(self, root):
+        blobs = blobs_at(root)
+        blobs.replace_pointer("p", None, b"0")
+
+        def climb():
+            for _ in range(10):
+                while True:
+                    old = blobs.read("p")
+                    if blobs.replace_pointer("p", old, str(int(old) + 1).encode()):
+                        break
+
+        threads = [threading.Thread(target=climb) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(DEADLINE)
+        assert blobs.read("p") == b"40"
+
+    def test_two_processes_race_for_latest(self, root, rounds):
+        """One winner each time; a reader meanwhile sees whole versions only, and never an older one than before."""
+        context = get_context("spawn")
+        barrier, results = context.Barrier(2), context.Queue()
+        racers = [context.Process(target=race, args=(root, name, rounds, barrier, results), daemon=True) for name in "ab"]
+        for racer in racers:
+            racer.start()
+        seen = _watch(root, racers)
+        outcomes = sorted(_taken(results) for _ in range(2 * rounds))
+        for racer in racers:
+            racer.join(DEADLINE)
+        for number in range(rounds):
+            assert sorted(won for at, _, won in outcomes if at == number) == [False, True], number
+        winners = [name for _, name, won in outcomes if won]
+        history = ModelStore(root).manifests("")
+        assert [manifest.snapshot[:1] for manifest in history] == winners
+        assert [manifest.sequence for manifest in history] == list(range(1, rounds + 1))
+        assert seen == sorted(seen)
+        assert {"a", "b"} == set(winners)
+
+
+def race(root, name, rounds, barrier, results):
+    """One publisher: in each round it would follow the newest version with one of its own."""
+    store = ModelStore(root)
+    for number in range(rounds):
+        barrier.wait(DEADLINE)
+        newest = store.latest("")
+        barrier.wait(DEADLINE)
+        try:
+            store.publish(manifest_of(number + 1, newest and newest.version, snapshot=name * 64))
+            won = True
+        except StoreConflictError:
+            won = False
+        results.put((number, name, won))
+
+
+def _watch(root, racers):
+    """The sequences that a reader sees while they race."""
+    store, seen = ModelStore(root), []
+    while any(racer.is_alive() for racer in racers) and (not seen or len(seen) < 100_000):
+        newest = store.latest("")
+        seen.append(newest.sequence if newest else 0)
+        if all(racer.exitcode == 0 for racer in racers):
+            break
+        racers[0].join(0.002)
+    return seen
+
+
+def _taken(results):
+    try:
+        return results.get(timeout=DEADLINE)
+    except queue.Empty:
+        raise AssertionError("a racer died") from None

@@ -1,0 +1,117 @@
+"""The Dataflow job of every pipeline, as it would be submitted: a dry run builds it without a network and without an account."""
+
+import base64
+import bz2
+import functools
+import json
+import runpy
+import sys
+import warnings
+import zlib
+from contextlib import suppress
+from unittest.mock import patch
+
+from apache_beam.portability.api import beam_runner_api_pb2 as api
+from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
+from apache_beam.runners.portability.stager import Stager
+from made import manifest_of, random_snapshot
+
+from model.learn_options import LearnOptions
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.store import ModelStore
+from pipelines import archive, evaluate, infer, stream, train
+
+DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
+IMAGE = "--sdk_container_image=registry/beam-topics:1"
+_FILES, _ARCHIVE = "--input={folder}/corpus.jsonl", "--input={folder}/archive/*.avro"
+_DEAD, _STORE, _NEW = "--dead_letters=gs://bucket/dead", "--model_store=gs://bucket/models", "--model_store=gs://bucket/new"
+_OUTPUT = "--output=gs://bucket/mixtures"
+_MESSAGES = ["--source=pubsub", "--pubsub_subscription=projects/my-project/subscriptions/documents", "--streaming"]
+GRAPHS = {
+    "archive": (archive, [_FILES, "--archive=gs://bucket/archive", _DEAD]),
+    "train": (train, [_FILES, _NEW, _DEAD]),
+    "train, islands": (train, [_FILES, _NEW, _DEAD, "--islands=4", "--particles=8", "--initial_documents=9", "--key_field=label"]),
+    "train, resumed": (train, [_FILES, _NEW, _DEAD, "--key_field=label", "--resume_from=latest", "--resume_source=onward"]),
+    "train, replay": (train, ["--source=replay", _ARCHIVE, _NEW, _DEAD, "--streaming"]),
+    "train, messages": (train, [*_MESSAGES, _NEW, _DEAD]),
+    "stream": (stream, [_FILES, _NEW, _OUTPUT, _DEAD]),
+    "stream, messages": (stream, [*_MESSAGES, _NEW, _OUTPUT, _DEAD, "--label_with=latest"]),
+    "infer": (infer, [_FILES, _STORE, _OUTPUT, _DEAD]),
+    "infer, keys": (infer, [_FILES, _STORE, _OUTPUT, _DEAD, "--key_field=label", "--output_format=avro"]),
+    "evaluate": (evaluate, ["--held_out={folder}/corpus.jsonl", _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
+}
+
+
+class Built(Exception):
+    """The job is there; what a pipeline does after its run has nothing to do here."""
+
+
+def prepare(folder):
+    """What the graphs look at while they are built: files here, and a model in the bucket."""
+    rows = [{"id": str(n), "timestamp": n * 40_000, "text": "a ship sailed", "label": "x"} for n in range(9)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    archived = [f"--input={folder}/corpus.jsonl", f"--archive={folder}/archive", f"--dead_letters={folder}/dead"]
+    assert archive.main(archived) == 0
+    learning = LearnOptions(LearnerSettings(), TokeniserSettings(), SequenceSettings(), "")
+    store = ModelStore("gs://bucket/models")
+    for key in ("", "x"):
+        digest = store.put_snapshot(random_snapshot(key=key))
+        store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.settings_dict()))
+
+
+@functools.cache
+def job_of(name, folder, *flags):
+    """The pipeline proto of a graph's job, made by its own command line, in which its module is ``__main__``."""
+    module, argv = GRAPHS[name]
+    given = [flag.format(folder=folder) for flag in argv]
+    run = DataflowRunner.run_pipeline
+
+    def recorded(runner, pipeline, options):
+        raise Built(run(runner, pipeline, options).job.proto_pipeline)
+
+    command = [module.__name__, *given, *DATAFLOW, *(flags or [IMAGE])]
+    # A list of what is installed here is sent along for support; making it takes seconds.
+    unlisted = patch.object(Stager, "_create_stage_submission_env_dependencies", return_value=[])
+    with patch.object(DataflowRunner, "run_pipeline", recorded), patch.object(sys, "argv", command), unlisted, warnings.catch_warnings():
+        # It is imported already, and that is as it should be: workers import it too.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            runpy.run_module(module.__name__, run_name="__main__", alter_sys=True)
+        except Built as built:
+            return built.args[0]
+
+
+def pardos(job):
+    """(name, transform, payload) of every ParDo."""
+    for transform in job.components.transforms.values():
+        if transform.spec.urn.startswith(("beam:transform:pardo", "beam:transform:sdf")):
+            yield transform.unique_name, transform, api.ParDoPayload.FromString(transform.spec.payload)
+
+
+def coders_within(job, coder):
+    """The URNs of a coder and all that it is made of."""
+    held = job.components.coders[coder]
+    return {held.spec.urn}.union(*(coders_within(job, inner) for inner in held.component_coder_ids))
+
+
+def pickles(job):
+    """Every pickle that workers would load for a step: (where, bytes as they are sent)."""
+    for name, _, payload in pardos(job):
+        yield name, payload.do_fn.payload
+    for name, transform in job.components.transforms.items():
+        if transform.spec.urn == "beam:transform:window_into:v1":
+            window_fn = api.WindowIntoPayload.FromString(transform.spec.payload).window_fn
+            if window_fn.payload:
+                yield name, window_fn.payload
+    for name, strategy in job.components.windowing_strategies.items():
+        if strategy.window_fn.payload:
+            yield name, strategy.window_fn.payload
+
+
+def unpacked(pickle):
+    """A pickle's own bytes: it is sent compressed, in letters."""
+    data = base64.b64decode(pickle)
+    for unpack in (bz2.decompress, zlib.decompress):
+        with suppress(OSError, zlib.error):
+            return unpack(data)
+    return data

@@ -1,0 +1,64 @@
+"""Runs the bundles of a splittable DoFn by hand, as a runner does, and takes the rest away where a test wants it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.runners.sdf_utils import RestrictionTrackerView, ThreadsafeRestrictionTracker, ThreadsafeWatermarkEstimator
+from apache_beam.transforms.window import TimestampedValue
+
+from model.records import Document, TokenisedDocument
+
+
+@dataclass
+class Bundle:
+    """What a bundle gave: outputs, the rest and the watermark, which are None at the end, and the seconds to wait."""
+
+    outputs: list[Any] = field(default_factory=list)
+    rest: bytes | None = None
+    watermark: int | None = None
+    seconds: float = 0.0
+
+
+def bundle(fn, element, restriction=None, state=None, stop_after=None):
+    """One bundle; with ``stop_after`` the runner takes the rest away behind so many outputs."""
+    restriction = fn.initial_restriction(element) if restriction is None else restriction
+    state = fn.initial_estimator_state(element, restriction) if state is None else state
+    tracker = ThreadsafeRestrictionTracker(fn.create_tracker(restriction))
+    estimator = ThreadsafeWatermarkEstimator(fn.create_watermark_estimator(state))
+    done = Bundle()
+    for output in fn.process(element, RestrictionTrackerView(tracker), estimator):
+        done.outputs.append(output)
+        if len(done.outputs) == stop_after:
+            _, done.rest = tracker.try_split(0)
+            done.watermark = estimator.get_estimator_state()
+    if deferred := tracker.deferred_status():
+        assert done.rest is None
+        done.rest, seconds = deferred
+        done.seconds = float(seconds)
+    if done.watermark is None and done.rest is not None:
+        done.watermark = estimator.get_estimator_state()
+    tracker.check_done()
+    return done
+
+
+def to_the_end(fn, element, most=10_000, **others):
+    """All bundles one after the other."""
+    bundles = [bundle(fn, element, **others)]
+    while bundles[-1].rest is not None:
+        assert len(bundles) < most
+        bundles.append(bundle(fn, element, bundles[-1].rest, bundles[-1].watermark, **others))
+    return bundles
+
+
+def ids(bundles):
+    """The ids of the documents of bundles, in order; dead letters are None."""
+    return [_id(output) for done in bundles for output in done.outputs]
+
+
+def _id(output):
+    if isinstance(output, beam.pvalue.TaggedOutput):
+        return None
+    assert isinstance(output, TimestampedValue)
+    data = output.value
+    return (TokenisedDocument if data[:4] == TokenisedDocument.MAGIC else Document).from_bytes(data).id

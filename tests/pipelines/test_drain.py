@@ -1,0 +1,156 @@
+"""A stream that is drained and continued by another job, and a job that is updated: nothing is lost, and the chain goes on.
+
+A drain looks to the graph like the end of its input: the sources stop, and the watermark goes to its end. So the first half of a corpus is
+a drained job, and a second job with the other half, ``--resume_from`` and ``--resume_source=onward`` continues it.
+"""
+
+import json
+import re
+
+import fake_learner
+import pytest
+
+from model.store import ModelStore
+from pipelines import stream, train
+
+COUNT = 60
+DAY, WEEK = 86_400, 7 * 86_400_000_000
+FLAGS = ["--window=7d", "--publish_every=14d", "--minibatch_size=5", "--learner=fake", "--topics=3", "--checkpoint_tokens=60"]
+WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
+ONWARD = ["--resume_from=latest", "--resume_source=onward"]
+
+
+@pytest.fixture(autouse=True)
+def no_failures():
+    fake_learner.FAILURES.at = []
+
+
+def time_of(row):
+    return row["timestamp"] * 1_000_000
+
+
+def text(number):
+    return " ".join(WORDS[(number * step) % 6] for step in range(1, 9))
+
+
+ROWS = [{"id": f"d{number}", "timestamp": number * DAY * 2 // 3, "text": text(number)} for number in range(COUNT)]
+WINDOWS = sorted({time_of(row) // WEEK for row in ROWS})
+BOUNDARY = next(at for at, row in enumerate(ROWS) if time_of(row) // WEEK == WINDOWS[3])
+# Three documents of the window are on this side.
+MIDDLE = BOUNDARY + 3
+REST_OF_WINDOW = sum(time_of(row) // WEEK == WINDOWS[3] for row in ROWS[MIDDLE:])
+
+
+def lines(folder):
+    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def part(tmp_path, name, rows):
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def learn(tmp_path, rows, *flags, store="models", pipeline=train):
+    given = [f"--input={part(tmp_path, 'input', rows)}", f"--model_store={tmp_path / store}", f"--dead_letters={tmp_path / 'dead'}"]
+    assert pipeline.main([*given, *FLAGS, *flags]) == 0
+    return ModelStore(str(tmp_path / store))
+
+
+def end_of(store):
+    """What the learner came to, and how much of it was learned."""
+    newest = store.latest("")
+    return newest.fingerprint, newest.snapshot, newest.documents, newest.tokens
+
+
+def late(error):
+    found = re.search(r"late_documents (\d+)", error)
+    return int(found[1]) if found else 0
+
+
+def test_drained_in_the_middle_of_a_window(tmp_path, capsys):
+    before = learn(tmp_path, ROWS[:MIDDLE]).manifests("")
+    # All that came was learned, the window that had not ended included.
+    assert before[-1].documents == MIDDLE
+    capsys.readouterr()
+    store = learn(tmp_path, ROWS[MIDDLE:], *ONWARD)
+    after = store.manifests("")
+    assert after[: len(before)] == before
+    assert after[-1].documents == COUNT
+    assert after[-1].tokens == sum(len(row["text"].split()) for row in ROWS)
+    # The rest of that window came after it was closed, and joined the next.
+    assert late(capsys.readouterr().err) == REST_OF_WINDOW > 0
+    assert not (tmp_path / "dead").exists()
+
+
+def test_drained_between_two_windows_it_comes_to_the_bits_of_a_run_that_nothing_happened_to(tmp_path, capsys):
+    whole = end_of(learn(tmp_path, ROWS, store="whole"))
+    learn(tmp_path, ROWS[:BOUNDARY])
+    assert end_of(learn(tmp_path, ROWS[BOUNDARY:], *ONWARD)) == whole
+    assert late(capsys.readouterr().err) == 0
+
+
+def test_drained_twice_and_with_islands(tmp_path):
+    islands = ["--islands=3", "--particles=6", "--initial_documents=9"]
+    whole = end_of(learn(tmp_path, ROWS, *islands, store="whole"))
+    again = next(at for at, row in enumerate(ROWS) if time_of(row) // WEEK == WINDOWS[-1])
+    learn(tmp_path, ROWS[:BOUNDARY], *islands)
+    learn(tmp_path, ROWS[BOUNDARY:again], *islands, *ONWARD)
+    assert end_of(learn(tmp_path, ROWS[again:], *islands, *ONWARD)) == whole
+
+
+def test_every_document_is_labelled_once_and_the_second_job_begins_with_the_newest_model_of_the_first(tmp_path):
+    flags = [f"--output={tmp_path / 'mixtures'}", "--before_first_model=prior"]
+    newest = learn(tmp_path, ROWS[:MIDDLE], *flags, pipeline=stream).latest("")
+    store = learn(tmp_path, ROWS[MIDDLE:], *flags, *ONWARD, pipeline=stream)
+    labels = {row["id"]: row["model_version"] for row in lines(tmp_path / "mixtures")}
+    assert len(labels) == len(lines(tmp_path / "mixtures")) == COUNT
+    first_after = store.manifests("")[[m.version for m in store.manifests("")].index(newest.version) + 1]
+    for row in ROWS[MIDDLE:]:
+        if (time_of(row) // WEEK + 1) * WEEK <= first_after.event_time:
+            assert labels[row["id"]] == newest.version
+
+
+CHANGED = ["--publish_every=3windows", "--checkpoint_tokens=100", "--threads=2", "--max_state_mb=100", "--max_document_mb=1"]
+
+
+def test_an_update_with_other_options_keeps_the_chain(tmp_path):
+    whole = end_of(learn(tmp_path, ROWS, store="whole"))
+    learn(tmp_path, ROWS[:BOUNDARY])
+    store = learn(tmp_path, ROWS[BOUNDARY:], *ONWARD, *CHANGED)
+    assert end_of(store) == whole
+    versions = store.manifests("")
+    assert [manifest.parent for manifest in versions] == [None, *(manifest.version for manifest in versions[:-1])]
+
+
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [
+        ("--window=3d", "sequence.window is 604800000000 there and 259200000000 here"),
+        ("--minibatch_size=4", "sequence.minibatch_size is 5 there and 4 here"),
+        ("--min_word_length=4", "tokeniser.min_length is"),
+        ("--topics=4", "learner.topics is 3 there and 4 here"),
+        ("--seed=8", "learner.seed is"),
+    ],
+)
+def test_changed_settings_of_learning_are_refused(tmp_path, capsys, flag, told):
+    store = learn(tmp_path, ROWS[:BOUNDARY])
+    before = store.manifests("")
+    capsys.readouterr()
+    given = [
+        f"--input={part(tmp_path, 'rest', ROWS[BOUNDARY:])}",
+        f"--model_store={tmp_path / 'models'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+    ]
+    assert train.main([*given, *FLAGS, *ONWARD, flag]) == 2
+    error = capsys.readouterr().err
+    assert told in error and "Give the same settings, or use an empty model store." in error and error.count("\n") == 1
+    assert store.manifests("") == before
+
+
+def test_reading_again_what_was_drained_within_a_window_is_refused_with_the_way_out(tmp_path, capsys):
+    learn(tmp_path, ROWS[:MIDDLE])
+    capsys.readouterr()
+    given = [f"--input={part(tmp_path, 'all', ROWS)}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
+    assert train.main([*given, *FLAGS, "--resume_from=latest"]) == 2
+    assert "--resume_source=onward" in capsys.readouterr().err

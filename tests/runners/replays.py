@@ -1,0 +1,138 @@
+"""One archive, learned and labelled on any runner; and what must be the same wherever it was.
+
+Two keys of 600 documents each over 120 days, in windows of a day and minibatches of five; a version every ten days.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from runners.processes import Server
+from runners.tools import ROOT
+from streams import final_states
+
+from model.store import ModelStore
+from pipelines import archive
+
+DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12
+KEYS = ("law", "sea")
+TOPICS = (
+    "ship sailed harbour sailor ocean wind mast anchor storm deck island captain",
+    "judge court verdict lawyer witness trial appeal jury prison crime law oath",
+)
+FLAGS = [
+    "--window=1d",
+    "--publish_every=10d",
+    "--key_field=key",
+    "--minibatch_size=5",
+    "--topics=4",
+    "--initial_documents=40",
+    "--checkpoint_tokens=1500",
+]
+_DAY = 86_400
+
+
+class Outcome(NamedTuple):
+    """What a run leaves: the manifests, the learners' last states (with fingerprint and digest), the labels, of each key."""
+
+    manifests: list
+    states: list
+    labels: dict
+
+
+def write_archive(folder: Path) -> Path:
+    """Made-up documents about ships or courts, as ``pipelines.archive`` writes them; the folder of the archive."""
+    source = folder / "documents.jsonl"
+    with source.open("w", encoding="utf-8") as lines:
+        for number in range(DOCUMENTS):
+            words = TOPICS[number // 2 % 2].split()
+            text = " ".join(words[(number * step + step * step) % len(words)] for step in range(1, 21))
+            row = {"id": str(number), "timestamp": number * DAYS * _DAY // DOCUMENTS, "text": text, "key": KEYS[number % 2]}
+            lines.write(json.dumps(row) + "\n")
+    dead = folder / "archive-dead"
+    assert archive.main([f"--input={source}", f"--archive={folder / 'archive'}", f"--dead_letters={dead}", "--key_field=key"]) == 0
+    return folder / "archive"
+
+
+def command(archived: Path, folder: Path, *flags: str) -> list[str]:
+    """``pipelines.stream`` over the archive, with all its outputs in the folder."""
+    places = [f"--model_store={folder / 'models'}", f"--output={folder / 'mixtures'}", f"--dead_letters={folder / 'dead'}"]
+    source = ["--source=replay", f"--input={archived}/*.avro"]
+    return [sys.executable, "-m", "pipelines.stream", *source, *places, *FLAGS, *flags]
+
+
+def run(archived: Path, folder: Path, *flags: str, seconds: float = 300) -> Outcome:
+    """Run it to its end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with Server("pipeline", command(archived, folder, *flags), folder, cwd=ROOT) as pipeline:
+        finish(pipeline, seconds)
+    return outcome(folder)
+
+
+def finish(pipeline: Server, seconds: float) -> None:
+    """Wait for the end of a pipeline. Raises AssertionError: it failed, or took longer."""
+    try:
+        code = pipeline.process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        code = "no end"
+    assert code == 0, f"{code}: {pipeline.output()[-3000:]}"
+
+
+def outcome(folder: Path) -> Outcome:
+    """What a run left in its folder."""
+    store = ModelStore(str(folder / "models"))
+    return Outcome([store.manifests(key) for key in KEYS], [final_states(folder / "models", key) for key in KEYS], labels(folder))
+
+
+def labels(folder: Path) -> dict:
+    """The mixtures in the output by key, id and version. Raises AssertionError: one was written with two contents."""
+    found: dict = {}
+    for path in (folder / "mixtures").glob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            assert found.setdefault((row["key"], row["id"], row["model_version"]), row) == row
+    return found
+
+
+def versions(folder: Path) -> int:
+    """How many versions all keys have together, as far as LATEST leads."""
+    store = ModelStore(str(folder / "models"))
+    return sum(len(store.manifests(key)) for key in KEYS)
+
+
+@contextmanager
+def latest_never_goes_back(folder: Path):
+    """Read LATEST of each key again and again in the meantime.
+
+    Raises:
+        AssertionError: it went back, or a read failed.
+    """
+    store, stop, seen, wrong = ModelStore(str(folder / "models")), threading.Event(), dict.fromkeys(KEYS, -1), []
+
+    def watch() -> None:
+        try:
+            while not stop.wait(0.02):
+                for key in KEYS:
+                    newest = store.latest(key)
+                    now = -1 if newest is None else newest.sequence
+                    if now < seen[key]:
+                        wrong.append(f"{key}: from {seen[key]} back to {now}")
+                    seen[key] = now
+        except Exception as error:
+            wrong.append(repr(error))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+    assert not wrong, wrong
+    assert min(seen.values()) > 0

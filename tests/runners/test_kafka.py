@@ -1,0 +1,132 @@
+"""A live Kafka topic of three partitions, one of which is idle, learned while it is written, undisturbed and with kills."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from runners.broker import KafkaBroker, rows
+from runners.conftest import or_skip
+from runners.processes import Server, run_until
+from runners.tools import ROOT
+
+from model.parsing import ParseSettings, parse_line
+from model.records import Document
+from model.sequencing import chain_start, sequence_documents
+from model.settings import SequenceSettings
+from model.store import ModelStore
+from model.tokeniser import Tokeniser, tokeniser_settings
+
+pytest.importorskip("confluent_kafka")
+
+SEQUENCE = SequenceSettings(window=86_400_000_000, minibatch_size=1000)
+FLAGS = [
+    "--window=1d",
+    "--publish_every=1window",
+    "--minibatch_size=1000",
+    "--learner=o-lda",
+    "--topics=2",
+    "--particles=1",
+    "--initial_documents=100",
+]
+IDLE = "--idle_after=15s"
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory) -> Iterator[KafkaBroker]:
+    with or_skip():
+        made = KafkaBroker(tmp_path_factory.mktemp("kafka"))
+    with made:
+        yield made
+
+
+def chain_of(count: int) -> tuple[int, str]:
+    """(documents, fingerprint of their history) that learning the rows comes to, without Beam."""
+    settings = tokeniser_settings()
+    tokeniser, documents = Tokeniser(settings), []
+    for row in rows(count):
+        document = parse_line(json.dumps(row).encode(), "", ParseSettings())
+        assert isinstance(document, Document)
+        documents.append(tokeniser.tokenise(document))
+    learned, link = 0, None
+    for link in sequence_documents("", documents, SEQUENCE, chain_start("", settings, SEQUENCE)):
+        learned += len(link.minibatch())
+    assert link is not None
+    return learned, link.fingerprint.hex()
+
+
+class Live:
+    """A producer and a training pipeline, side by side."""
+
+    def __init__(self, broker: KafkaBroker, topic: str, folder: Path, count: int, rate: float, *flags: str) -> None:
+        broker.create(topic, 3)
+        self._count, self.store = count, ModelStore(str(folder / "models"))
+        self._producer = threading.Thread(target=broker.send, args=(topic, rows(count), (0, 1), rate))
+        source = ["--source=kafka", f"--kafka_servers={broker.servers}", f"--kafka_topic={topic}", IDLE]
+        places = [f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"]
+        command = [sys.executable, "-m", "pipelines.train", *source, *places, *FLAGS, *flags]
+        self.pipeline = Server(f"train-{topic}", command, folder, cwd=ROOT)
+
+    def __enter__(self) -> Live:
+        self._producer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.pipeline.kill()
+        self._producer.join()
+
+    def learned(self) -> int:
+        """Documents in the newest version."""
+        newest = self.store.latest("")
+        return 0 if newest is None else newest.documents
+
+    def until(self, documents: int, seconds: float) -> None:
+        """Wait until so many documents are learned."""
+        run_until(lambda: self.learned() >= documents, seconds, f"{documents} documents", self.pipeline)
+
+    def check(self, dead: Path) -> None:
+        """Exactly what was sent was learned, in the order of its times, and nothing was dead-lettered."""
+        self.until(self._count, 600)
+        newest = self.store.latest("")
+        assert (newest.documents, newest.chain) == chain_of(self._count)
+        assert not list(dead.glob("*"))
+
+
+def test_prism_learns_a_live_topic(broker, prism, tmp_path):
+    flags = ("--runner=PrismRunner", f"--prism_location={prism}")
+    with Live(broker, "prism", tmp_path, 20_000, 2000, *flags) as live:
+        live.check(tmp_path / "dead")
+
+
+@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.faults)])
+def test_a_killed_worker_and_a_killed_task_manager_change_nothing(broker, flink, tmp_path, count):
+    flags = ("--checkpointing_interval=2000", *flink.flags(4))
+    with Live(broker, f"flink{count}", tmp_path, count, count / 40, *flags) as live:
+        live.until(count // 5, 300)
+        (job,) = flink.jobs("RUNNING")
+        try:
+            flink.kill_worker(flink.workers()[0])
+            live.until(count // 2, 300)
+            flink.kill_manager(0)
+            live.check(tmp_path / "dead")
+        finally:
+            flink.cancel(job)
+
+
+def test_mixtures_go_to_a_topic_once_for_each_document(broker, tmp_path):
+    broker.create("given", 2)
+    broker.create("mixtures", 2)
+    sent = broker.send("given", rows(500), (0, 1))
+    source = ["--source=kafka", f"--kafka_servers={broker.servers}", "--kafka_topic=given", "--until=end"]
+    places = [f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
+    stream = [sys.executable, "-m", "pipelines.stream", *source, *places, "--sink=kafka", "--output_topic=mixtures", *FLAGS]
+    subprocess.run(stream, check=True, cwd=ROOT)
+    found = broker.receive("mixtures")
+    assert sorted(key[1] for key, _ in found) == sorted(row["id"] for row in rows(sent))
+    for key, value in found:
+        assert key == [value["key"], value["id"], value["model_version"]]

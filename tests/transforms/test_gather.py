@@ -1,0 +1,116 @@
+import apache_beam as beam
+import pytest
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+from collecting import run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.encoding import json_lines
+from model.errors import OptionError
+from model.pending import ListBag, PendingHead
+from transforms import gather
+from transforms.gather import GatherByPeriod, GatherDoFn, due_of, shard_of
+from transforms.sequence import LAST_TIME
+
+HOUR = 3_600_000_000
+RECORDS = [b"%04d" % n for n in range(200)]
+
+
+def timed(record):
+    return TimestampedValue(record, Timestamp(micros=int(record) * HOUR // 10))
+
+
+def gathered(folder, records, *flags, period=10 * HOUR):
+    def build(pipeline):
+        made = pipeline | beam.Create(records, reshuffle=False) | beam.Map(timed).with_output_types(bytes) | beam.Reshuffle()
+        return {"paths": made | GatherByPeriod(str(folder), "rows", ".jsonl", json_lines, period)}
+
+    return run(build, *flags)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_period_is_a_file_of_each_shard(tmp_path):
+    results, counters = gathered(tmp_path, RECORDS)
+    files = contents(tmp_path)
+    assert sorted(b"".join(files.values()).split()) == RECORDS
+    assert len(files) == 2 * len({shard_of(record) for record in RECORDS})
+    for data in files.values():
+        rows = data.split()
+        assert len({int(row) // 100 for row in rows}) == 1
+        assert len({shard_of(row) for row in rows}) == 1
+    assert len(results["paths"]) == len(files)
+    assert counters["rows_written"] == 200
+
+
+def test_a_repeated_bundle_writes_the_same_files(tmp_path):
+    gathered(tmp_path, RECORDS)
+    before = contents(tmp_path)
+    gathered(tmp_path, RECORDS[::-1], "--direct_runner_bundle_repeat=2")
+    assert contents(tmp_path) == before
+
+
+def test_what_is_held_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(gather, "MOST", 7)
+    gathered(tmp_path, RECORDS, period=10**6 * HOUR)
+    files = contents(tmp_path)
+    assert max(len(data.split()) for data in files.values()) == 7
+    assert sorted(b"".join(files.values()).split()) == RECORDS
+
+
+class Value:
+    data = b""
+
+    def read(self):
+        return self.data
+
+    def write(self, data):
+        self.data = data
+
+
+class Timer:
+    at = None
+
+    def set(self, time):
+        self.at = time.micros
+
+
+def step(tmp_path):
+    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10)
+    fn.setup()
+    return fn, Value(), ListBag(), Timer()
+
+
+@given(st.lists(st.tuples(st.integers(-50, 200), st.integers(-50, 200), st.booleans()), max_size=40))
+def test_whenever_timers_fire_and_workers_change_each_record_is_written_once(tmp_path_factory, moves):
+    folder = tmp_path_factory.mktemp("files")
+    fn, head, bag, timer = step(folder)
+    for number, (time, fire, lost) in enumerate(moves):
+        fn.start_bundle()
+        list(fn.process((b"0", b"%03d" % number), Timestamp(micros=time), head, bag, timer))
+        assert timer.at is not None
+        if lost:
+            fn, *_ = step(folder)
+        if fire > timer.at:
+            fn.start_bundle()
+            list(fn.close(b"0", Timestamp(micros=fire), head, bag, timer))
+    fn.start_bundle()
+    list(fn.close(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
+    assert sorted(b"".join(contents(folder).values()).split()) == [b"%03d" % number for number in range(len(moves))]
+    assert bag.elements == []
+
+
+def test_a_record_that_comes_late_joins_the_next_file():
+    assert due_of(PendingHead(), 5, 10) == 10
+    assert due_of(PendingHead(), 10, 10) == 20
+    assert due_of(PendingHead(done=40), 5, 10) == 50
+    assert due_of(PendingHead(done=45), 40, 10) == 50
+    assert due_of(PendingHead(), LAST_TIME + 5, 10) == LAST_TIME
+
+
+def test_an_impossible_period():
+    with pytest.raises(OptionError, match="--file_period: 0 was given; allowed is a length of time above 0"):
+        GatherByPeriod("a", "rows", ".jsonl", json_lines, 0)
