@@ -1,4 +1,7 @@
-"""Which rows of a shared table differ in content: the canonical form that checkpoints and digests are made of."""
+"""Which rows of a shared table differ in content: the canonical form that checkpoints and digests are made of.
+
+What can be counted again is not kept: :func:`count_documents`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel
-from model.kernels.sharing import row_of
+from model.kernels.particles import PAGE
+from model.kernels.sharing import own_row, row_of
 
 
 @kernel
@@ -48,3 +52,19 @@ def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
     while same < live and rows[one, same] == rows[other, same]:
         same += 1
     return same == live
+
+
+@kernel
+def count_documents(cloud: Any, pages: Any, slots: Any) -> None:
+    """Fill the documents' counts of every particle from the topics of their tokens; there must be room for a row of each."""
+    documents, topics = cloud.documents, cloud.topics
+    for p in range(len(cloud.weight)):
+        for slot in slots:
+            row = own_row(documents, p, slot, cloud.generation[p], 0, False)
+            documents.rows[row, :] = 0
+            page = pages.first[slot]
+            for start in range(0, pages.length[slot], PAGE):
+                place = row_of(topics, p, page)
+                for k in range(min(PAGE, pages.length[slot] - start)):
+                    documents.rows[row, topics.rows[place, k]] += 1
+                page = pages.following[page]
