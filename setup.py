@@ -37,7 +37,15 @@ setup(
         "plots": ["matplotlib>=3.8,<4"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
-        "bench": ["tomotopy>=0.13,<1"],
-        "dev": ["pytest>=8,<10", "hypothesis>=6.100,<7", "ruff>=0.9,<1", "mypy>=1.13,<3", "matplotlib>=3.8,<4"],
+        "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
+        "dev": [
+            "pytest>=8,<10",
+            "hypothesis>=6.100,<7",
+            "ruff>=0.9,<1",
+            "mypy>=1.13,<3",
+            "matplotlib>=3.8,<4",
+            "scikit-learn>=1.5,<2",
+            "confluent-kafka>=2.5,<3",
+        ],
     },
 )

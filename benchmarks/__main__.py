@@ -6,9 +6,11 @@ import sys
 
 from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
+from benchmarks.runners import runners
+from benchmarks.soak import soak
 from benchmarks.speed import kernel, one_pass, sharing
 
-CASES = {"kernel": kernel, "sharing": sharing, "pass": one_pass, "pipeline": pipeline, "memory": memory}
+CASES = {"kernel": kernel, "sharing": sharing, "pass": one_pass, "pipeline": pipeline, "runners": runners, "memory": memory, "soak": soak}
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def pipeline() -> None:
             for number, record in enumerate(records("arxiv-cs-1994-2019")):
                 if number % every == 0:
                     lines.write(json.dumps(record) + "\n")
-        batches = _batches(source)
+        batches = batches_of(source)
         documents = sum(map(len, batches))
         for name, target in (("o-lda", 0.2), ("particle-filter", 0.5)):
             settings = LearnerSettings(learner=name)
@@ -43,7 +43,7 @@ def pipeline() -> None:
             print(f"{name:16} {documents} documents   {rates}   ratio {bare / whole:.2f} (wanted {target})")
 
 
-def _batches(source: Path) -> list[Minibatch]:
+def batches_of(source: Path) -> list[Minibatch]:
     tokeniser, tokenised = Tokeniser(TokeniserSettings()), []
     with gzip.open(source, "rb") as lines:
         for number, line in enumerate(lines):

@@ -6,11 +6,15 @@ workers is built.
 
 from __future__ import annotations
 
+import numpy as np
+
+from model.classifier import Classifier, Provenance
 from model.evaluation import evaluate
-from model.inference import InferenceSettings, inference_for
+from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.learners import learner_for
 from model.records import Document, Minibatch, TokenisedDocument
 from model.settings import LearnerSettings
+from model.snapshot import Snapshot
 
 _SETTINGS = (
     LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
@@ -30,10 +34,19 @@ def warm() -> None:
         state = learner.load(settings, "", 0, learner.save(state))
         learner.step(state, Minibatch.from_documents("", 3, 3, True, documents[:3]))
         snapshot = learner.snapshot(state)
-        inference = InferenceSettings()
-        method = inference_for(inference)
-        method.infer(method.prepare(inference, snapshot, "warm"), documents[0])
+        warm_inference(snapshot, documents)
         evaluate(snapshot, documents)
+
+
+def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:
+    """Every method, by every sampler."""
+    weights = np.zeros((0, snapshot.topic_count), np.float32)
+    made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
+    published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, made), tuple(documents))
+    for name in inference_names():
+        settings = InferenceSettings(method=name, sweeps=1)
+        method = inference_for(settings)
+        method.infer(method.prepare(settings, published), documents[:2])
 
 
 if __name__ == "__main__":

@@ -90,7 +90,18 @@ def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
     """Checked settings of the inference."""
     given = options.view_as(InferenceOptions)
-    settings = InferenceSettings(given.inference, given.inference_sweeps, given.inference_from == "average", given.inference_seed)
+    settings = InferenceSettings(
+        method=given.method,
+        sweeps=given.inference_sweeps,
+        burn_in=given.inference_burn_in,
+        average=given.inference_from == "average",
+        learn_alpha=given.learn_alpha,
+        sampler=given.sampler,
+        iterations=given.variational_iterations,
+        tolerance=given.variational_tolerance,
+        repeats=given.hybrid_repeats,
+        seed=given.inference_seed,
+    )
     inference_for(settings)
     return settings
 

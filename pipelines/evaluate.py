@@ -26,14 +26,14 @@ from pipelines import plots
 from pipelines.checked import evaluation_settings_of
 from pipelines.command import command
 from pipelines.graphs import write_dead_letters
-from pipelines.options import EvaluationOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.runners import LOCAL_RUNNER
 from pipelines.running import run
 from pipelines.sources import files
 from pipelines.terminal import console, figure_table, thin
 from transforms.evaluate import Evaluate
 
-GROUPS = (EvaluationOptions, RecordOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 _COLUMNS = {
     "up to": "day",
@@ -70,13 +70,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         | "Versions" >> beam.Create([version.to_json() for version in versions])
         | "Evaluate" >> Evaluate(documents, options.view_as(StoreOptions).model_store, evaluation_settings_of(options))
     )
-    path = options.view_as(EvaluationOptions).json
+    path = options.view_as(FigureOptions).json
     _ = lines | "Write" >> beam.io.WriteToText(path, num_shards=1, shard_name_template="")
 
 
 def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    given = options.view_as(EvaluationOptions)
+    given = options.view_as(FigureOptions)
     plots.check_plot(given.plot)
     if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
         raise OptionError(

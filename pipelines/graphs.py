@@ -1,4 +1,4 @@
-"""The parts that several graphs share: learning, and what becomes of dead letters. :mod:`pipelines.sources` reads."""
+"""The parts that several graphs share: learning, and what becomes of dead letters and coverage reports. :mod:`pipelines.sources` reads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from model.encoding import json_lines
 from model.learn_options import LearnOptions
 from model.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
+from pipelines.inference_options import CoverageOptions
 from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
 from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import Sequence
-from transforms.write import WriteDeadLetters
+from transforms.write import WriteDeadLetters, WriteRecords
 
 
 class Learned(NamedTuple):
@@ -74,3 +75,9 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
     else:
         write = WriteDeadLetters(given.dead_letters)
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
+
+
+def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
+    """Coverage reports into the folder ``--coverage``, where one is given."""
+    if (folder := options.view_as(CoverageOptions).coverage) is not None:
+        _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)

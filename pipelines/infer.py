@@ -2,7 +2,10 @@
 
 ``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures --dead_letters=dead``
 
-With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter.
+With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter. ``--method`` says how
+(:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all documents of a model together. Every run reports how much of each window's
+words
+the model knows (:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
+from model.inference import InferenceSettings, inference_for
+from model.inference.base import TRAINING
 from model.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import write_dead_letters
+from pipelines.graphs import report_coverage, write_dead_letters
+from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
 from pipelines.options import (
     InferenceOptions,
     InputOptions,
@@ -32,11 +38,24 @@ from pipelines.options import (
 )
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
-from pipelines.sources import read_source
-from transforms.infer import TopicModelHandler
+from pipelines.sources import files, read_source
+from transforms.coverage import Coverage
+from transforms.infer import InferTogether, TopicModelHandler
+from transforms.read import Documents
 from transforms.route import Route
 
-GROUPS = (InputOptions, SourceOptions, KafkaOptions, StoreOptions, ModelVersionOptions, OutputOptions, InferenceOptions, RecordOptions)
+GROUPS = (
+    InputOptions,
+    SourceOptions,
+    KafkaOptions,
+    StoreOptions,
+    ModelVersionOptions,
+    OutputOptions,
+    InferenceOptions,
+    TrainingDocumentsOptions,
+    CoverageOptions,
+    RecordOptions,
+)
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
@@ -61,21 +80,54 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
     return chosen
 
 
+def training_documents(
+    pipeline: beam.Pipeline, options: PipelineOptions, settings: InferenceSettings, tokeniser: TokeniserSettings
+) -> Documents | None:
+    """The documents of ``--training`` and their dead letters; None where the method does not want them.
+
+    Raises:
+        OptionError: it wants them and there are none, or the other way round.
+    """
+    patterns = options.view_as(TrainingDocumentsOptions).training
+    wanted = TRAINING in inference_for(settings).needs
+    if wanted != (patterns is not None):
+        allowed = "the files that the model was learned from" if wanted else "nothing"
+        remedy = "Name them." if wanted else "Leave it out, or use gibbs1."
+        raise OptionError("--training", patterns, f"{allowed} with --method={settings.method}", remedy)
+    if patterns is None:
+        return None
+    return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
+
+
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> route by key -> RunInference -> write."""
+    """read -> route by key -> infer -> write; and the coverage beside it."""
     store, settings = options.view_as(StoreOptions).model_store, inference_settings_of(options)
-    models = chosen_models(options)
+    models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_source(pipeline, options, tokeniser)
+    if inference_for(settings).together and not documents.is_bounded:
+        source = options.view_as(SourceOptions).source
+        raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     routed = documents | "Route" >> Route(list(models))
-    mixtures = [
-        routed.by_key[key]
-        | f"Infer {key!r}" >> RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
-        for key, manifest in models.items()
-    ]
+    dead = [unreadable, routed.dead_letters]
+    if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
+        learned = training.documents | "Route training" >> Route(list(models))
+        dead += [training.dead_letters, learned.dead_letters]
+    mixtures, reports = [], []
+    for key, manifest in models.items():
+        of_key = routed.by_key[key]
+        if inference_for(settings).together:
+            again = learned.by_key[key] if training is not None else None
+            infer: beam.PTransform = InferTogether(store, manifest.key, manifest.version, settings, again)
+        else:
+            infer = RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
+        mixtures.append(of_key | f"Infer {key!r}" >> infer)
+        known = Coverage(store, wanted.coverage_window, wanted.retrain_below, manifest.version, manifest.key)
+        reports.append(of_key | f"Coverage {key!r}" >> known)
     together = mixtures | "All mixtures" >> beam.Flatten()
     write_mixtures(together, options)
-    write_dead_letters([unreadable, routed.dead_letters], options)
+    report_coverage(reports | "All reports" >> beam.Flatten(), options)
+    write_dead_letters(dead, options)
 
 
 main = command("pipelines.infer", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))

@@ -163,13 +163,36 @@ class InferenceOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         default = InferenceSettings()
-        parser.add_argument("--inference", default=default.method, help="gibbs3: each document alone, against the model's counts")
-        parser.add_argument("--inference_sweeps", type=values.whole, default=default.sweeps, help="sweeps over each document")
+        methods = "; ".join(
+            f"{names}: {what}"
+            for names, what in (
+                ("gibbs3", "each document alone, against the model's counts"),
+                ("gibbs2", "all documents together, in one batch"),
+                ("gibbs1", "with the training documents sampled again"),
+                ("gibbs2-s, gibbs3-s", "in two passes"),
+                ("variational, naive-bayes", "nothing is drawn"),
+                ("maxent, hybrid", "by a classifier, see pipelines.fit_classifier"),
+            )
+        )
+        parser.add_argument("--method", default=default.method, help=methods)
+        parser.add_argument("--inference_sweeps", type=values.whole, default=default.sweeps, help="Gibbs: sweeps after the first pass")
+        parser.add_argument("--inference_burn_in", type=values.whole, help="Gibbs: of these, how many do not count (default: half of them)")
         parser.add_argument(
             "--inference_from",
             choices=("average", "last"),
             default="average",
-            help="proportions are averaged over the later half of the sweeps, or come from the last one",
+            help="proportions are averaged over the states after the burn-in, or come from the last one",
+        )
+        parser.add_argument("--learn_alpha", action="store_true", help="gibbs1, gibbs2: fit alpha to the documents during the burn-in")
+        parser.add_argument("--sampler", default=default.sampler, help="Gibbs: dense, sparse (SparseLDA), or auto, by the number of topics")
+        parser.add_argument(
+            "--variational_iterations", type=values.whole, default=default.iterations, help="at most so many for each document"
+        )
+        parser.add_argument(
+            "--variational_tolerance", type=values.number, default=default.tolerance, help="of the largest change of a proportion"
+        )
+        parser.add_argument(
+            "--hybrid_repeats", type=values.whole, default=default.repeats, help="how often hybrid draws and estimates again"
         )
         parser.add_argument("--inference_seed", type=values.whole, default=default.seed, help="of the draws, with a document's id")
 
@@ -206,6 +229,15 @@ class OutputOptions(PipelineOptions):
         parser.add_argument("--top_topics", type=values.whole, default=3, help="how many topics are named beside the proportions")
 
 
+class FigureOptions(PipelineOptions):
+    """Figures."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--json", help="write the figures here, one JSON line for each row of the table")
+        parser.add_argument("--plot", help="draw the figures here, a PNG")
+
+
 class EvaluationOptions(PipelineOptions):
     """Evaluation."""
 
@@ -213,8 +245,6 @@ class EvaluationOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         default = EvaluationSettings()
         parser.add_argument("--held_out", type=values.patterns, help="documents that were not learned: paths or globs, with commas")
-        parser.add_argument("--json", help="write the figures here, one JSON line for each version")
-        parser.add_argument("--plot", help="draw the figures here, a PNG")
         parser.add_argument("--versions", type=values.positive, default=50, help="how many versions, evenly spread, the newest among them")
         parser.add_argument("--evaluation_sweeps", type=values.whole, default=default.sweeps, help="Gibbs sweeps before the nMI")
         parser.add_argument("--check_documents", type=values.whole, default=default.check_documents, help="scored left to right; 0: none")

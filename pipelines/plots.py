@@ -1,4 +1,4 @@
-"""The traces of ``pipelines.evaluate`` as a picture; needs matplotlib (``pip install 'beam-topics[plots]'``)."""
+"""The figures of ``pipelines.evaluate`` and ``pipelines.compare`` as pictures; needs matplotlib (``pip install 'beam-topics[plots]'``)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _LOWER = {
     "left_to_right_perplexity": "held out, left to right",
     "prequential_perplexity": "prequential",
 }
+
+_AGREEMENT = {"cosine": "cosine", "kl": "KL, nats", "f1": "F1"}
 
 
 def check_plot(path: str | None) -> None:
@@ -38,4 +40,20 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
         axes.set_ylabel(title)
         if axes.lines:
             axes.legend()
+    figure.savefig(path, format="png", dpi=110)
+
+
+def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Each method's agreement with the reference over its time per document, a panel for each measure."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 4.5), layout="constrained")
+    for axes, (name, title) in zip(figure.subplots(1, 3), _AGREEMENT.items(), strict=True):
+        for row in rows:
+            if row[name] is not None and row["method"] != row["reference"]:
+                axes.plot(row["milliseconds"], row[name], "o")
+                axes.annotate(row["method"], (row["milliseconds"], row[name]), xytext=(4, 4), textcoords="offset points", fontsize=8)
+        axes.set_xscale("log")
+        axes.set_xlabel("milliseconds a document")
+        axes.set_title(title)
     figure.savefig(path, format="png", dpi=110)

@@ -1,7 +1,9 @@
-"""Progress while a learner runs: one line in a terminal, a line now and then in a pipe.
+"""Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
 
-:mod:`transforms.learn` logs a record for every so many tokens to the logger ``beam_topics.progress``; on a local runner they arrive in
-this process, and :func:`progress` shows the newest. The wall clock is used here only, for tokens a second.
+:mod:`transforms.learn` logs a record for every so many tokens to the logger ``beam_topics.progress``, :mod:`transforms.fit` a line for each
+iteration to ``beam_topics.fitting``; on a local runner they arrive in this process, and :func:`progress` shows the newest. What
+:mod:`transforms.coverage` says is shown where a model should be trained again, and summed up at the end. The wall clock is used
+here only, for tokens a second.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from pipelines.terminal import day
+from pipelines.terminal import day, plain
 
 LOGGER = "beam_topics.progress"
+FITTING = "beam_topics.fitting"
+COVERAGE = "beam_topics.coverage"
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -30,8 +34,13 @@ class Progress(logging.Handler):
         self._newest: dict[tuple[str, int], logging.LogRecord] = {}
         self._began = time.monotonic()
         self._first_tokens = 0
+        self._said = ""
 
     def emit(self, record: logging.LogRecord) -> None:
+        if not hasattr(record, "event_time"):
+            self._said = record.getMessage()
+            self.changed(self._said)
+            return
         if not self._newest:
             # The first record ends compilation and the initial batch, which would spoil the rate.
             self._began, self._first_tokens = time.monotonic(), record.tokens
@@ -44,7 +53,7 @@ class Progress(logging.Handler):
     def line(self) -> str:
         """Event time reached, documents, tokens a second, words known, effective sample size."""
         if not self._newest:
-            return "working"
+            return self._said or "working"
         records = self._newest.values()
         last = max(records, key=lambda record: (record.event_time, record.sequence))
         # The counts are of this process, which learns each document once for each island.
@@ -77,24 +86,60 @@ class _PipeProgress(Progress):
             self._console.print(line)
 
 
+class _Coverage(logging.Handler):
+    """Prints retrain signals as they come, a few of them, and keeps the lowest coverage for the end."""
+
+    MOST = 10
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console, self._windows, self._signals, self._lowest = console, 0, 0, (2.0, "")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._windows += 1
+        share = record.report.word_share  # type: ignore[attr-defined]
+        self._lowest = min(self._lowest, (2.0 if share is None else share, record.getMessage()))
+        self._signals += record.levelno >= logging.WARNING
+        if record.levelno >= logging.WARNING and self._signals <= self.MOST:
+            self._console.print(plain(record.getMessage()))
+
+    def sum_up(self) -> None:
+        """The lowest of the windows; nothing where there was none."""
+        if self._lowest[1]:
+            self._console.print(plain(f"{self._windows} windows, {self._signals} retrain signals; the lowest {self._lowest[1]}"))
+
+
+@contextmanager
+def _listening(handler: logging.Handler, *names: str) -> Iterator[None]:
+    """The loggers talk to the handler alone; Beam gives the root logger one that would print every record again."""
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, (level, propagates) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagates
+
+
 @contextmanager
 def progress() -> Iterator[Progress]:
     """Show progress on standard error until the block ends."""
-    logger, console = logging.getLogger(LOGGER), Console(stderr=True, highlight=False, soft_wrap=True)
-    level, propagates = logger.level, logger.propagate
-    logger.setLevel(logging.INFO)
-    # Beam gives the root logger a handler, which would print every record again.
-    logger.propagate = False
-    spinner = Spinner("dots", text="working")
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    spinner, coverage = Spinner("dots", text="working"), _Coverage(console)
     with ExitStack() as stack:
         handler: Progress = _PipeProgress(console)
         if console.is_terminal:
             handler = _TerminalProgress(stack.enter_context(Live(spinner, console=console)), spinner)
-        logger.addHandler(handler)
+        stack.enter_context(_listening(handler, LOGGER, FITTING))
+        stack.enter_context(_listening(coverage, COVERAGE))
         try:
             yield handler
         finally:
-            logger.removeHandler(handler)
-            logger.setLevel(level)
-            logger.propagate = propagates
             spinner.update(text=Text(handler.line()))
+            coverage.sum_up()

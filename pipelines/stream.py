@@ -13,15 +13,17 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines import train
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
+from pipelines.graphs import check_store, learn, learn_options_of, report_coverage, write_dead_letters
+from pipelines.inference_options import CoverageOptions
 from pipelines.options import InferenceOptions, OutputOptions, StreamOptions
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
+from transforms.coverage import Coverage
 from transforms.infer import InferLabelled
 from transforms.label import Label
 
-GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], InferenceOptions)
+GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], InferenceOptions, CoverageOptions)
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
@@ -37,6 +39,9 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
+    wanted = options.view_as(CoverageOptions)
+    known = Coverage(learning.store, wanted.coverage_window, wanted.retrain_below)
+    report_coverage(labelled.documents | "Coverage" >> known, options)
     write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 

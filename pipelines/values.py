@@ -131,3 +131,12 @@ def number(text: str) -> float:
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is a number. Correct the value.")
     return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them is something else.
+    """
+    return tuple(number(part.strip()) for part in text.split(","))

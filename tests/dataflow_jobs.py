@@ -11,6 +11,7 @@ import zlib
 from contextlib import suppress
 from unittest.mock import patch
 
+from apache_beam.portability import python_urns
 from apache_beam.portability.api import beam_runner_api_pb2 as api
 from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
@@ -19,7 +20,7 @@ from made import manifest_of, random_snapshot
 from model.learn_options import LearnOptions
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from model.store import ModelStore
-from pipelines import archive, evaluate, infer, stream, train
+from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
 IMAGE = "--sdk_container_image=registry/beam-topics:1"
@@ -38,6 +39,9 @@ GRAPHS = {
     "stream, messages": (stream, [*_MESSAGES, _NEW, _OUTPUT, _DEAD, "--label_with=latest"]),
     "infer": (infer, [_FILES, _STORE, _OUTPUT, _DEAD]),
     "infer, keys": (infer, [_FILES, _STORE, _OUTPUT, _DEAD, "--key_field=label", "--output_format=avro"]),
+    "infer, together": (infer, [_FILES, _STORE, _OUTPUT, _DEAD, "--method=gibbs2", "--coverage=gs://bucket/coverage"]),
+    "fit_classifier": (fit_classifier, [_FILES, _STORE, _DEAD, "--sample=5"]),
+    "compare": (compare, [_FILES, _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
     "evaluate": (evaluate, ["--held_out={folder}/corpus.jsonl", _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
 }
 
@@ -101,10 +105,10 @@ def pickles(job):
     for name, transform in job.components.transforms.items():
         if transform.spec.urn == "beam:transform:window_into:v1":
             window_fn = api.WindowIntoPayload.FromString(transform.spec.payload).window_fn
-            if window_fn.payload:
+            if window_fn.urn == python_urns.PICKLED_WINDOWFN:
                 yield name, window_fn.payload
     for name, strategy in job.components.windowing_strategies.items():
-        if strategy.window_fn.payload:
+        if strategy.window_fn.urn == python_urns.PICKLED_WINDOWFN:
             yield name, strategy.window_fn.payload
 
 

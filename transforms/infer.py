@@ -4,23 +4,29 @@ Two ways. For one explicit version, Beam's RunInference with :class:`TopicModelH
 
     mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
 
-``latest`` is looked up once, where the graph is built, so all workers use the same version. For a stream in which each document has
-a version of its own (:mod:`transforms.label`), :class:`InferLabelled`. Documents and mixtures are bytes (``TokenisedDocument``,
-``TopicMixture``). A document's mixture depends on the document and the version alone: not on its batch, its worker or its neighbours.
+``latest`` is looked up once, where the graph is built, so all workers use the same version (and, where the method needs one, the same
+classifier). For a stream in which each document has a version of its own (:mod:`transforms.label`), :class:`InferLabelled`. Documents and
+mixtures are bytes (``TokenisedDocument``, ``TopicMixture``). A document's mixture depends on the document and the version alone: not
+on its batch, its worker or its neighbours.
+
+The methods that take all documents together (Gibbs1, Gibbs2) are a batch job on one worker: :class:`InferTogether`.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
 import numpy as np
 from apache_beam.ml.inference.base import ModelHandler
+from apache_beam.transforms.window import GlobalWindows
 
-from model.inference import InferenceSettings, inference_for
-from model.inference.base import mixture_of
+from model.classifier_store import ClassifierStore
+from model.errors import OptionError
+from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference.base import CLASSIFIER, TRAINING, mixture_of
 from model.labelling import PRIOR
 from model.records import TokenisedDocument
 from model.settings import LearnerSettings
@@ -29,6 +35,7 @@ from transforms.sequence import NAMESPACE
 
 _BATCH = 64
 _MODELS = 4
+_NEW, _LEARNED = b"n", b"l"
 
 
 class TopicModelHandler(ModelHandler):
@@ -40,24 +47,29 @@ class TopicModelHandler(ModelHandler):
         settings: of the inference.
 
     Raises:
-        OptionError: the store has no such model, or there is no such method.
+        OptionError: the store has no such model (or classifier), there is no such method, or it wants all documents together.
     """
 
     def __init__(self, store: str, key: str = "", version: str = "latest", settings: InferenceSettings | None = None) -> None:
         super().__init__()
         self._store, self._key, self._settings = store, key, settings or InferenceSettings()
-        inference_for(self._settings)  # an unknown method is refused here, not on a worker
+        # A wrong method is refused here, not on a worker.
+        method = inference_for(self._settings)
+        if method.together:
+            raise OptionError("--method", method.name, "a method for one document at a time", "Use transforms.infer.InferTogether.")
         self.version = ModelStore(store).manifest(key, version).version
+        self._classifier = ClassifierStore(store).find(key, self.version) if CLASSIFIER in method.needs else None
 
     def load_model(self) -> object:
         """The snapshot, read by its digest and made ready."""
-        return load(ModelStore(self._store), self._key, self.version, self._settings)
+        published = published_model(ModelStore(self._store), self._key, self.version, self._settings, self._classifier)
+        return inference_for(self._settings).prepare(self._settings, published)
 
     def run_inference(self, batch: Sequence[bytes], model: object, inference_args: Mapping[str, Any] | None = None) -> Iterator[bytes]:
         """One mixture for each document, in their order."""
-        inference = inference_for(self._settings)
-        for data in batch:
-            yield inference.infer(model, TokenisedDocument.from_bytes(data)).to_bytes()
+        documents = [TokenisedDocument.from_bytes(data) for data in batch]
+        for mixture in inference_for(self._settings).infer(model, documents):
+            yield mixture.to_bytes()
 
     def get_num_bytes(self, batch: Sequence[bytes]) -> int:
         """The batch's size, without the pickle that Beam would make to measure it."""
@@ -83,7 +95,7 @@ class InferLabelled(beam.DoFn):
     def __init__(self, store: str, settings: InferenceSettings, learner: LearnerSettings) -> None:
         self._root, self._settings = store, settings
         self._topics = learner.topics
-        inference_for(settings)
+        check_stream_method(settings)
 
     def setup(self) -> None:
         self._store = ModelStore(self._root)
@@ -97,18 +109,108 @@ class InferLabelled(beam.DoFn):
         if version == PRIOR:
             yield mixture_of(document, PRIOR, "prior", np.full(self._topics, 1 / self._topics), 0).to_bytes()
         else:
-            yield self._inference.infer(self._prepared(document.key, version), document).to_bytes()
+            (mixture,) = self._inference.infer(self._prepared(document.key, version), [document])
+            yield mixture.to_bytes()
 
     def _prepared(self, key: str, version: str) -> object:
         if (key, version) not in self._models:
-            self._models[key, version] = load(self._store, key, version, self._settings)
+            self._models[key, version] = self._inference.prepare(self._settings, published_model(self._store, key, version, self._settings))
             if len(self._models) > _MODELS:
                 self._models.popitem(last=False)
         self._models.move_to_end((key, version))
         return self._models[key, version]
 
 
-def load(store: ModelStore, key: str, version: str, settings: InferenceSettings) -> object:
-    """A version made ready for inference. Raises OptionError: no such version; DamagedDataError: its file is not what was written."""
+class _InferGroup(beam.DoFn):
+    """All documents of a model, each behind a byte that says whether it is new or was learned, to mixtures of the new ones."""
+
+    def __init__(self, store: str, key: str, version: str, settings: InferenceSettings, classifier: str | None) -> None:
+        self._store, self._key, self._version, self._settings, self._classifier = store, key, version, settings, classifier
+
+    def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[bytes]:
+        new, learned = unmarked(element[1])
+        store, inference = ModelStore(self._store), inference_for(self._settings)
+        published = published_model(store, self._key, self._version, self._settings, self._classifier, tuple(learned))
+        for mixture in inference.infer(inference.prepare(self._settings, published), new):
+            yield mixture.to_bytes()
+
+
+class InferTogether(beam.PTransform):
+    """TokenisedDocument bytes to TopicMixture bytes, by any method, with all documents in one call on one worker: a batch job.
+
+    Args:
+        store, key, version, settings: as for :class:`TopicModelHandler`.
+        training: TokenisedDocument bytes of the documents that the model was learned from, for ``gibbs1``; None for others.
+
+    Raises:
+        OptionError: the store has no such model, there is no such method, or it wants training documents and has none.
+    """
+
+    def __init__(self, store: str, key: str, version: str, settings: InferenceSettings, training: beam.PCollection | None = None) -> None:
+        super().__init__()
+        method = inference_for(settings)
+        if (TRAINING in method.needs) != (training is not None):
+            wanted = "the documents that the model was learned from" if training is None else f"nothing with --method={method.name}"
+            raise OptionError("--training", None, wanted, "Give their files with --training, or leave it out.")
+        version = ModelStore(store).manifest(key, version).version
+        classifier = ClassifierStore(store).find(key, version) if CLASSIFIER in method.needs else None
+        self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
+
+    def expand(self, documents: beam.PCollection) -> beam.PCollection:
+        together = marked(documents, self._training)
+        windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
+        return windowed | "Gather" >> beam.GroupByKey() | "Infer" >> beam.ParDo(self._fn).with_output_types(bytes)
+
+
+def marked(documents: beam.PCollection, training: beam.PCollection | None) -> beam.PCollection:
+    """New and learned documents together, under one key, each behind a byte that says which it is."""
+    parts = [documents | "New" >> beam.Map(_mark, _NEW).with_output_types(tuple[bytes, bytes])]
+    if training is not None:
+        parts.append(training | "Learned" >> beam.Map(_mark, _LEARNED).with_output_types(tuple[bytes, bytes]))
+    return parts | "Together" >> beam.Flatten()
+
+
+def unmarked(elements: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+    """(new, learned) documents."""
+    groups: dict[bytes, list[TokenisedDocument]] = {_NEW: [], _LEARNED: []}
+    for data in elements:
+        groups[data[:1]].append(TokenisedDocument.from_bytes(data[1:]))
+    return groups[_NEW], groups[_LEARNED]
+
+
+def _mark(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
+    return b"", kind + document
+
+
+def check_stream_method(settings: InferenceSettings) -> None:
+    """Raises OptionError: the method cannot label a stream whose models come and go, one document at a time."""
+    method = inference_for(settings)
+    if method.together or method.needs:
+        alone = [name for name in inference_names() if not (other := inference_for(InferenceSettings(name))).together and not other.needs]
+        raise OptionError(
+            "--method",
+            method.name,
+            f"in a stream that learns, one of {', '.join(alone)}",
+            f"Label with {method.name} afterwards, by pipelines.infer.",
+        )
+
+
+def published_model(
+    store: ModelStore,
+    key: str,
+    version: str,
+    settings: InferenceSettings,
+    classifier: str | None = None,
+    training: tuple[TokenisedDocument, ...] = (),
+) -> PublishedModel:
+    """A version with what the method needs of it; ``classifier`` is a digest, None for the newest one.
+
+    Raises:
+        OptionError: no such version, or no classifier for it. DamagedDataError: a file is not what was written.
+    """
     manifest = store.manifest(key, version)
-    return inference_for(settings).prepare(settings, store.get_snapshot(key, manifest.snapshot), manifest.version)
+    found = None
+    if CLASSIFIER in inference_for(settings).needs:
+        classifiers = ClassifierStore(store.root)
+        found = classifiers.get(key, classifier or classifiers.find(key, manifest.version))
+    return PublishedModel(store.get_snapshot(key, manifest.snapshot), manifest.version, found, training)

@@ -24,6 +24,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import apache_beam as beam
@@ -37,6 +38,7 @@ from model.times import MICROSECONDS_PER_SECOND
 from model.tokeniser import check_tokeniser
 from transforms.kafka_client import KafkaSettings, client_library, consumer_of
 from transforms.ordered import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
+from transforms.peers import PEERS
 from transforms.ranges import LogRange, Position
 from transforms.read import Documents, documents_of
 
@@ -103,6 +105,7 @@ class PartitionReader:
     ) -> None:
         self.position = start
         self._consumer, self._stop = consumer, whole.stop
+        self._number = partition
         self._partition, self._place = client_library().TopicPartition(topic, partition), f"{topic}/{partition}"
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
@@ -110,6 +113,12 @@ class PartitionReader:
         self._news = clock()
 
     def take(self) -> Entry | Pause | None:
+        taken = self._take()
+        if taken is None:
+            return None
+        return replace(taken, watermark=PEERS.agree(self._settings, self._number, taken.watermark))
+
+    def _take(self) -> Entry | Pause | None:
         while not self._ended():
             if not self._fetched:
                 self._fetched.extend(self._consumer.consume(_FETCH, _PATIENCE))
@@ -125,6 +134,7 @@ class PartitionReader:
         return None
 
     def close(self) -> None:
+        PEERS.leave(self._settings, self._number)
         self._consumer.close()
 
     def _ended(self) -> bool:

@@ -8,9 +8,9 @@ any log whose reader says ``take()``:
     None                               the end
 
 An element is the name of a log, and its restriction is the range of positions that is still to be read (:mod:`transforms.ranges`). After
-some hundred entries, or at a pause, the DoFn checkpoints itself (``defer_remainder``): the runner commits what was emitted together
-with the rest of the range, so a failure neither loses an entry nor brings one into committed state twice. A log is never shared out
-between workers, because its order is its meaning.
+some hundred entries, half a second, or at a pause, the DoFn checkpoints itself (``defer_remainder``): the runner commits what was
+emitted together with the rest of the range, so a failure neither loses an entry nor brings one into committed state twice. A log is
+never shared out between workers, because its order is its meaning.
 
 The watermark is what the readers vouch for. It is part of the runner's checkpoint, in whole milliseconds, and never moves back:
 entries behind it are late, which loses nothing. When a log ends its watermark goes to the end of time.

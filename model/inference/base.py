@@ -1,65 +1,75 @@
-"""The contract of all inference methods (a new document's topic proportions, given a model), and their registry.
+"""The contract of all inference methods (new documents' topic proportions, given a model), and their registry.
 
-A method is a small class without state. ``prepare`` does once for a model what need not be done for each document, and ``infer``
-takes one document at a time, so documents can be inferred anywhere and in any order:
+A method is a small class without state. ``prepare`` does once for a model what need not be done for each document; ``infer`` takes some
+documents and gives a mixture for each, in their order:
 
 >>> from model.inference import InferenceSettings, inference_for
 >>> settings = InferenceSettings(sweeps=2)
 >>> inference_for(settings).name
 'gibbs3'
 
-Laws, tested over every registered method: ``infer`` is a function of the model, the settings and the document alone; its
-randomness comes from (seed, key, document id) and nothing else; proportions are positive and sum to 1; words that the model
-does not know are dropped, and a document without a known word gets the prior's mixture, alpha / sum(alpha), and ``words_known`` 0.
+Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those with ``together`` let documents
+learn from one another, so they want all documents of a run in one call. ``needs`` says what else of a :class:`PublishedModel` must be
+there:
+a ``classifier``, or the ``training`` documents.
+
+Laws, tested over every registered method: a mixture is a function of the model, the settings and the document (with ``together``: the set
+of documents) alone, whatever their order; randomness comes from (seed, key, document) and nothing else; proportions are
+positive and sum to 1; words that the model does not know are dropped, and a document without a known word gets the prior's mixture,
+alpha / sum(alpha), and ``words_known`` 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from model.classifier import Classifier
 from model.errors import OptionError
+from model.inference.settings import InferenceSettings
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
 
+CLASSIFIER = "classifier"
+TRAINING = "training"
+
 Prepared = TypeVar("Prepared")
 
+# The least that a proportion can be: methods that multiply probabilities would give 0 for long documents.
+LEAST = 1e-300
 
-@dataclass(frozen=True)
-class InferenceSettings:
-    """How a document's topics are inferred.
+
+@dataclass(frozen=True, eq=False)
+class PublishedModel:
+    """What there is of a model version.
 
     Attributes:
-        method: a registered name, ``gibbs3``.
-        sweeps: passes over the document after the first; 0 keeps the first pass alone.
-        average: take the mean proportions over the later half of the sweeps, instead of those after the last sweep.
-        seed: of all draws.
+        snapshot: the model. version: its name, for the mixtures.
+        classifier: fitted for this version by ``pipelines.fit_classifier``; None where there is none.
+        training: the documents that the model was learned from; empty unless a method reads them again.
     """
 
-    method: str = "gibbs3"
-    sweeps: int = 20
-    average: bool = True
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        for option, value in (("--inference_sweeps", self.sweeps), ("--inference_seed", self.seed)):
-            if value < 0:
-                raise OptionError(option, value, "a whole number of 0 or more", "Correct the value.")
+    snapshot: Snapshot
+    version: str
+    classifier: Classifier | None = None
+    training: tuple[TokenisedDocument, ...] = ()
 
 
 class Inference(Protocol[Prepared]):
     """See the module's docstring."""
 
     name: str
+    together: bool
+    needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, snapshot: Snapshot, model_version: str) -> Prepared:
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
         """What ``infer`` needs of a model; never changed afterwards, so threads may share it."""
 
-    def infer(self, prepared: Prepared, document: TokenisedDocument) -> TopicMixture:
-        """The document's mixture; ``words_known`` counts its tokens whose word the model knows."""
+    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        """The documents' mixtures; ``words_known`` counts the tokens whose word the model knows."""
 
 
 _METHODS: dict[str, Inference[object]] = {}
@@ -67,11 +77,12 @@ _METHODS: dict[str, Inference[object]] = {}
 M = TypeVar("M")
 
 
-def register(name: str) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make the method known by ``name``."""
+def register(name: str, together: bool = False, needs: tuple[str, ...] = ()) -> Callable[[type[M]], type[M]]:
+    """Class decorator: make the method known by ``name``; the other arguments as in the module's docstring."""
 
     def add(cls: type[M]) -> type[M]:
-        cls.name = name  # type: ignore[attr-defined]
+        for attribute, value in (("name", name), ("together", together), ("needs", needs)):
+            setattr(cls, attribute, value)
         _METHODS[name] = cls()  # type: ignore[assignment]
         return cls
 
@@ -87,11 +98,20 @@ def inference_for(settings: InferenceSettings) -> Inference[object]:
     """The method that the settings name.
 
     Raises:
-        OptionError: no method has that name.
+        OptionError: no method has that name, or this one cannot learn alpha.
     """
     if settings.method not in _METHODS:
-        raise OptionError("--inference", settings.method, "one of " + ", ".join(inference_names()), "Correct the spelling.")
-    return _METHODS[settings.method]
+        raise OptionError("--method", settings.method, "one of " + ", ".join(inference_names()), "Correct the spelling.")
+    method = _METHODS[settings.method]
+    if settings.learn_alpha and not method.together:
+        joint = ", ".join(name for name in inference_names() if _METHODS[name].together)
+        raise OptionError(
+            "--learn_alpha",
+            True,
+            f"with the methods that take all documents together: {joint}",
+            f"Leave it out: with {settings.method} a document alone says little about alpha.",
+        )
+    return method
 
 
 def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongArray, IntArray]:
@@ -119,3 +139,17 @@ def mixture_of(document: TokenisedDocument, model_version: str, method: str, pro
         words_known=words_known,
         tokens=len(document.tokens),
     )
+
+
+def from_counts(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """(n_td + alpha_t), normalised."""
+    weights = counts + alpha
+    result: FloatArray = weights / np.sum(weights)
+    return result
+
+
+def from_logs(logs: FloatArray) -> FloatArray:
+    """exp(logs) along the last axis, normalised, none below :data:`LEAST`."""
+    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
+    result: FloatArray = np.maximum(weights / np.sum(weights, axis=-1, keepdims=True), LEAST)
+    return result

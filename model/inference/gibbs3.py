@@ -2,29 +2,35 @@
 
 The document's tokens are added to the training counts one by one, each topic drawn given all tokens before it, and then redrawn in
 sweeps. While that goes on the counts n_wz and n_z hold the document's own tokens too; nothing of it stays for the next document.
+``gibbs3-s`` is the paper's Gibbs3.S: two passes, no more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from model.inference.base import InferenceSettings, known_tokens, mixture_of, register
-from model.kernels import random
-from model.kernels.gibbs3 import sample_document
-from model.records import FloatArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot
+from model.inference.base import PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.corpus import descending, is_sparse, topic_bits
+from model.inference.settings import InferenceSettings
+from model.kernels import gibbs3, random, sparse
+from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedGibbs3:
-    """A model and how to use it; ``totals`` is float64[T], n_z + a."""
+    """A model and how to use it.
+
+    Attributes:
+        totals: float64[T], n_z + a. rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
+        bits: of a topic's number for the sparse sampler, 0 for the dense one.
+    """
 
     settings: InferenceSettings
-    snapshot: Snapshot
-    model_version: str
+    published: PublishedModel
     totals: FloatArray
+    rows: tuple[IntArray, FloatArray]
+    bits: int
 
 
 @register("gibbs3")
@@ -32,28 +38,35 @@ class Gibbs3:
     """See the module's docstring."""
 
     name: str
+    together: bool
+    needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, snapshot: Snapshot, model_version: str) -> PreparedGibbs3:
-        return PreparedGibbs3(settings, snapshot, model_version, snapshot.totals + snapshot.prior.a)
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
+        snapshot = published.snapshot
+        totals, packed = snapshot.totals + snapshot.prior.a, is_sparse(settings.sampler, snapshot.topic_count)
+        rows = descending(snapshot) if packed else (snapshot.topics, snapshot.counts)
+        return PreparedGibbs3(settings, published, totals, rows, topic_bits(snapshot.topic_count) if packed else 0)
 
-    def infer(self, prepared: PreparedGibbs3, document: TokenisedDocument) -> TopicMixture:
-        settings, snapshot = prepared.settings, prepared.snapshot
+    def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        return [self._infer(prepared, document) for document in documents]
+
+    def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument) -> TopicMixture:
+        settings, snapshot = prepared.settings, prepared.published.snapshot
         rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        kept = max((settings.sweeps + 1) // 2, 1) if settings.average else 1
-        counts = sample_document(
-            tokens,
-            rows,
-            snapshot.offsets,
-            snapshot.topics,
-            snapshot.counts,
-            prepared.totals,
-            snapshot.alpha,
-            snapshot.prior.share,
-            settings.sweeps,
-            kept,
-            key0,
-            key1,
-        )
-        weights = counts / kept + snapshot.alpha
-        return mixture_of(document, prepared.model_version, self.name, weights / np.sum(weights), len(tokens))
+        held = rows, snapshot.offsets, *prepared.rows, prepared.totals, snapshot.alpha, snapshot.prior.share
+        passes = settings.sweeps, settings.kept, key0, key1
+        if prepared.bits:
+            counts = sparse.sample_document(tokens, *held, prepared.bits, *passes)
+        else:
+            counts = gibbs3.sample_document(tokens, *held, *passes)
+        proportions = from_counts(counts / settings.kept, snapshot.alpha)
+        return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
+
+
+@register("gibbs3-s")
+class Gibbs3S(Gibbs3):
+    """Two passes."""
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
+        return super().prepare(replace(settings, sweeps=1, burn_in=0), published)

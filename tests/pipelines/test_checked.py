@@ -67,7 +67,7 @@ def test_values_reach_the_settings():
         (tokeniser_settings_of, "--stemmer=latin", "--stemmer: 'latin' was given"),
         (tokeniser_settings_of, "--max_word_length=1", "--max_word_length: 1 was given; allowed is 2 or more"),
         (inference_settings_of, "--inference_sweeps=-1", "--inference_sweeps: -1 was given"),
-        (inference_settings_of, "--inference=magic", "--inference: 'magic' was given"),
+        (inference_settings_of, "--method=magic", "--method: 'magic' was given"),
     ],
 )
 def test_a_wrong_setting_names_its_flag(make, flag, message):

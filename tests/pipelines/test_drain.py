@@ -90,6 +90,7 @@ def test_drained_between_two_windows_it_comes_to_the_bits_of_a_run_that_nothing_
     assert late(capsys.readouterr().err) == 0
 
 
+@pytest.mark.slow
 def test_drained_twice_and_with_islands(tmp_path):
     islands = ["--islands=3", "--particles=6", "--initial_documents=9"]
     whole = end_of(learn(tmp_path, ROWS, *islands, store="whole"))
@@ -123,28 +124,22 @@ def test_an_update_with_other_options_keeps_the_chain(tmp_path):
     assert [manifest.parent for manifest in versions] == [None, *(manifest.version for manifest in versions[:-1])]
 
 
-@pytest.mark.parametrize(
-    ("flag", "told"),
-    [
-        ("--window=3d", "sequence.window is 604800000000 there and 259200000000 here"),
-        ("--minibatch_size=4", "sequence.minibatch_size is 5 there and 4 here"),
-        ("--min_word_length=4", "tokeniser.min_length is"),
-        ("--topics=4", "learner.topics is 3 there and 4 here"),
-        ("--seed=8", "learner.seed is"),
-    ],
-)
-def test_changed_settings_of_learning_are_refused(tmp_path, capsys, flag, told):
+def test_changed_settings_of_learning_are_refused(tmp_path, capsys):
     store = learn(tmp_path, ROWS[:BOUNDARY])
     before = store.manifests("")
-    capsys.readouterr()
-    given = [
-        f"--input={part(tmp_path, 'rest', ROWS[BOUNDARY:])}",
-        f"--model_store={tmp_path / 'models'}",
-        f"--dead_letters={tmp_path / 'dead'}",
-    ]
-    assert train.main([*given, *FLAGS, *ONWARD, flag]) == 2
-    error = capsys.readouterr().err
-    assert told in error and "Give the same settings, or use an empty model store." in error and error.count("\n") == 1
+    rest = part(tmp_path, "rest", ROWS[BOUNDARY:])
+    given = [f"--input={rest}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
+    for flag, told in {
+        "--window=3d": "sequence.window is 604800000000 there and 259200000000 here",
+        "--minibatch_size=4": "sequence.minibatch_size is 5 there and 4 here",
+        "--min_word_length=4": "tokeniser.min_length is",
+        "--topics=4": "learner.topics is 3 there and 4 here",
+        "--seed=8": "learner.seed is",
+    }.items():
+        capsys.readouterr()
+        assert train.main([*given, *FLAGS, *ONWARD, flag]) == 2
+        error = capsys.readouterr().err
+        assert told in error and "Give the same settings, or use an empty model store." in error and error.count("\n") == 1
     assert store.manifests("") == before
 
 

@@ -8,7 +8,7 @@ import fake_learner
 import pytest
 
 from model.store import ModelStore
-from pipelines import archive, evaluate, infer, show, stream, train
+from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
 COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
@@ -80,6 +80,57 @@ def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
         assert len(row["top_topics"]) == 2
 
 
+@pytest.mark.parametrize("method", ["gibbs1", "maxent"])
+def test_every_way_to_label(corpus, tmp_path, method, capsys):
+    trained(corpus, tmp_path)
+    if method == "maxent":
+        assert fit_classifier.main([*common(corpus, tmp_path), "--prior_variances=0.01,1", "--fit_iterations=20"]) == 0
+        assert "chosen" in capsys.readouterr().out
+    training = [f"--training={corpus}"] if method == "gibbs1" else []
+    flags = [f"--output={tmp_path / 'mixtures'}", f"--method={method}", "--inference_sweeps=4", f"--coverage={tmp_path / 'coverage'}"]
+    assert infer.main([*common(corpus, tmp_path), *flags, *training, "--coverage_window=7d"]) == 0
+    rows = lines(tmp_path / "mixtures")
+    assert len(rows) == GOOD + REPEATED
+    assert {row["method"] for row in rows} == {method}
+    reports = lines(tmp_path / "coverage")
+    assert sum(row["documents"] for row in reports) == GOOD + REPEATED
+    assert not any(row["retrain"] for row in reports[:-1])
+    assert "retrain signals; the lowest coverage, window to 2001-" in capsys.readouterr().err
+
+
+def test_a_model_that_no_longer_speaks_the_language(corpus, tmp_path, capsys):
+    trained(corpus, tmp_path)
+    path = tmp_path / "new.jsonl"
+    path.write_text(json.dumps(record(3, text="ship ocean glacier moraine crevasse")) + "\n")
+    assert infer.main([*common(path, tmp_path), f"--output={tmp_path / 'mixtures'}", f"--coverage={tmp_path / 'coverage'}"]) == 0
+    (row,) = lines(tmp_path / "coverage")
+    assert (row["word_share"], row["retrain"]) == (0.4, True)
+    error = capsys.readouterr().err
+    assert "knows 40.0% of the distinct words and 40.0% of the tokens of 1 documents, below 70%: retrain" in error
+    assert "retrain 1" in error
+
+
+def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
+    trained(corpus, tmp_path)
+    flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
+    assert infer.main([*flags, "--method=gibbs1"]) == 2
+    assert "--training: None was given; allowed is the files that the model was learned from" in capsys.readouterr().err
+    assert infer.main([*flags, f"--training={corpus}"]) == 2
+    assert "allowed is nothing with --method=gibbs3. Leave it out, or use gibbs1." in capsys.readouterr().err
+
+
+def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys):
+    trained(corpus, tmp_path)
+    path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
+    flags = ["--methods=gibbs3,naive-bayes", "--reference=gibbs2", f"--json={path}", f"--plot={picture}"]
+    assert compare.main([*common(corpus, tmp_path), *flags]) == 0
+    rows = {row["method"]: row for row in map(json.loads, path.read_text().splitlines())}
+    assert set(rows) == {"gibbs2", "gibbs3", "naive-bayes"}
+    assert rows["gibbs2"]["kl"] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "against gibbs2, means of 60 documents" in capsys.readouterr().out
+
+
 def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(corpus, tmp_path, capsys):
     first = trained(corpus, tmp_path).manifests("")[0]
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
@@ -107,12 +158,14 @@ def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, t
 @pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
 def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before):
     flags = [*common(corpus, tmp_path), *FLAGS, f"--output={tmp_path / 'mixtures'}", f"--before_first_model={before}"]
-    assert stream.main(flags) == 0
+    assert stream.main([*flags, f"--coverage={tmp_path / 'coverage'}"]) == 0
     labelled, dead = lines(tmp_path / "mixtures"), lines(tmp_path / "dead")
     assert len(labelled) + len(dead) == GOOD + BAD + REPEATED
     assert len({row["id"] for row in labelled}) == len(labelled)
     assert any(row["reason"] == "no_model" for row in dead) == (before == "dead_letter")
     assert any(row["model_version"] == "" for row in labelled) == (before == "prior")
+    by_a_model = [row for row in labelled if row["model_version"]]
+    assert sum(row["documents"] for row in lines(tmp_path / "coverage")) == len(by_a_model)
     assert {row["model_version"] for row in labelled} - {""} <= {
         manifest.version for manifest in ModelStore(str(tmp_path / "models")).manifests("")
     }

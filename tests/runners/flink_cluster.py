@@ -22,7 +22,7 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-_START_SECONDS = 90
+_START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for state backends that are not used.
 _CONFIG = """\
 jobmanager.rpc.address: 127.0.0.1
@@ -121,7 +121,7 @@ class FlinkCluster:
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.loads(answer.read() or b"{}")
 
-    def running(self, pipeline: Server, seconds: float = 120) -> str:
+    def running(self, pipeline: Server, seconds: float = 300) -> str:
         """Wait until the only job that a pipeline has submitted runs; its id."""
         return str(run_until(lambda: self.jobs("RUNNING"), seconds, "the job", pipeline)[0])
 

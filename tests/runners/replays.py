@@ -117,7 +117,7 @@ def latest_never_goes_back(folder: Path):
 
     def watch() -> None:
         try:
-            while not stop.wait(0.02):
+            while not stop.wait(0.1):
                 for key in KEYS:
                     newest = store.latest(key)
                     now = -1 if newest is None else newest.sequence

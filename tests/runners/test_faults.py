@@ -49,7 +49,8 @@ def strike(fault, cluster, job, pipeline):
     if fault.kind == "manager":
         cluster.kill_manager(int(fault.which * len(cluster.managers)))
     elif fault.kind == "worker":
-        living = cluster.workers()
+        # The newest: those of an earlier job may take a while to end.
+        living = cluster.workers()[-len(cluster.managers) :]
         cluster.kill_worker(living[int(fault.which * len(living))])
     else:
         pipeline.kill()

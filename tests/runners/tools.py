@@ -135,7 +135,7 @@ def _flink(place: Path) -> None:
 def _job_server(place: Path) -> None:
     program("java")
     shutil.copy(HERE / "flink" / "pom.xml", place)
-    fetch(program("mvn"), "-B", "-q", "package", where=place)
+    fetch(program("mvn"), "-B", "-q", f"-Dbeam.version={FLINK_RUNNER}", "package", where=place)
     (place / "target" / "job-server.jar").rename(place / "job-server.jar")
     shutil.rmtree(place / "target")
 

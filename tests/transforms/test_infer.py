@@ -2,14 +2,15 @@ import apache_beam as beam
 import pytest
 from apache_beam.ml.inference.base import RunInference
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from collecting import run
 from fake_learner import fake_settings
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
 from model.errors import DamagedDataError, OptionError
-from model.inference import InferenceSettings, inference_for
+from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.records import TopicMixture
 from model.store import ModelStore
-from transforms.infer import InferLabelled, TopicModelHandler
+from transforms.infer import InferLabelled, InferTogether, TopicModelHandler
 
 SETTINGS = InferenceSettings(sweeps=3)
 ITEMS = documents(30)
@@ -35,8 +36,8 @@ def test_run_inference_gives_what_the_method_gives(store):
     found = infer(items, TopicModelHandler(store.root, settings=SETTINGS))
     manifest = store.latest("")
     method = inference_for(SETTINGS)
-    prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
-    assert found == {item.id: method.infer(prepared, item).to_bytes() for item in items}
+    prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+    assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {manifest.version}
 
 
@@ -80,8 +81,9 @@ def test_labelled_documents_by_versions_of_their_own(store):
     manifests = store.manifests("")
     method = inference_for(SETTINGS)
     for manifest in [*manifests, *manifests[::-1]]:
-        prepared = method.prepare(SETTINGS, store.get_snapshot("", manifest.snapshot), manifest.version)
-        assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [method.infer(prepared, ITEMS[0]).to_bytes()]
+        prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+        (mixture,) = method.infer(prepared, ITEMS[:1])
+        assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [mixture.to_bytes()]
 
 
 def test_models_are_kept_while_they_are_used(store, monkeypatch):
@@ -105,3 +107,36 @@ def test_a_damaged_model_is_refused(tmp_path):
         TopicModelHandler(str(tmp_path)).load_model()
     with pytest.raises(DamagedDataError, match=version.snapshot):
         list(labeller(str(tmp_path)).process((ITEMS[0].to_bytes(), version.version)))
+
+
+def together(store, items, name, training=None):
+    def build(pipeline):
+        given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
+        again = None
+        if training is not None:
+            again = pipeline | "Again" >> beam.Create([item.to_bytes() for item in training]).with_output_types(bytes)
+        return {"mixtures": given | InferTogether(store.root, "", "latest", InferenceSettings(name, sweeps=3), again)}
+
+    held, _ = run(build)
+    return {TopicMixture.from_bytes(data).id: data for _, data in held["mixtures"]}
+
+
+@pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
+def test_all_documents_together(store, name):
+    new, learned = ITEMS[:12], ITEMS[12:] if name == "gibbs1" else None
+    found = together(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
+    manifest, settings = store.latest(""), InferenceSettings(name, sweeps=3)
+    published = PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ()))
+    method = inference_for(settings)
+    assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(method.prepare(settings, published), new)}
+
+
+def test_methods_where_they_do_not_belong(store):
+    with pytest.raises(OptionError, match="--method: 'gibbs2' was given; allowed is a method for one document at a time"):
+        TopicModelHandler(store.root, settings=InferenceSettings("gibbs2"))
+    with pytest.raises(OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"):
+        TopicModelHandler(store.root, settings=InferenceSettings("hybrid"))
+    with pytest.raises(OptionError, match="--training: None was given; allowed is the documents that the model was learned from"):
+        InferTogether(store.root, "", "latest", InferenceSettings("gibbs1"))
+    with pytest.raises(OptionError, match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, "):
+        InferLabelled(store.root, InferenceSettings("maxent"), fake_settings())

@@ -18,6 +18,7 @@ from transforms.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_o
 from transforms.kafka_client import KafkaSettings, properties
 from transforms.kafka_sink import WriteMixturesToKafka
 from transforms.ordered import PARKED, Pause
+from transforms.peers import PEERS, Peers
 from transforms.ranges import LogRange
 
 SECOND = 1_000_000
@@ -134,6 +135,7 @@ def broker(monkeypatch):
     made = Broker({0: [message(n) for n in range(5, 15)], 1: [], 2: [message(n, n) for n in range(8)]})
     for module in (kafka, kafka_client):
         monkeypatch.setattr(module, "client_library", lambda: made)
+    PEERS.__init__()
     yield made
     PARKED.__init__()
 
@@ -216,7 +218,8 @@ def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(b
     future = 4 * 10**9
     broker.partitions[2] = [message(0, 100), message(1, future, millis=200_000), message(2, 150, millis=None), Message(3, b"x")]
     one = reader(broker, KafkaSettings("b:9", "posts", max_delay=10 * SECOND))
-    assert [one.take().watermark for _ in range(4)] == [90 * SECOND, 190 * SECOND, 140 * SECOND, None]
+    # It never moves back, and a dead letter says nothing.
+    assert [one.take().watermark for _ in range(4)] == [90 * SECOND, 190 * SECOND, 190 * SECOND, 190 * SECOND]
 
 
 def test_an_idle_partition_vouches_for_the_clock(broker):
@@ -230,19 +233,22 @@ def test_an_idle_partition_vouches_for_the_clock(broker):
     assert pause.watermark == (10_000 - 60 - 5) * SECOND
     broker.partitions[2].append(message(8))
     assert one.take().position == (8,)
-    assert one.take().watermark is None
+    # Its news begin anew, and what it has vouched for stays.
+    now[0] = 20_000.0
+    assert one.take().watermark == pause.watermark
 
 
 def test_a_partition_whose_brokers_do_not_answer_is_not_idle(broker, monkeypatch):
     one = reader(broker, start=8, clock=lambda: 1000.0)
     one._news = 0.0
-    assert one.take().watermark is not None
 
     def silent(*_, **__):
         raise Broker.KafkaException
 
-    monkeypatch.setattr(Consumer, "get_watermark_offsets", silent)
-    assert one.take().watermark is None
+    with monkeypatch.context() as patched:
+        patched.setattr(Consumer, "get_watermark_offsets", silent)
+        assert one.take().watermark is None
+    assert one.take().watermark is not None
 
 
 def test_a_partition_with_messages_that_did_not_come_yet_is_not_idle(broker, monkeypatch):
@@ -251,6 +257,30 @@ def test_a_partition_with_messages_that_did_not_come_yet_is_not_idle(broker, mon
     broker.partitions[2].append(message(8))
     monkeypatch.setattr(Consumer, "consume", lambda *_: [])
     assert one.take().watermark is None
+
+
+def test_no_partition_vouches_for_more_than_the_slowest_of_its_process(broker):
+    ahead, behind = reader(broker, partition=2), reader(broker, start=5, partition=0)
+    assert [ahead.take().watermark for _ in range(8)] == [n * SECOND for n in range(8)]
+    assert behind.take().watermark == 5 * SECOND
+    assert ahead.take().watermark == 5 * SECOND
+    behind.take()
+    assert ahead.take().watermark == 6 * SECOND
+    behind.close()
+    assert ahead.take().watermark == 7 * SECOND
+
+
+def test_a_partition_that_is_read_elsewhere_is_left_out():
+    clock = [0.0]
+    peers = Peers(lambda: clock[0])
+    assert peers.agree("t", 0, 10) == 10
+    assert peers.agree("t", 1, None) is None
+    assert peers.agree("t", 0, 20) is None
+    assert peers.agree("u", 0, 30) == 30
+    clock[0] = 59.0
+    assert peers.agree("t", 0, 15) is None
+    clock[0] = 60.0
+    assert peers.agree("t", 0, None) == 20
 
 
 def test_a_live_partition_pauses_and_goes_on(broker):

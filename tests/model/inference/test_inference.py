@@ -7,23 +7,43 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
+from model.classifier import Classifier
 from model.errors import OptionError
-from model.inference import InferenceSettings, inference_for, inference_names
+from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import known_tokens
 from model.records import Document, TokenisedDocument
+
+METHODS = [inference_for(InferenceSettings(name)) for name in inference_names()]
+ALONE = [method.name for method in METHODS if not method.together]
+TOGETHER = [method.name for method in METHODS if method.together]
+MULTIPLIED = ("naive-bayes", "maxent")
 
 
 def document_of(words, id="d", key=""):
     return TokenisedDocument.from_words(Document(id, 12, "", key=key), words)
 
 
+def published(snapshot, version="v1"):
+    """With a classifier of some weights, and training documents."""
+    rows = np.arange(len(snapshot.words))
+    weights = np.random.default_rng(1).normal(0, 0.3, (len(rows), snapshot.topic_count)).astype(np.float32)
+    training = tuple(document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}") for d in range(5))
+    return PublishedModel(snapshot, version, Classifier(rows, weights, 1.5, None), training)
+
+
+def infer_all(name, snapshot, documents, **others):
+    settings = InferenceSettings(method=name, **others)
+    method = inference_for(settings)
+    return method.infer(method.prepare(settings, published(snapshot)), documents)
+
+
 @pytest.fixture(params=inference_names())
 def infer(request):
     def call(snapshot, document, **others):
-        settings = InferenceSettings(method=request.param, **others)
-        method = inference_for(settings)
-        return method.infer(method.prepare(settings, snapshot, "v1"), document)
+        (mixture,) = infer_all(request.param, snapshot, [document], **others)
+        return mixture
 
+    call.name = request.param
     return call
 
 
@@ -55,14 +75,50 @@ def test_function_of_seed_key_id_and_words_alone(infer):
     assert infer(snapshot, dataclasses.replace(reread, label="l", timestamp=99)).proportions.tolist() == base
 
 
-def test_threads_change_nothing():
-    settings = InferenceSettings()
+DOCUMENTS = [document_of((WORDS * (1 + d % 5))[d % 7 :], str(d)) for d in range(40)]
+DOCUMENTS[3] = document_of(["new"], "3")
+DOCUMENTS[4] = document_of([], "4")
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_threads_and_neighbours_change_nothing(name):
+    settings = InferenceSettings(name)
     method = inference_for(settings)
-    prepared = method.prepare(settings, random_snapshot(), "v1")
-    documents = [document_of(WORDS * (1 + d % 5), str(d)) for d in range(40)]
-    alone = [method.infer(prepared, document).to_bytes() for document in documents]
+    prepared = method.prepare(settings, published(random_snapshot(topics=11)))
+    alone = [method.infer(prepared, [document])[0].to_bytes() for document in DOCUMENTS]
+    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS)] == alone
+    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS[1:10])] == alone[1:10]
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda document: method.infer(prepared, document).to_bytes(), documents[::-1])) == alone[::-1]
+        assert [found[0].to_bytes() for found in pool.map(lambda d: method.infer(prepared, [d]), DOCUMENTS[::-1])] == alone[::-1]
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_the_order_of_documents_that_are_taken_together_changes_nothing(name):
+    snapshot = random_snapshot(topics=11)
+    found = [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS)]
+    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[::-1])] == found[::-1]
+    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[20:])] != found[20:]
+    assert infer_all(name, snapshot, []) == []
+
+
+@pytest.mark.parametrize("name", ["gibbs2", "gibbs2-s"])
+def test_documents_learn_from_one_another(name):
+    # Only the first document ties the word w1 to topic 0, and only by being there.
+    snapshot = snapshot_of([[200.0, 0.0], [0.0, 0.0], [0.0, 200.0]], alpha=0.1, beta=0.01)
+    teacher, pupil = document_of(["w0", "w1"] * 200, "a"), document_of(["w1"] * 5, "b")
+    both = [infer_all(name, snapshot, [teacher, pupil], sweeps=30, seed=seed)[1].proportions[0] for seed in range(10)]
+    assert np.mean(both) > 0.75
+
+
+def test_gibbs1_reads_the_training_documents():
+    snapshot = snapshot_of([[20.0, 0.0], [0.0, 20.0], [0.0, 0.0]], alpha=0.1, beta=0.01)
+    training = (document_of(["w0", "w2"] * 100, "x"), document_of(["w1"] * 100, "y"))
+    method, found = inference_for(InferenceSettings("gibbs1")), []
+    for seed in range(6):
+        settings = InferenceSettings("gibbs1", sweeps=30, seed=seed)
+        prepared = method.prepare(settings, PublishedModel(snapshot, "v", None, training))
+        found.append(method.infer(prepared, [document_of(["w2"] * 5)])[0].proportions[0])
+    assert np.mean(found) > 0.75
 
 
 @pytest.mark.parametrize("words", [[], ["new"], ["new", "newer"] * 50])
@@ -99,19 +155,22 @@ def test_a_word_that_topics_never_drew(infer):
 
 
 def test_finds_the_topic_of_its_words(infer):
+    if infer.name in (*MULTIPLIED, "gibbs1"):
+        pytest.skip("no shares of tokens; or not of this snapshot, but of its documents")
     snapshot = snapshot_of([[100, 0, 0], [0, 100, 0], [0, 0, 100]], alpha=0.1)
     proportions = infer(snapshot, document_of(["w1"] * 9 + ["w2"] * 3)).proportions
-    assert np.allclose(proportions, [0.1 / 12.3, 9.1 / 12.3, 3.1 / 12.3], atol=0.02)
+    # Two passes are one draw, and with so few tokens the variational optimum is a little off.
+    rough = infer.name.endswith("-s") or infer.name in ("variational", "hybrid")
+    assert np.allclose(proportions, [0.1 / 12.3, 9.1 / 12.3, 3.1 / 12.3], atol=0.1 if rough else 0.03)
 
 
-def test_gibbs3_draws_depend_on_seed_key_and_id():
+@pytest.mark.parametrize("name", ["gibbs3", "gibbs3-s", "hybrid"])
+def test_draws_depend_on_seed_key_and_id(name):
     snapshot = snapshot_of(np.ones((1, 2)))
-    settings = InferenceSettings(method="gibbs3", sweeps=1, average=False)
 
     def counts(seed, key, id):
-        own = dataclasses.replace(settings, seed=seed)
-        method = inference_for(own)
-        return method.infer(method.prepare(own, snapshot, ""), document_of(["w0"] * 50, id, key)).proportions[0]
+        (mixture,) = infer_all(name, snapshot, [document_of(["w0"] * 50, id, key)], seed=seed, sweeps=1, average=False)
+        return mixture.proportions[0]
 
     base = [counts(1, "k", str(d)) for d in range(5)]
     assert len(set(base)) > 1
@@ -119,15 +178,61 @@ def test_gibbs3_draws_depend_on_seed_key_and_id():
     assert base != [counts(1, "l", str(d)) for d in range(5)]
 
 
-def test_gibbs3_averages_the_later_half():
-    snapshot = snapshot_of(np.ones((1, 2)), alpha=1.0)
-    proportions = {}
-    for average in (False, True):
-        settings = InferenceSettings(sweeps=4, average=average)
-        method = inference_for(settings)
-        proportions[average] = method.infer(method.prepare(settings, snapshot, ""), document_of(["w0"] * 7)).proportions[0]
-    assert (proportions[False] * 9) == pytest.approx(round(proportions[False] * 9))
-    assert (proportions[True] * 18) == pytest.approx(round(proportions[True] * 18))
+@pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
+@pytest.mark.parametrize(
+    ("others", "states"), [({"average": False}, 1), ({}, 2), ({"burn_in": 3}, 1), ({"burn_in": 1}, 3), ({"burn_in": 0}, 4)]
+)
+def test_the_states_that_count(name, others, states):
+    (mixture,) = infer_all(name, snapshot_of(np.ones((1, 2)), alpha=1.0), [document_of(["w0"] * 7)], sweeps=4, **others)
+    share = mixture.proportions[0] * 9 * states
+    assert share == pytest.approx(round(share))
+
+
+@pytest.mark.parametrize("name", ["gibbs2", "gibbs3"])
+def test_s_is_two_passes(name):
+    snapshot = random_snapshot()
+    short = [mixture.proportions.tolist() for mixture in infer_all(f"{name}-s", snapshot, DOCUMENTS, sweeps=50)]
+    assert short == [mixture.proportions.tolist() for mixture in infer_all(name, snapshot, DOCUMENTS, sweeps=1)]
+
+
+def test_alpha_is_learned_where_it_is_asked_for():
+    snapshot = random_snapshot(alpha=0.5)
+    one, other = (infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[3].proportions for asked in (False, True))
+    # Document 3 has no known word, so its mixture is the prior's.
+    assert one.tolist() == [0.2] * 5
+    assert len(set(other.tolist())) > 1
+
+
+def test_maxent_is_one_product():
+    model = published(random_snapshot())
+    counts = np.bincount([int(word[1:]) for word in WORDS], minlength=30)
+    scores = counts @ model.classifier.weights / 1.5
+    (mixture,) = infer_all("maxent", model.snapshot, [document_of(WORDS)])
+    assert mixture.proportions == pytest.approx(np.exp(scores) / np.exp(scores).sum(), rel=1e-5)
+
+
+def test_naive_bayes_multiplies():
+    snapshot = random_snapshot()
+    rows = [int(word[1:]) for word in WORDS]
+    phi = (snapshot.rows(np.array(rows)) + snapshot.prior.share) / (snapshot.totals + snapshot.prior.a)
+    (mixture,) = infer_all("naive-bayes", snapshot, [document_of(WORDS)])
+    assert mixture.proportions == pytest.approx(phi.prod(axis=0) / phi.prod(axis=0).sum(), rel=1e-9)
+
+
+def test_without_a_classifier():
+    settings = InferenceSettings("hybrid")
+    with pytest.raises(OptionError, match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps"):
+        InferenceSettings(burn_in=20)
+    with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given"):
+        InferenceSettings(tolerance=0)
+    with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given"):
+        InferenceSettings(repeats=0)
+    with pytest.raises(OptionError, match=r"--sampler: 'alias' was given; allowed is one of auto, dense, sparse"):
+        InferenceSettings(sampler="alias")
+    with pytest.raises(OptionError, match=r"--learn_alpha: True was given; .* together: gibbs1, gibbs2, gibbs2-s. Leave it out"):
+        inference_for(InferenceSettings(learn_alpha=True))
+    with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
+        inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
 
 
 def test_known_tokens():
@@ -140,5 +245,5 @@ def test_known_tokens():
 def test_wrong_settings():
     with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is a whole number of 0 or more"):
         InferenceSettings(sweeps=-1)
-    with pytest.raises(OptionError, match=r"--inference: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
+    with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
         inference_for(InferenceSettings(method="gibs3"))

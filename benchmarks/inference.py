@@ -1,0 +1,154 @@
+"""The inference methods on NIPS papers, after Yao, Mimno and McCallum (2009): ``python -m benchmarks.inference --help``.
+
+Stop words and words of fewer than three papers dropped, a 7:3 split, batch Gibbs on the training part with alpha learned, then every method
+on the rest. Agreement (cosine, KL, F1 at 80 %) is with Gibbs1 and with Gibbs2; the times are of one thread, model preparation left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import records, stop_words
+from model.classifier import Classifier, Provenance
+from model.evaluation.agreement import agreement
+from model.fitting import FitSettings, fit
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.alpha import minka
+from model.inference.corpus import corpora_of, sampler_of
+from model.kernels.random import stream_key
+from model.pairing import pair_of
+from model.records import Document, TokenisedDocument, TopicMixture
+from model.snapshot import Snapshot, TopicWordPrior
+
+_LETTERS = re.compile(r"[a-z]{2,}")
+ALPHA, BETA = 0.1, 0.01
+GIBBS = ("gibbs1", "gibbs2", "gibbs2-s", "gibbs3", "gibbs3-s")
+OTHERS = ("variational", "hybrid", "maxent", "naive-bayes")
+
+
+def papers(least: int = 3) -> list[TokenisedDocument]:
+    """NIPS 0 to 12: lower-case letters, without stop words and words of fewer than ``least`` papers."""
+    stop = stop_words()
+    texts = [
+        (record["id"], [word for word in _LETTERS.findall(record["text"].lower()) if word not in stop]) for record in records("nips-00-12")
+    ]
+    papers_of = Counter(word for _, words in texts for word in set(words))
+    return [
+        TokenisedDocument.from_words(Document(name, 0, ""), [word for word in words if papers_of[word] >= least]) for name, words in texts
+    ]
+
+
+def split(documents: Sequence[TokenisedDocument], seed: int = 1) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+    """70 % and 30 %, at random."""
+    order = np.random.default_rng(seed).permutation(len(documents))
+    cut = int(0.7 * len(documents))
+    return [documents[i] for i in order[:cut]], [documents[i] for i in order[cut:]]
+
+
+def train(documents: Sequence[TokenisedDocument], topics: int, sweeps: int, sampler: str = "auto") -> Snapshot:
+    """Batch Gibbs, with alpha learned every tenth sweep after the first fifty."""
+    words = tuple(sorted({word for document in documents for word in document.words}))
+    empty = Snapshot.from_dense(
+        np.zeros((len(words), topics)),
+        key="",
+        sequence=0,
+        event_time=0,
+        fingerprint="",
+        alpha=np.full(topics, ALPHA),
+        prior=TopicWordPrior(BETA * len(words), len(words)),
+        words=words,
+    )
+    rows, (corpus,) = corpora_of(empty, documents)
+    state = sampler_of(empty, rows, [corpus], stream_key(1, "train"), sampler)
+    begin = time.perf_counter()
+    for sweep in range(sweeps + 1):
+        state.sweep(corpus, sweep, first=sweep == 0)
+        if sweep >= 50 and sweep % 10 == 0:
+            state.alpha = minka(corpus.in_documents, state.alpha)
+    seconds = time.perf_counter() - begin
+    rate = (sweeps + 1) * len(corpus.tokens) / seconds / 1e6
+    print(f"trained: {len(documents)} papers, {len(corpus.tokens)} tokens, {len(words)} words, {sweeps} sweeps, {rate:.2f} M visits/s")
+    return replace(Snapshot.from_dense(state.counts().astype(float), **_facts(empty)), alpha=state.alpha)
+
+
+def _facts(snapshot: Snapshot) -> dict[str, Any]:
+    names = ("key", "sequence", "event_time", "fingerprint", "alpha", "prior", "words")
+    return {name: getattr(snapshot, name) for name in names}
+
+
+def classify(published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int) -> Classifier:
+    """A classifier fitted to pairs by Gibbs3."""
+    settings = InferenceSettings("gibbs3", sweeps=sweeps)
+    prepared = inference_for(settings).prepare(settings, published)
+    begin = time.perf_counter()
+    pairs = [pair for document in documents if (pair := pair_of(settings, prepared, published, document)) is not None]
+    made = time.perf_counter()
+    fitted = fit(pairs, published.snapshot.topic_count, FitSettings())
+    print(f"classifier: pairs {made - begin:.1f} s, fit {time.perf_counter() - made:.1f} s,", end=" ")
+    losses = ", ".join(f"{variance:g}: {loss:.4f}" for variance, loss in fitted.held_out_loss)
+    print(f"sigma^2 {fitted.variance:g} ({losses}), temperature {fitted.temperature:.3f}", flush=True)
+    return Classifier(fitted.rows, fitted.weights, fitted.temperature, Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""))
+
+
+def infer(
+    published: PublishedModel, documents: Sequence[TokenisedDocument], settings: InferenceSettings
+) -> tuple[list[TopicMixture], float]:
+    """(mixtures, seconds for each document)."""
+    method = inference_for(settings)
+    prepared = method.prepare(settings, published)
+    if not method.together:
+        method.infer(prepared, documents[:3])
+    begin = time.perf_counter()
+    found = method.infer(prepared, documents)
+    return found, (time.perf_counter() - begin) / len(documents)
+
+
+def main() -> None:
+    """Print a table, and write the figures as JSON lines where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--topics", type=int, default=70)
+    parser.add_argument("--train_sweeps", type=int, default=1000)
+    parser.add_argument("--sweeps", type=int, default=1000, help="of gibbs1, gibbs2 and gibbs3")
+    parser.add_argument("--average", action="store_true", help="over the later half of the states; the paper takes the last")
+    parser.add_argument("--sampler", default="auto")
+    parser.add_argument("--methods", nargs="+", default=[*GIBBS, *OTHERS])
+    parser.add_argument("--json", help="write the figures here")
+    given = parser.parse_args()
+    training, new = split(papers())
+    snapshot = train(training, given.topics, given.train_sweeps, given.sampler)
+    published = PublishedModel(snapshot, "nips", None, tuple(training))
+    if {"maxent", "hybrid"} & set(given.methods):
+        published = replace(published, classifier=classify(published, training, 100))
+    base = InferenceSettings(sweeps=given.sweeps, average=given.average, sampler=given.sampler)
+    runs: dict[str, tuple[list[TopicMixture], float]] = {}
+    for name in given.methods:
+        runs[name] = infer(published, new, replace(base, method=name))
+        print(f"{name} done, {runs[name][1] * 1000:.3f} ms a document", flush=True)
+    # How far two runs of the same method are apart: nothing can agree better.
+    for name in ("gibbs2", "gibbs3"):
+        if name in given.methods:
+            runs[f"{name}, other seed"] = infer(published, new, replace(base, method=name, seed=2))
+    rows = []
+    references = [name for name in ("gibbs1", "gibbs2") if name in runs]
+    for reference in references:
+        print(f"\nagainst {reference:18} {'cosine':>8} {'KL':>8} {'F1':>8} {'ms/document':>12}")
+        for name, (mixtures, seconds) in runs.items():
+            found = agreement(runs[reference][0], mixtures)
+            rows.append({"reference": reference, "method": name, **found, "milliseconds": 1000 * seconds, **vars(given)})
+            print(f"{name:26} {found['cosine']:8.3f} {found['kl']:8.3f} {found['f1']:8.3f} {1000 * seconds:12.3f}")
+    if given.json:
+        Path(given.json).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""An archive ten times over as one stream on Prism: what grows? ``python -m benchmarks soak``.
+
+Each pass has the same documents, later and under other ids. Measured for each pass: the peak of the SDK worker's resident memory and of
+Prism's, the size of what each stateful step keeps for its key, and documents a second of the worker's CPU. From the second pass, when
+all words are known, to the tenth nothing may grow by more than 5 %, and the last may not be slower than 0.95 of the second.
+
+Prism does not slow a source down that is faster than the steps behind it: what they have not taken waits in memory. So the archive is
+replayed at a pace that leaves the worker idle for a part of the time, and what is compared is CPU, not the clock.
+``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract of arXiv; ``BEAM_TOPICS_PRISM`` is the path of the program.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.corpora import records
+from model import sequencing
+from model.learning import Session
+from model.publication import Publisher
+from model.records import Document
+from model.times import parse_time
+from pipelines import train
+from transforms.archive import shard_start, write_shard
+
+PRISM = "BEAM_TOPICS_PRISM"
+PASSES = 10
+DAY = 86_400_000_000
+YEAR = 365 * DAY
+_WINDOW_DAYS, _PUBLISH_DAYS = 30, 5 * 365
+_PASS_SECONDS = 45
+_MOST = 0.05
+_LEAST = 0.95
+
+
+@dataclass
+class Watch:
+    """Peaks of each pass, by the learner's event time."""
+
+    first: int
+    span: int
+    passed: int = 1
+    resident: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    peaks: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    documents: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    ended: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def note(self, name: str, value: float) -> None:
+        peaks = self.peaks[name]
+        peaks[self.passed] = max(peaks[self.passed], value)
+
+    def learned(self, until: int, documents: int) -> None:
+        """The learner has come to this event time."""
+        self.passed = min(PASSES, max(1, -(-(until - self.first) // self.span)))
+        self.documents[self.passed] += documents
+        self.ended[self.passed] = time.monotonic(), time.process_time()
+
+    def sample(self, stop: threading.Event) -> None:
+        """Memory, in megabytes, twice a second."""
+        own = psutil.Process()
+        while not stop.wait(0.5):
+            self.resident[self.passed].append(own.memory_info().rss / 2**20)
+            for child in own.children(recursive=True):
+                if child.name() == "prism":
+                    self.note("prism MB", child.memory_info().rss / 2**20)
+
+    def rates(self, clock: int) -> dict[int, float]:
+        """Documents a second (of the clock 0, or of CPU 1) of each pass but the first, which has no beginning."""
+        return {n: self.documents[n] / (self.ended[n][clock] - self.ended[n - 1][clock]) for n in range(2, PASSES + 1)}
+
+
+def soak() -> None:
+    """The archive ten times over as one stream on Prism: memory, state and throughput of each pass."""
+    if PRISM not in os.environ:
+        print(f"left out: {PRISM} does not say where Prism is")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        watch = Watch(*write_archive(folder / "archive", int(os.environ.get("BENCHMARK_EVERY", "10"))))
+        observe(watch)
+        stop = threading.Event()
+        sampler = threading.Thread(target=watch.sample, args=(stop,))
+        sampler.start()
+        try:
+            run(folder, watch.span / 1e6 / _PASS_SECONDS)
+        finally:
+            stop.set()
+            sampler.join()
+    report(watch)
+
+
+def write_archive(folder: Path, every: int) -> tuple[int, int]:
+    """Ten passes over one in ``every`` abstracts; (the time at which the first begins, the length of one), microseconds."""
+    chosen = [record for number, record in enumerate(records("arxiv-cs-1994-2019")) if number % every == 0]
+    times = [parse_time(record["timestamp"]) for record in chosen]
+    first = min(times) // YEAR * YEAR
+    span = (max(times) - first) // YEAR * YEAR + YEAR
+    shards: dict[int, list[bytes]] = defaultdict(list)
+    for number in range(PASSES):
+        for record, micros in zip(chosen, times, strict=True):
+            document = Document(f"{number}/{record['id']}", micros + number * span, record["text"]).to_bytes()
+            shards[shard_start(document, YEAR)[0]].append(document)
+    for shard in sorted(shards.items()):
+        write_shard(shard, str(folder))
+    return first, span
+
+
+def observe(watch: Watch) -> None:
+    """Let the stateful steps tell what they keep, each time that they have worked."""
+    arrive, fire = sequencing.arrive, sequencing.fire
+    handle, publish = Session.handle, Publisher.handle
+
+    def sequenced(head: Any) -> None:
+        watch.note("waiting documents", head.pending.stored)
+        watch.note("sequence head bytes", len(head.to_bytes()))
+
+    def arriving(*arguments: Any) -> Any:
+        found = arrive(*arguments)
+        watch.note("waiting documents", found[0].pending.stored)
+        return found
+
+    def firing(*arguments: Any) -> Any:
+        found = fire(*arguments)
+        sequenced(found.head)
+        return found
+
+    def learning(self: Any, *arguments: Any) -> Any:
+        found = handle(self, *arguments)
+        for head, info in found.steps:
+            watch.learned(head.window_end, info.documents)
+            watch.note("log minibatches", head.log_count)
+            watch.note("learner head bytes", len(head.to_bytes()))
+        return found
+
+    def publishing(self: Any, *arguments: Any) -> Any:
+        found = publish(self, *arguments)
+        watch.note("publisher head bytes", len(found[0].to_bytes()))
+        return found
+
+    sequencing.arrive, sequencing.fire = arriving, firing
+    Session.handle, Publisher.handle = learning, publishing  # type: ignore[method-assign]
+
+
+def run(folder: Path, speed: float) -> None:
+    """Train on the archive as a stream."""
+    status = train.main(
+        [
+            "--source=replay",
+            f"--replay_speed={speed:.0f}x",
+            f"--input={folder}/archive/*.avro",
+            f"--model_store={folder}/models",
+            f"--dead_letters={folder}/dead",
+            f"--window={_WINDOW_DAYS}d",
+            f"--publish_every={_PUBLISH_DAYS}d",
+            "--learner=o-lda",
+            "--topics=20",
+            "--particles=2",
+            "--checkpoint_tokens=500000",
+            "--runner=PrismRunner",
+            f"--prism_location={os.environ[PRISM]}",
+        ]
+    )
+    if status:
+        raise SystemExit(f"pipelines.train ended with {status}")
+
+
+def report(watch: Watch) -> None:
+    """A table of the passes, and whether it is flat."""
+    print(f"{'pass':22}" + "".join(f"{n:>9}" for n in range(1, PASSES + 1)))
+    for name, rates in (("documents/s", watch.rates(0)), ("documents/CPU second", watch.rates(1))):
+        print(f"{name:22}{'':9}" + "".join(f"{rates[n]:9.0f}" for n in range(2, PASSES + 1)))
+    memory = {
+        "worker MB, median": {n: statistics.median(found) for n, found in watch.resident.items()},
+        "worker MB, peak": {n: max(found) for n, found in watch.resident.items()},
+    }
+    for name, peaks in sorted((watch.peaks | memory).items()):
+        grown = peaks[PASSES] / peaks[2] - 1
+        verdict = "" if grown <= _MOST else "   grows"
+        print(f"{name:22}" + "".join(f"{peaks[n]:9.0f}" for n in range(1, PASSES + 1)) + f"   {grown:+.1%}{verdict}")
+    print(f"documents {sum(watch.documents.values())}   throughput of the last pass / the second: {rates[PASSES] / rates[2]:.2f}")
+    if rates[PASSES] < _LEAST * rates[2]:
+        print(f"slower than {_LEAST} of the second pass")

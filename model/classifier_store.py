@@ -1,0 +1,74 @@
+"""Classifiers in a model store, each beside the snapshot that it belongs to.
+
+    <root>/<key>/classifiers/<digest>              the weights, see model.classifier
+    <root>/<key>/classifiers/<digest>.json         digest and provenance, for people and tools
+    <root>/<key>/classifiers/<version>.latest      which classifier of a model version was fitted last
+
+The first two are named by their content, so writing them twice changes nothing; the pointer is replaced whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+
+from model.blobs import blobs_at, escape_key
+from model.classifier import Classifier
+from model.errors import DamagedDataError, OptionError
+from model.manifest import seal, unseal
+
+
+class ClassifierStore:
+    """The classifiers under the root of a model store."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._blobs = blobs_at(root)
+
+    def put(self, classifier: Classifier) -> str:
+        """Write a classifier and make it the newest of its version; returns its digest, hex."""
+        made = classifier.provenance
+        data = classifier.to_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        folder = _folder(made.key)
+        facts = {"digest": digest, "temperature": classifier.temperature, "words": len(classifier.rows), **asdict(made)}
+        for path, content in ((f"{folder}/{digest}", data), (f"{folder}/{digest}.json", seal(facts))):
+            if not self._blobs.create(path, content):
+                where = self._blobs.where(path)
+                raise DamagedDataError(f"{where} is damaged: it holds other bytes than its name says. Delete it, and run again.")
+        pointer, target = f"{folder}/{made.version}.latest", seal({"digest": digest})
+        while not self._blobs.replace_pointer(pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target):
+            pass
+        return digest
+
+    def find(self, key: str, version: str) -> str:
+        """The digest of a version's newest classifier.
+
+        Raises:
+            OptionError: it has none.
+        """
+        path = f"{_folder(key)}/{version}.latest"
+        if not self._blobs.exists(path):
+            raise OptionError(
+                "--method",
+                "maxent or hybrid",
+                f"a method without a classifier: there is none for version {version} of key {key!r} in {self.root}",
+                "Fit one first: python -m pipelines.fit_classifier.",
+            )
+        return str(unseal(self._blobs.read(path), self._blobs.where(path))["digest"])
+
+    def get(self, key: str, digest: str) -> Classifier:
+        """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""
+        path = f"{_folder(key)}/{digest}"
+        name = self._blobs.where(path)
+        try:
+            data = self._blobs.read(path)
+        except FileNotFoundError as error:
+            raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
+        return Classifier.from_bytes(data)
+
+
+def _folder(key: str) -> str:
+    return f"{escape_key(key)}/classifiers"

@@ -1,0 +1,135 @@
+"""Coverage: how much of what documents say a model can read, and the signal that it should be trained again.
+
+Two shares, each of the words that the model knows: of the *distinct* words of a window's documents, and of their tokens. Below 70 % of
+the distinct
+words proportions get worse (Yao, Mimno and McCallum 2009), so that is where the signal is given.
+
+A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words are counted by their rows, unknown
+ones by 64
+bits of their digest, so a window's tally is as large as its vocabulary, not as its documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model import wire
+from model.records import TokenisedDocument
+from model.snapshot import Snapshot
+from model.times import to_iso
+
+# Below this share of known distinct words a model no longer speaks the language of its documents.
+RETRAIN_BELOW = 0.7
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of documents and tokens, and the distinct words: rows of those that the model knows, digests of the others."""
+
+    documents: int = 0
+    tokens: int = 0
+    tokens_known: int = 0
+    known: set[int] = field(default_factory=set)
+    unknown: set[int] = field(default_factory=set)
+
+    MAGIC = b"BTv1"
+
+    def add(self, snapshot: Snapshot, document: TokenisedDocument) -> None:
+        """Count a document."""
+        rows = np.array([snapshot.numbers.get(word, -1) for word in document.words], np.int64)
+        self.documents += 1
+        self.tokens += len(document.tokens)
+        self.tokens_known += int(np.count_nonzero(rows[document.tokens] >= 0))
+        self.known.update(rows[rows >= 0].tolist())
+        self.unknown.update(_digest(document.words[at]) for at in np.nonzero(rows < 0)[0])
+
+    def merge(self, other: Tally) -> None:
+        """Count what another tally counted, too."""
+        self.documents += other.documents
+        self.tokens += other.tokens
+        self.tokens_known += other.tokens_known
+        self.known |= other.known
+        self.unknown |= other.unknown
+
+    def to_bytes(self) -> bytes:
+        header = {"documents": self.documents, "tokens": self.tokens, "tokens_known": self.tokens_known}
+        words = (sorted(self.known), "<i8"), (sorted(self.unknown), "<u8")
+        return wire.pack(self.MAGIC, header, *(wire.array_to_bytes(np.array(values, kind), kind) for values, kind in words))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tally:
+        header, (known, unknown) = wire.unpack(cls.MAGIC, data)
+        words = set(wire.array_from_bytes(known, "<i8").tolist()), set(wire.array_from_bytes(unknown, "<u8").tolist())
+        return cls(header["documents"], header["tokens"], header["tokens_known"], *words)
+
+
+def _digest(word: str) -> int:
+    return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageReport:
+    """What one model version knows of one window's documents.
+
+    Attributes:
+        key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents. retrain_below: the share of
+        distinct
+            words below which the model should be trained again.
+    """
+
+    key: str
+    model_version: str
+    start: int
+    end: int
+    tally: Tally
+    retrain_below: float
+
+    @property
+    def word_share(self) -> float | None:
+        """Known distinct words over distinct words; None where there is no word."""
+        words = len(self.tally.known) + len(self.tally.unknown)
+        return len(self.tally.known) / words if words else None
+
+    @property
+    def token_share(self) -> float | None:
+        """The same for tokens."""
+        return self.tally.tokens_known / self.tally.tokens if self.tally.tokens else None
+
+    @property
+    def retrain(self) -> bool:
+        """Whether the model knows too little."""
+        return self.word_share is not None and self.word_share < self.retrain_below
+
+    def as_json(self) -> str:
+        """One line."""
+        return wire.canonical_json(
+            {
+                "key": self.key,
+                "model_version": self.model_version,
+                "window_start": to_iso(self.start),
+                "window_end": to_iso(self.end),
+                "documents": self.tally.documents,
+                "words": len(self.tally.known) + len(self.tally.unknown),
+                "words_known": len(self.tally.known),
+                "word_share": self.word_share,
+                "tokens": self.tally.tokens,
+                "tokens_known": self.tally.tokens_known,
+                "token_share": self.token_share,
+                "retrain_below": self.retrain_below,
+                "retrain": self.retrain,
+            }
+        )
+
+    def sentence(self) -> str:
+        """For a person."""
+        if self.word_share is None or self.token_share is None:
+            return f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without a word"
+        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain else ""
+        of = f" of key {self.key!r}" if self.key else ""
+        return (
+            f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows {self.word_share:.1%} of the distinct words"
+            f" and {self.token_share:.1%} of the tokens of {self.tally.documents} documents{signal}"
+        )

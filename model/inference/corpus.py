@@ -1,0 +1,179 @@
+"""Documents and counts for Gibbs sampling over several documents together, with dense or sparse counts.
+
+A :class:`Corpus` holds documents as numbers, with their topics. A sampler holds the counts that corpora share: those of a model, which
+are held as they are, and those of the corpora's own tokens, which change. Both samplers draw from the same law, though not the same topics:
+
+>>> from model.snapshot import Snapshot, TopicWordPrior
+>>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
+>>> facts = dict(key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=TopicWordPrior(0.2, 2), words=words)
+>>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
+>>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
+>>> rows, corpora = corpora_of(snapshot, [document])
+>>> sampler = sampler_of(snapshot, rows, corpora, (1, 2), "sparse")
+>>> sampler.sweep(corpora[0], 0, first=True)
+>>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
+(5, 5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from model.inference.base import known_tokens
+from model.inference.settings import Sampler
+from model.kernels import gibbs2, sparse
+from model.kernels.gibbs3 import dense_rows
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from model.snapshot import Snapshot
+
+# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
+SPARSE_FROM = 100
+# Far above the number of any document: each corpus has uniforms of its own.
+APART = 1 << 40
+_SMALL = 2**31
+
+
+@dataclass(eq=False)
+class Corpus:
+    """Documents in an order of their own, as words and topics.
+
+    Attributes:
+        tokens: int32[N], numbers of words. offsets: int64[D + 1]. states: int32[N], the topics.
+        in_documents: int32[D, T]. number: the first document's, which names its uniforms.
+    """
+
+    tokens: IntArray
+    offsets: LongArray
+    states: IntArray
+    in_documents: IntArray
+    number: int
+
+
+class CorpusSampler(Protocol):
+    """The counts that corpora share; ``alpha``, float64[T], may be replaced between sweeps."""
+
+    alpha: FloatArray
+
+    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
+        """Redraw the topics of a corpus; draw them for the first time where ``first``. ``sweep`` names the uniforms."""
+
+    def forget_model(self, a: float) -> None:
+        """Leave only the corpora's own counts, and the prior."""
+
+    def counts(self) -> IntArray:
+        """int32[V, T]: the corpora's own n_wt."""
+
+
+def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
+    """The documents' places in the order of (time, id, content)."""
+    keys = [(document.timestamp, document.id, document.to_bytes()) for document in documents]
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
+def corpora_of(snapshot: Snapshot, *groups: Sequence[TokenisedDocument]) -> tuple[LongArray, list[Corpus]]:
+    """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each group, without topics yet."""
+    known = [[known_tokens(snapshot, document) for document in group] for group in groups]
+    rows = np.unique(np.concatenate([np.zeros(0, np.int64), *(used for group in known for used, _ in group)]))
+    corpora = []
+    for number, group in enumerate(known):
+        tokens = [np.searchsorted(rows, used).astype(np.int32)[local] for used, local in group]
+        offsets = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0, np.int32), *tokens])
+        in_documents = np.zeros((len(group), snapshot.topic_count), np.int32)
+        corpora.append(Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * APART))
+    return rows, corpora
+
+
+def is_sparse(sampler: Sampler, topics: int) -> bool:
+    """Whether these settings mean sparse counts."""
+    return sampler == "sparse" or (sampler == "auto" and topics >= SPARSE_FROM)
+
+
+def sampler_of(
+    snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int], sampler: Sampler = "auto"
+) -> CorpusSampler:
+    """A sampler of corpora beside the model's counts, with none of their tokens counted yet; ``keys`` are of the stream of uniforms."""
+    if is_sparse(sampler, snapshot.topic_count):
+        return SparseSampler(snapshot, rows, corpora, keys)
+    return DenseSampler(snapshot, rows, keys)
+
+
+class DenseSampler:
+    """Every topic is weighed: :mod:`model.kernels.gibbs2`."""
+
+    def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
+        held = snapshot.offsets, snapshot.topics, snapshot.counts
+        self._table = dense_rows(rows, *held, snapshot.topic_count, snapshot.prior.share)
+        self._totals, self._share = snapshot.totals + snapshot.prior.a, snapshot.prior.share
+        self._own, self._own_totals = np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
+        self.alpha, self._keys = snapshot.alpha, keys
+
+    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
+        counts = corpus.in_documents, self._own, self._own_totals, self._table, self._totals, self.alpha
+        gibbs2.pass_over(corpus.tokens, corpus.offsets, corpus.states, *counts, first, corpus.number, sweep, *self._keys)
+
+    def forget_model(self, a: float) -> None:
+        self._table[:] = self._share
+        self._totals = np.full(len(self._totals), a)
+
+    def counts(self) -> IntArray:
+        return self._own
+
+
+class SparseSampler:
+    """SparseLDA: :mod:`model.kernels.sparse`. A word's row has room for as many topics as it has tokens in the corpora."""
+
+    def __init__(self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]) -> None:
+        topics = snapshot.topic_count
+        frequency = sum((np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora), np.zeros(len(rows), np.int64))
+        self._bits = topic_bits(topics)
+        small = int(frequency.max(initial=0) + 1) << self._bits < _SMALL
+        self._own_offsets = np.concatenate([[0], np.cumsum(np.minimum(frequency, topics))]).astype(np.int64)
+        self._own: Any = np.zeros(int(self._own_offsets[-1]), np.int32 if small else np.int64)
+        self._lengths = np.zeros(len(rows), np.int32)
+        self._held = _held_rows(snapshot, rows)
+        self._totals, self._own_totals = snapshot.totals + snapshot.prior.a, np.zeros(topics, np.int64)
+        self.alpha, self._share, self._keys = snapshot.alpha, snapshot.prior.share, keys
+
+    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
+        own = self._own_offsets, self._own, self._lengths, self._bits
+        counts = self._own_totals, self._totals, self.alpha, self._share, *self._held, *own
+        documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
+        sparse.pass_over(*documents, *counts, first, corpus.number, sweep, *self._keys)
+
+    def forget_model(self, a: float) -> None:
+        offsets = np.zeros(len(self._lengths) + 1, np.int64)
+        self._held = offsets, np.zeros(0, np.int32), np.zeros(0)
+        self._totals = np.full(len(self._totals), a)
+
+    def counts(self) -> IntArray:
+        dense = np.zeros((len(self._lengths), len(self._totals)), np.int32)
+        for v, (begin, length) in enumerate(zip(self._own_offsets[:-1], self._lengths, strict=True)):
+            entries = self._own[begin : begin + length]
+            dense[v, entries & ((1 << self._bits) - 1)] = entries >> self._bits
+        return dense
+
+
+def topic_bits(topics: int) -> int:
+    """How many bits a topic's number takes."""
+    return max((topics - 1).bit_length(), 1)
+
+
+def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
+    """The model's topics and counts, each row in descending order of the counts, ties by topic."""
+    words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+    order = np.lexsort((snapshot.topics, -snapshot.counts, words))
+    return snapshot.topics[order], snapshot.counts[order]
+
+
+def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+    """(offsets, topics, counts) of some of the model's rows, descending."""
+    topics, counts = descending(snapshot)
+    lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    at = np.arange(offsets[-1]) + np.repeat(snapshot.offsets[rows] - offsets[:-1], lengths)
+    return offsets, topics[at], counts[at]

@@ -1,0 +1,105 @@
+"""Gibbs1 and Gibbs2 of Yao, Mimno and McCallum (2009): all new documents together, by Gibbs sampling.
+
+* ``gibbs2``: the model's counts are held, and the new documents' are added to them, so documents learn from one another.
+* ``gibbs2-s``: the same with two passes, the paper's Gibbs2.S.
+* ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again (``--training``), their topics are
+  drawn from the model, and then they and the new ones are swept over together: what a new model of all documents would say, with
+  the topics' numbers kept. It is the reference that the others approach.
+
+A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so the order in which
+documents come does not matter. With ``learn_alpha`` each sweep of the burn-in ends with steps of Minka's fixed point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from model.inference.alpha import minka
+from model.inference.base import TRAINING, PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
+from model.inference.settings import InferenceSettings
+from model.kernels import random
+from model.records import FloatArray, TokenisedDocument, TopicMixture
+
+# Sweeps over the training documents, beside the model's counts, that give their tokens topics to start from.
+STARTING_SWEEPS = 5
+
+
+def run(settings: InferenceSettings, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
+    """float64[D, T]: n_td of the new documents, the mean over the states that are kept; ``others`` have topics and are sampled too."""
+    kept = np.zeros(new.in_documents.shape, np.int64)
+    everything = [*others, new]
+    sampler.sweep(new, 0, first=True)
+    for sweep in range(settings.sweeps + 1):
+        for corpus in everything if sweep else ():
+            sampler.sweep(corpus, sweep)
+        if settings.learn_alpha and sweep <= settings.burned:
+            sampler.alpha = minka(np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha)
+        if sweep > settings.sweeps - settings.kept:
+            kept += new.in_documents
+    return kept / settings.kept
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model and how to use it."""
+
+    settings: InferenceSettings
+    published: PublishedModel
+
+
+@register("gibbs2", together=True)
+class Gibbs2:
+    """See the module's docstring."""
+
+    name: str
+    together: bool
+    needs: tuple[str, ...]
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+        return Prepared(settings, published)
+
+    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        order = in_order(documents)
+        ordered = [documents[place] for place in order]
+        keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
+        counts, alpha = self._sample(prepared, ordered, keys)
+        found: list[TopicMixture | None] = [None] * len(order)
+        for place, document, row in zip(order, ordered, counts, strict=True):
+            known = len(known_tokens(prepared.published.snapshot, document)[1])
+            found[place] = mixture_of(document, prepared.published.version, self.name, from_counts(row, alpha), known)
+        return [mixture for mixture in found if mixture is not None]
+
+    def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+        rows, (new,) = corpora_of(prepared.published.snapshot, documents)
+        sampler = sampler_of(prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler)
+        return run(prepared.settings, sampler, new), sampler.alpha
+
+
+@register("gibbs2-s", together=True)
+class Gibbs2S(Gibbs2):
+    """Two passes."""
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+        return super().prepare(replace(settings, sweeps=1, burn_in=0), published)
+
+
+@register("gibbs1", together=True, needs=(TRAINING,))
+class Gibbs1(Gibbs2):
+    """The model's own documents are sampled again."""
+
+    def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+        snapshot, training = prepared.published.snapshot, prepared.published.training
+        learned = [training[place] for place in in_order(training)]
+        rows, (new, old) = corpora_of(snapshot, documents, learned)
+        sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
+        for sweep in range(STARTING_SWEEPS + 1):
+            sampler.sweep(old, sweep, first=sweep == 0)
+        # From here on the training documents speak for themselves.
+        sampler.forget_model(snapshot.prior.a)
+        # Their further uniforms must not be those of the sweeps before.
+        old.number += APART
+        return run(prepared.settings, sampler, new, [old]), sampler.alpha

@@ -1,0 +1,54 @@
+"""Naive Bayes: as if one topic had made the whole document. A baseline; the paper's authors present it as one, too.
+
+The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split as ln(n_wt + a B) = ln(a B) +
+ln(1 + n_wt / (a B)), so that a batch is one product of sparse matrices. Proportions that would be 0 are :data:`LEAST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from model.inference.base import PublishedModel, from_counts, from_logs, mixture_of, register
+from model.inference.features import word_counts
+from model.inference.settings import InferenceSettings
+from model.records import FloatArray, TokenisedDocument, TopicMixture
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """``above``: CSR [W, T], ln(1 + n_wt / (a B)). ``totals``: float64[T], ln(n_t + a)."""
+
+    published: PublishedModel
+    above: Any
+    totals: FloatArray
+
+
+@register("naive-bayes")
+class NaiveBayes:
+    """See the module's docstring."""
+
+    name: str
+    together: bool
+    needs: tuple[str, ...]
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+        snapshot = published.snapshot
+        logs = np.log1p(snapshot.counts / snapshot.prior.share)
+        above = csr_array((logs, snapshot.topics, snapshot.offsets), shape=(len(snapshot.words), snapshot.topic_count))
+        return Prepared(published, above, np.log(snapshot.totals + snapshot.prior.a))
+
+    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        published = prepared.published
+        matrix, known = word_counts(published.snapshot, documents)
+        scores = (matrix @ prepared.above).toarray() - known[:, None] * prepared.totals
+        found = from_logs(scores)
+        found[known == 0] = from_counts(np.zeros(len(prepared.totals)), published.snapshot.alpha)
+        return [
+            mixture_of(document, published.version, self.name, proportions, int(tokens))
+            for document, proportions, tokens in zip(documents, found, known, strict=True)
+        ]

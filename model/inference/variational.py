@@ -1,0 +1,61 @@
+"""Variational inference of one document alone: mean field with the model's P(w | z) held.
+
+phi_it is in proportion to P(w_i | t) exp(psi(gamma_t)), gamma_t = alpha_t + sum_i phi_it, repeated until the proportions
+gamma_t / sum(gamma) stay as they are. Nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.inference.base import PublishedModel, known_tokens, mixture_of, register
+from model.inference.settings import InferenceSettings
+from model.kernels.variational import infer_document
+from model.records import FloatArray, TokenisedDocument, TopicMixture
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model's P(w | z) in two parts, see :mod:`model.kernels.variational`."""
+
+    settings: InferenceSettings
+    published: PublishedModel
+    sparse: FloatArray
+    smooth: FloatArray
+
+
+@register("variational")
+class Variational:
+    """See the module's docstring."""
+
+    name: str
+    together: bool
+    needs: tuple[str, ...]
+
+    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+        snapshot = published.snapshot
+        totals = snapshot.totals + snapshot.prior.a
+        return Prepared(settings, published, snapshot.counts / totals[snapshot.topics], snapshot.prior.share / totals)
+
+    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        return [self._infer(prepared, document) for document in documents]
+
+    def _infer(self, prepared: Prepared, document: TokenisedDocument) -> TopicMixture:
+        settings, snapshot = prepared.settings, prepared.published.snapshot
+        rows, tokens = known_tokens(snapshot, document)
+        times = np.bincount(tokens, minlength=len(rows)).astype(np.float64)
+        gamma = infer_document(
+            rows,
+            times,
+            snapshot.offsets,
+            snapshot.topics,
+            prepared.sparse,
+            prepared.smooth,
+            snapshot.alpha,
+            settings.iterations,
+            settings.tolerance,
+        )
+        return mixture_of(document, prepared.published.version, self.name, gamma / np.sum(gamma), len(tokens))

@@ -1,0 +1,303 @@
+"""SparseLDA (Yao, Mimno and McCallum 2009): a topic drawn at the cost of the topics that its word and its document have.
+
+A token of word w in document d is drawn with P(z = t) in proportion to (alpha_t + n_td) (n_wt + b) / (n_t + a), b = a B(w), which is
+split into
+
+    q = sum over the topics of w of coef[t] n_wt,   coef[t] = (alpha_t + n_td) / (n_t + a)
+    r = b sum over the topics of d of n_td / (n_t + a)
+    s = b sum over all topics of alpha_t / (n_t + a)
+
+coef and the two sums are kept up to date, so only q costs more than a few operations, and most draws fall into it. n_wt comes in two
+parts, as
+in :mod:`model.kernels.gibbs2`: ``held`` counts, which may be fractional and never change, and ``own`` counts of the tokens that are
+sampled. A row
+of own counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk through q ends early, and
+the order
+is a function of the counts alone, so the bits do not depend on how a state was reached. For the same reason r and s, whose rounding
+adds up, are summed anew at the beginning of each document.
+
+A token is not taken out of its row to be drawn: its own part of q is subtracted, and the row changes only if its topic does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.random import INFERENCE, fill_uniforms
+
+
+@inlined
+def _place(own: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
+    """Where a row has a topic; begin + length where it has not."""
+    at = begin
+    while at < begin + length and (own[at] & mask) != topic:
+        at += 1
+    return at
+
+
+@inlined
+def _held_sum(coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
+    """Sum of coef times count over a held row, in four lanes: entry i is in lane i % 4."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = begin + ((end - begin) & ~3)
+    for at in range(begin, whole, 4):
+        a += coef[topics[at]] * counts[at]
+        b += coef[topics[at + 1]] * counts[at + 1]
+        c += coef[topics[at + 2]] * counts[at + 2]
+        d += coef[topics[at + 3]] * counts[at + 3]
+    if whole < end:
+        a += coef[topics[whole]] * counts[whole]
+    if whole + 1 < end:
+        b += coef[topics[whole + 1]] * counts[whole + 1]
+    if whole + 2 < end:
+        c += coef[topics[whole + 2]] * counts[whole + 2]
+    return (a + b) + (c + d)
+
+
+@inlined
+def _own_sum(coef: Any, own: Any, begin: Any, end: Any, mask: Any, bits: Any) -> Any:
+    """The same over a packed row."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = begin + ((end - begin) & ~3)
+    for at in range(begin, whole, 4):
+        a += coef[own[at] & mask] * (own[at] >> bits)
+        b += coef[own[at + 1] & mask] * (own[at + 1] >> bits)
+        c += coef[own[at + 2] & mask] * (own[at + 2] >> bits)
+        d += coef[own[at + 3] & mask] * (own[at + 3] >> bits)
+    if whole < end:
+        a += coef[own[whole] & mask] * (own[whole] >> bits)
+    if whole + 1 < end:
+        b += coef[own[whole + 1] & mask] * (own[whole + 1] >> bits)
+    if whole + 2 < end:
+        c += coef[own[whole + 2] & mask] * (own[whole + 2] >> bits)
+    return (a + b) + (c + d)
+
+
+@inlined
+def _less(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
+    """One token fewer of a topic that the row has."""
+    one, mask = 1 << bits, (1 << bits) - 1
+    at = _place(own, begin, lengths[v], mask, topic)
+    entry, end = own[at] - one, begin + lengths[v]
+    while at + 1 < end and own[at + 1] > entry:
+        own[at] = own[at + 1]
+        at += 1
+    own[at] = entry
+    # An entry without tokens is smaller than all others, so it has come to the end.
+    if entry < one:
+        lengths[v] -= 1
+
+
+@inlined
+def _more(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
+    """One token more of a topic, which may be new to the row."""
+    one, mask = 1 << bits, (1 << bits) - 1
+    at = _place(own, begin, lengths[v], mask, topic)
+    entry = topic + one
+    if at < begin + lengths[v]:
+        entry = own[at] + one
+    else:
+        lengths[v] += 1
+    while at > begin and own[at - 1] < entry:
+        own[at] = own[at - 1]
+        at -= 1
+    own[at] = entry
+
+
+@inlined
+def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, inverse: Any) -> Any:
+    """The topic at ``x`` in [0, r + s), both without b."""
+    found = 0
+    if x < r:
+        total = 0.0
+        for t in range(alpha.shape[0]):
+            if counts[t] > 0:
+                found = t
+                total += counts[t] * inverse[t]
+                if total > x:
+                    break
+        return found
+    total = r
+    for t in range(alpha.shape[0]):
+        found = t
+        total += alpha[t] * inverse[t]
+        if total > x:
+            break
+    return found
+
+
+@page_kernel
+def document_pass(
+    tokens: Any,
+    states: Any,
+    counts: Any,
+    first: Any,
+    alpha: Any,
+    totals: Any,
+    own_totals: Any,
+    inverse: Any,
+    coef: Any,
+    b: Any,
+    held_offsets: Any,
+    held_topics: Any,
+    held_counts: Any,
+    own_offsets: Any,
+    own: Any,
+    lengths: Any,
+    bits: Any,
+    uniforms: Any,
+) -> None:
+    """One pass over one document, in place.
+
+    Args:
+        tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
+        alpha: float64[T]. totals: float64[T], n_t + a of what is held. own_totals: int64[T]. b: a B(w).
+        inverse, coef: float64[T], scratch.
+        held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts.
+        own_offsets: int64[V + 1], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
+        uniforms: float64[>= n].
+    """
+    mask, r, s = (1 << bits) - 1, 0.0, 0.0
+    for t in range(alpha.shape[0]):
+        inverse[t] = 1.0 / (totals[t] + own_totals[t])
+        coef[t] = (alpha[t] + counts[t]) * inverse[t]
+        r += counts[t] * inverse[t]
+        s += alpha[t] * inverse[t]
+    for i in range(tokens.shape[0]):
+        v, old, out_r, out_s, was, kept = tokens[i], -1, r, s, 0.0, 0.0
+        begin, held_begin, held_end = own_offsets[v], held_offsets[v], held_offsets[v + 1]
+        if not first:
+            old = states[i]
+            was, kept = inverse[old], coef[old]
+            own_totals[old] -= 1
+            counts[old] -= 1
+            inverse[old] = 1.0 / (totals[old] + own_totals[old])
+            coef[old] = (alpha[old] + counts[old]) * inverse[old]
+            out_r += counts[old] * inverse[old] - (counts[old] + 1) * was
+            out_s += alpha[old] * (inverse[old] - was)
+        held = _held_sum(coef, held_topics, held_counts, held_begin, held_end)
+        q = held + _own_sum(coef, own, begin, begin + lengths[v], mask, bits)
+        if not first:
+            q -= coef[old]
+        x, new = uniforms[i] * (q + b * (out_r + out_s)), -1
+        if x < held:
+            total = 0.0
+            for at in range(held_begin, held_end):
+                new = held_topics[at]
+                total += coef[new] * held_counts[at]
+                if total > x:
+                    break
+        elif x < q:
+            total = held
+            for at in range(begin, begin + lengths[v]):
+                t = own[at] & mask
+                n = (own[at] >> bits) - (t == old)
+                if n > 0:
+                    new = t
+                    total += coef[t] * n
+                    if total > x:
+                        break
+        if new < 0:
+            # Also where rounding left a q without a topic.
+            new = _from_prior((x - q) / b, out_r, counts, alpha, inverse)
+        own_totals[new] += 1
+        counts[new] += 1
+        if new == old:
+            inverse[old], coef[old] = was, kept
+            continue
+        r, s, was = out_r, out_s, inverse[new]
+        inverse[new] = 1.0 / (totals[new] + own_totals[new])
+        coef[new] = (alpha[new] + counts[new]) * inverse[new]
+        r += counts[new] * inverse[new] - (counts[new] - 1) * was
+        s += alpha[new] * (inverse[new] - was)
+        if not first:
+            _less(own, begin, lengths, v, bits, old)
+        _more(own, begin, lengths, v, bits, new)
+        states[i] = new
+
+
+@kernel
+def pass_over(
+    tokens: Any,
+    offsets: Any,
+    states: Any,
+    in_documents: Any,
+    own_totals: Any,
+    totals: Any,
+    alpha: Any,
+    b: Any,
+    held_offsets: Any,
+    held_topics: Any,
+    held_counts: Any,
+    own_offsets: Any,
+    own: Any,
+    lengths: Any,
+    bits: Any,
+    first: Any,
+    number: Any,
+    sweep: Any,
+    key0: Any,
+    key1: Any,
+) -> None:
+    """One pass over documents together, in place: :func:`model.kernels.gibbs2.pass_over` with sparse rows, see :func:`document_pass`."""
+    longest = 0
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    uniforms, inverse, coef = np.empty(longest), np.empty(alpha.shape[0]), np.empty(alpha.shape[0])
+    for d in range(offsets.shape[0] - 1):
+        begin, end = offsets[d], offsets[d + 1]
+        fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
+        document_pass(
+            tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, b,
+            held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
+        )  # fmt: skip
+
+
+@kernel
+def sample_document(
+    tokens: Any,
+    rows: Any,
+    offsets: Any,
+    topics: Any,
+    counts: Any,
+    totals: Any,
+    alpha: Any,
+    b: Any,
+    bits: Any,
+    sweeps: Any,
+    kept: Any,
+    key0: Any,
+    key1: Any,
+) -> Any:
+    """A document alone: :func:`model.kernels.gibbs3.sample_document` with sparse rows, the model's in descending order of their counts.
+
+    Returns:
+        int64[T]: n_td, summed over the states after the last ``kept`` passes.
+    """
+    n, t_count, v_count = tokens.shape[0], alpha.shape[0], rows.shape[0]
+    own_offsets, held_offsets = np.zeros(v_count + 1, np.int64), np.zeros(v_count + 1, np.int64)
+    for i in range(n):
+        own_offsets[tokens[i] + 1] += 1
+    for v in range(v_count):
+        own_offsets[v + 1] = own_offsets[v] + min(own_offsets[v + 1], t_count)
+        held_offsets[v + 1] = held_offsets[v] + offsets[rows[v] + 1] - offsets[rows[v]]
+    held_topics, held_counts = np.empty(held_offsets[-1], np.int32), np.empty(held_offsets[-1])
+    for v in range(v_count):
+        shift = offsets[rows[v]] - held_offsets[v]
+        for at in range(held_offsets[v], held_offsets[v + 1]):
+            held_topics[at], held_counts[at] = topics[at + shift], counts[at + shift]
+    own, lengths = np.zeros(own_offsets[-1], np.int64), np.zeros(v_count, np.int32)
+    in_document, result, own_totals = np.zeros(t_count, np.int64), np.zeros(t_count, np.int64), np.zeros(t_count, np.int64)
+    states, uniforms, inverse, coef = np.zeros(n, np.int32), np.empty(n), np.empty(t_count), np.empty(t_count)
+    for sweep in range(sweeps + 1):
+        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
+        document_pass(
+            tokens, states, in_document, sweep == 0, alpha, totals, own_totals, inverse, coef, b,
+            held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
+        )  # fmt: skip
+        if sweep > sweeps - kept:
+            result += in_document
+    return result

@@ -1,0 +1,99 @@
+"""Compare inference methods on the same documents: agreement with a reference and time per document, as a table, JSON lines and a plot.
+
+``python -m pipelines.compare --input='held/*.jsonl' --model_store=models --dead_letters=dead --methods=gibbs3,variational
+--reference=gibbs2``
+
+``maxent`` and ``hybrid`` want a classifier (pipelines.fit_classifier), ``gibbs1`` the documents that the model was learned from
+(--training).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
+from model.errors import OptionError
+from model.settings import TokeniserSettings
+from model.store import ModelStore
+from pipelines import plots
+from pipelines.checked import inference_settings_of
+from pipelines.command import command
+from pipelines.graphs import write_dead_letters
+from pipelines.inference_options import CompareOptions, TrainingDocumentsOptions
+from pipelines.options import FigureOptions, InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.runners import LOCAL_RUNNER
+from pipelines.running import run
+from pipelines.sources import files
+from pipelines.terminal import console, figure_table
+from transforms.compare import Compare
+
+GROUPS = (
+    InputOptions,
+    StoreOptions,
+    ModelVersionOptions,
+    CompareOptions,
+    TrainingDocumentsOptions,
+    InferenceOptions,
+    FigureOptions,
+    RecordOptions,
+)
+REQUIRED = {"input": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
+_COLUMNS = {"method": "method", "cosine": "cosine", "KL": "kl", "F1": "f1", "documents/s": "rate", "ms/document": "milliseconds"}
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """read -> compare; the lines go to ``--json``."""
+    which, store, given = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store, options.view_as(CompareOptions)
+    manifest = ModelStore(store).manifest(which.model_key, which.model_version)
+    tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
+    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
+    letters, training = [dead], None
+    if (patterns := options.view_as(TrainingDocumentsOptions).training) is not None:
+        training, unreadable = pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
+        letters.append(unreadable)
+    methods, settings = [given.reference, *given.methods], inference_settings_of(options)
+    lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, settings, methods, training, given.mass)
+    path = options.view_as(FigureOptions).json
+    _ = lines | "Write" >> beam.io.WriteToText(path, num_shards=1, shard_name_template="")
+    write_dead_letters(letters, options)
+
+
+def compare_methods(options: PipelineOptions) -> None:
+    """Run the graph, then print and draw what it wrote."""
+    figures = options.view_as(FigureOptions)
+    plots.check_plot(figures.plot)
+    if figures.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
+        raise OptionError(
+            "--json", None, "a file that the runner's workers can write", "Give for example --json=gs://bucket/figures.jsonl."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        figures.json = figures.json or str(Path(folder) / "figures.jsonl")
+        run(build, options)
+        rows = read_rows(figures.json)
+    title = f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents" if rows else "no documents"
+    console().print(figure_table(title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
+    if figures.plot is not None:
+        plots.draw_comparison(figures.plot, rows)
+
+
+def read_rows(path: str) -> list[dict[str, Any]]:
+    """The lines of a file of figures, the reference first, then the fastest first."""
+    with FileSystems.open(path) as lines:
+        rows = [json.loads(line) for line in lines.read().splitlines()]
+    for row in rows:
+        row["milliseconds"] = 1000 * row["seconds_per_document"]
+        row["rate"] = 1 / row["seconds_per_document"] if row["seconds_per_document"] else None
+    return sorted(rows, key=lambda row: (row["method"] != row["reference"], row["seconds_per_document"]))
+
+
+main = command("pipelines.compare", __doc__.partition("\n")[0], GROUPS, REQUIRED, compare_methods)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Fit a classifier that foretells a model's topic mixtures from words alone, for --method=maxent and --method=hybrid.
+
+``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models --dead_letters=dead``
+
+The documents should be like those that it will label; those that the model was learned from will do. It is written into the model
+store beside its model version.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.classifier_store import ClassifierStore
+from model.errors import OptionError
+from model.fitting import FitSettings
+from model.settings import TokeniserSettings
+from model.store import ModelStore
+from pipelines.checked import inference_settings_of
+from pipelines.command import command
+from pipelines.graphs import write_dead_letters
+from pipelines.inference_options import FitOptions
+from pipelines.options import InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.running import run
+from pipelines.sources import files
+from pipelines.terminal import console, figure_table
+from transforms.fit import FitClassifier
+
+GROUPS = (InputOptions, StoreOptions, ModelVersionOptions, FitOptions, InferenceOptions, RecordOptions)
+REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
+
+
+def fit_settings_of(options: PipelineOptions) -> FitSettings:
+    """Checked settings of the fit."""
+    given = options.view_as(FitOptions)
+    return FitSettings(given.prior_variances, given.held_out_share, given.fit_iterations, given.fit_tolerance)
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """read -> pairs by Gibbs3 -> fit -> store."""
+    which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
+    manifest = ModelStore(store).manifest(which.model_key, which.model_version)
+    fit = FitClassifier(
+        store,
+        manifest.key,
+        manifest.version,
+        fit_settings_of(options),
+        inference_settings_of(options),
+        options.view_as(FitOptions).sample,
+    )
+    tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
+    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
+    _ = documents | "Fit classifier" >> fit
+    write_dead_letters([dead], options)
+
+
+def fit_and_show(options: PipelineOptions) -> None:
+    """Run the graph, then print what it fitted."""
+    counted = run(build, options)
+    if not counted.get("pairs", 1):
+        remedy = "Give documents like those that it was learned from."
+        raise OptionError("--input", options.view_as(InputOptions).input, "documents with words that the model knows", remedy)
+    which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
+    version = ModelStore(store).manifest(which.model_key, which.model_version).version
+    classifiers = ClassifierStore(store)
+    digest = classifiers.find(which.model_key, version)
+    classifier = classifiers.get(which.model_key, digest)
+    made = classifier.provenance
+    rows = [(f"{variance:g}", loss, "chosen" if variance == made.variance else "") for variance, loss in made.held_out_loss]
+    out = console()
+    out.print(figure_table("Held-out cross-entropy", ("sigma^2", "nats", ""), rows))
+    out.print(f"classifier {digest[:16]} of version {version}: {made.pairs:,} pairs, {len(classifier.rows):,} words,", end=" ")
+    out.print(f"temperature {classifier.temperature:.3f}, {made.iterations} iterations")
+
+
+main = command("pipelines.fit_classifier", __doc__.partition("\n")[0], GROUPS, REQUIRED, fit_and_show)
+
+if __name__ == "__main__":
+    sys.exit(main())

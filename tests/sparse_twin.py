@@ -1,0 +1,89 @@
+"""A slow twin of SparseLDA: rows as sorted lists made anew for every token, the same additions in the same order, the same bits."""
+
+import numpy as np
+
+BUGS = ("prior's part twice", "token not taken out of q", "sums never updated")
+
+
+def descending(counts):
+    """(topic, count) of a row, as the packed entries are sorted: by count and then topic, both descending."""
+    return sorted(((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], -entry[0]))
+
+
+def held_descending(counts):
+    """The same of a model's row: ties in ascending order of the topics."""
+    return sorted(((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], entry[0]))
+
+
+def row_sum(coef, entries):
+    """Entry i is added in lane i % 4."""
+    lanes = [0.0] * 4
+    for i, (t, n) in enumerate(entries):
+        lanes[i % 4] += coef[t] * n
+    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+
+
+def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
+    """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps; ``uniforms(document, sweep, n)``."""
+    topics, b = range(snapshot.topic_count), float(snapshot.prior.share)
+    held = [held_descending(row) for row in snapshot.rows(rows).tolist()]
+    totals, alpha = (snapshot.totals + snapshot.prior.a).tolist(), snapshot.alpha.tolist()
+    own, own_totals = [[0] * len(alpha) for _ in held], [0] * len(alpha)
+    counts, states = [[0] * len(alpha) for _ in texts], [[-1] * len(text) for text in texts]
+    for sweep in range(sweeps + 1):
+        for d, text in enumerate(texts):
+            n_d, r, s = counts[d], 0.0, 0.0
+            inverse = [1.0 / (totals[t] + own_totals[t]) for t in topics]
+            coef = [(alpha[t] + n_d[t]) * inverse[t] for t in topics]
+            for t in topics:
+                r += n_d[t] * inverse[t]
+                s += alpha[t] * inverse[t]
+            for i, (v, u) in enumerate(zip(text, uniforms(d, sweep, len(text)), strict=True)):
+                old, out_r, out_s, before = states[d][i], r, s, None
+                if old >= 0:
+                    before = inverse[old], coef[old]
+                    own_totals[old] -= 1
+                    n_d[old] -= 1
+                    inverse[old] = 1.0 / (totals[old] + own_totals[old])
+                    coef[old] = (alpha[old] + n_d[old]) * inverse[old]
+                    if bug != "sums never updated":
+                        out_r += n_d[old] * inverse[old] - (n_d[old] + 1) * before[0]
+                        out_s += alpha[old] * (inverse[old] - before[0])
+                at_held = row_sum(coef, held[v])
+                q = at_held + row_sum(coef, descending(own[v]))
+                if old >= 0 and bug != "token not taken out of q":
+                    q -= coef[old]
+                weight = 2 * b if bug == "prior's part twice" else b
+                x, new, total = u * (q + weight * (out_r + out_s)), -1, 0.0
+                entries = []
+                if x < at_held:
+                    entries = [(t, coef[t] * n) for t, n in held[v]]
+                elif x < q:
+                    total = at_held
+                    left = [(t, n - (t == old and bug != "token not taken out of q")) for t, n in descending(own[v])]
+                    entries = [(t, coef[t] * n) for t, n in left if n > 0]
+                if not entries:
+                    x = (x - q) / weight
+                    entries = [(t, n_d[t] * inverse[t]) for t in topics if n_d[t]] if x < out_r else []
+                    if not entries:
+                        total, entries = out_r, [(t, alpha[t] * inverse[t]) for t in topics]
+                for t, part in entries:
+                    total, new = total + part, t
+                    if total > x:
+                        break
+                own_totals[new] += 1
+                n_d[new] += 1
+                if new == old:
+                    inverse[old], coef[old] = before
+                    continue
+                r, s, was = out_r, out_s, inverse[new]
+                inverse[new] = 1.0 / (totals[new] + own_totals[new])
+                coef[new] = (alpha[new] + n_d[new]) * inverse[new]
+                if bug != "sums never updated":
+                    r += n_d[new] * inverse[new] - (n_d[new] - 1) * was
+                    s += alpha[new] * (inverse[new] - was)
+                if old >= 0:
+                    own[v][old] -= 1
+                own[v][new] += 1
+                states[d][i] = new
+    return states, np.array(counts)

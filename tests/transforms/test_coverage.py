@@ -1,0 +1,78 @@
+import json
+import logging
+
+import apache_beam as beam
+import pytest
+from collecting import run
+from made import manifest_of, snapshot_of
+
+from model.errors import OptionError
+from model.records import Document, TokenisedDocument
+from model.store import ModelStore
+from transforms.coverage import LOGGER, Coverage
+
+DAY = 86_400_000_000
+
+
+def document(day, words, key="", hour=1):
+    return TokenisedDocument.from_words(Document(f"{day} {words}", day * DAY + hour * DAY // 24, "", key=key), words.split())
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = ModelStore(str(tmp_path))
+    for key, words in (("", ("a", "b", "c")), ("k", ("x", "y", "z"))):
+        snapshot = snapshot_of([[1.0]] * 3, words=words, key=key)
+        store.publish(manifest_of(3, key=key, snapshot=store.put_snapshot(snapshot)))
+    return store
+
+
+def reports(documents, coverage, versions=None):
+    def build(pipeline):
+        items = [(item.timestamp, item.to_bytes() if versions is None else (item.to_bytes(), versions[item.key])) for item in documents]
+        stamped = (
+            pipeline
+            | beam.Create(items)
+            | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(
+                bytes if versions is None else tuple[bytes, str]
+            )
+        )
+        return {"reports": stamped | Coverage(coverage[0], DAY, *coverage[1:])}
+
+    held, counters = run(build)
+    return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
+
+
+def test_one_report_for_each_window(store):
+    version = store.latest("").version
+    documents = [document(0, "a b a"), document(0, "a x"), document(1, "x y z a"), document(3, "", hour=5)]
+    rows, counters = reports(documents, (store.root, 0.7, version, ""))
+    assert [(row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows] == [
+        ("1970-01-02", 3, 2, 5),
+        ("1970-01-03", 4, 1, 4),
+        ("1970-01-05", 0, 0, 0),
+    ]
+    assert [row["retrain"] for row in rows] == [True, True, False]
+    assert {row["model_version"] for row in rows} == {version}
+    assert counters["retrain"] == 2
+    assert counters["coverage_windows"] == 3
+
+
+def test_each_document_with_a_version_and_a_key_of_its_own(store):
+    versions = {"": store.latest("").version, "k": store.latest("k").version, "none": ""}
+    documents = [document(0, "a b"), document(0, "x q", "k"), document(0, "a", "none")]
+    rows, _ = reports(documents, (store.root,), versions)
+    assert [(row["key"], row["word_share"]) for row in rows] == [("", 1.0), ("k", 0.5)]
+
+
+def test_the_signal_is_logged(store, caplog):
+    with caplog.at_level(logging.INFO, LOGGER):
+        reports([document(0, "a b"), document(1, "x")], (store.root, 0.7, store.latest("").version, ""))
+    found = {record.levelno: record.getMessage() for record in caplog.records if record.name == LOGGER}
+    assert "knows 100.0% of the distinct words" in found[logging.INFO]
+    assert found[logging.WARNING].endswith("below 70%: retrain")
+
+
+def test_a_wrong_share(store):
+    with pytest.raises(OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"):
+        Coverage(store.root, DAY, 70)

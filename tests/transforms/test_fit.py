@@ -1,0 +1,72 @@
+import apache_beam as beam
+import pytest
+from collecting import run
+from fake_learner import fake_settings
+from streams import document, documents, learn_options, shuffled, train
+
+from model.classifier_store import ClassifierStore
+from model.errors import OptionError
+from model.fitting import FitSettings
+from model.inference import InferenceSettings
+from model.pairing import ranked, unranked
+from model.store import ModelStore
+from transforms.fit import FitClassifier
+
+ITEMS = documents(60)
+SETTINGS = FitSettings((0.01, 1.0), iterations=20)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("store")
+    train(ITEMS, learn_options(path, fake_settings(), publish_every=("windows", 4)))
+    return ModelStore(str(path))
+
+
+def fit(store, items, **others):
+    def build(pipeline):
+        given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
+        return {"digests": given | FitClassifier(store.root, settings=SETTINGS, **others)}
+
+    held, counters = run(build)
+    return [digest for _, digest in held["digests"]], counters
+
+
+def test_one_classifier_whatever_the_order(store):
+    empty = [item for item in ITEMS if not len(item.tokens)]
+    (one,), counters = fit(store, ITEMS)
+    assert fit(store, shuffled(ITEMS, "x"))[0] == [one]
+    assert counters["pairs"] == len(ITEMS) - len(empty)
+    assert counters["documents_without_known_words"] == len(empty)
+    made = ClassifierStore(store.root).get("", one).provenance
+    newest = store.latest("")
+    assert (made.version, made.snapshot, made.pairs) == (newest.version, newest.snapshot, counters["pairs"])
+    assert made.method["method"] == "gibbs3"
+    assert ClassifierStore(store.root).find("", newest.version) == one
+
+
+def test_a_sample_is_uniform_and_knows_no_order(store):
+    (one,), counters = fit(store, ITEMS, most=25)
+    assert fit(store, shuffled(ITEMS, "y"), most=25)[0] == [one]
+    assert counters["pairs"] + counters.get("documents_without_known_words", 0) == 25
+    assert fit(store, ITEMS, most=25, inference=InferenceSettings(seed=2))[0] != [one]
+
+
+def test_ranks():
+    data = document("a", 1).to_bytes()
+    assert unranked(ranked(data, 1)) == data
+    assert ranked(data, 1) != ranked(data, 2)
+    low = sum(ranked(document(f"d{n}", 1).to_bytes(), 1)[0] < 128 for n in range(400))
+    assert 140 < low < 260
+
+
+def test_a_method_that_wants_more_than_a_document(store):
+    for name in ("gibbs2", "maxent"):
+        with pytest.raises(OptionError, match=f"--method: '{name}' was given; allowed is a method for one document at a time. Use gibbs3"):
+            FitClassifier(store.root, inference=InferenceSettings(name))
+
+
+def test_nothing_to_fit(store):
+    digests, counters = fit(store, [document("new", 3)][:0])
+    assert digests == []
+    assert "pairs" not in counters

@@ -1,0 +1,121 @@
+"""``Compare``: several inference methods on the same documents, side by side.
+
+    documents: bytes (TokenisedDocument) -> lines: str (JSON), one for each method
+
+All documents are gathered on one worker, and the methods run there one after the other, one thread each, so that their times per
+document can be
+compared; they include everything from the tokenised document to the mixture, and not what is done once for a model. What is
+compared are means over documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindows
+
+from model import wire
+from model.classifier_store import ClassifierStore
+from model.errors import OptionError
+from model.evaluation.agreement import agreement
+from model.inference import InferenceSettings, inference_for
+from model.inference.base import CLASSIFIER, TRAINING
+from model.records import TokenisedDocument, TopicMixture
+from model.store import ModelStore
+from transforms.fit import LOGGER
+from transforms.infer import marked, published_model, unmarked
+
+_WARM = 3
+
+
+def run_method(
+    store: ModelStore, key: str, version: str, settings: InferenceSettings, documents: Sequence[TokenisedDocument],
+    training: Sequence[TokenisedDocument],
+) -> tuple[list[TopicMixture], float]:  # fmt: skip
+    """The mixtures, and seconds per document."""
+    method = inference_for(settings)
+    learned = tuple(training) if TRAINING in method.needs else ()
+    prepared = method.prepare(settings, published_model(store, key, version, settings, None, learned))
+    # The first call compiles, or loads what was compiled.
+    method.infer(method.prepare(settings, published_model(store, key, version, settings, None, learned[:_WARM])), documents[:_WARM])
+    start = time.perf_counter()
+    mixtures = method.infer(prepared, documents)
+    return mixtures, (time.perf_counter() - start) / max(len(documents), 1)
+
+
+def compare(
+    store: ModelStore,
+    key: str,
+    version: str,
+    methods: Sequence[InferenceSettings],
+    documents: Sequence[TokenisedDocument],
+    training: Sequence[TokenisedDocument] = (),
+    mass: float = 0.8,
+) -> Iterator[dict[str, object]]:
+    """The figures of each method against the first, which is the reference."""
+    reference: list[TopicMixture] = []
+    for settings in methods:
+        logging.getLogger(LOGGER).info("%s on %d documents", settings.method, len(documents))
+        mixtures, seconds = run_method(store, key, version, settings, documents, training)
+        reference = reference or mixtures
+        yield {
+            "method": settings.method,
+            "reference": methods[0].method,
+            **agreement(reference, mixtures, mass),
+            "mass": mass,
+            "seconds_per_document": seconds,
+        }
+
+
+class _Compare(beam.DoFn):
+    def __init__(self, store: str, key: str, version: str, methods: Sequence[InferenceSettings], mass: float) -> None:
+        self._store, self._key, self._version, self._methods, self._mass = store, key, version, list(methods), mass
+
+    def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
+        new, learned = unmarked(element[1])
+        documents = sorted(new, key=lambda document: (document.timestamp, document.id, document.to_bytes()))
+        for line in compare(ModelStore(self._store), self._key, self._version, self._methods, documents, learned, self._mass):
+            yield wire.canonical_json(line)
+
+
+class Compare(beam.PTransform):
+    """See the module's docstring.
+
+    Args:
+        store: root of the model store. key, version: the model.
+        settings: of all methods. methods: their names, the reference first. mass: of F1's sets of topics.
+        training: TokenisedDocument bytes of what the model was learned from, for ``gibbs1``.
+
+    Raises:
+        OptionError: a method that there is not, or that wants what is not there.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        key: str,
+        version: str,
+        settings: InferenceSettings,
+        methods: Sequence[str],
+        training: beam.PCollection | None = None,
+        mass: float = 0.8,
+    ) -> None:
+        super().__init__()
+        chosen = [replace(settings, method=name) for name in dict.fromkeys(methods)]
+        needs = {need for each in chosen for need in inference_for(each).needs}
+        if TRAINING in needs and training is None:
+            raise OptionError("--training", None, "the files that the model was learned from, as gibbs1 is among the methods", "Name them.")
+        version = ModelStore(store).manifest(key, version).version
+        if CLASSIFIER in needs:
+            ClassifierStore(store).find(key, version)
+        agreement([], [], mass)
+        self._fn, self._training = _Compare(store, key, version, chosen, mass), training
+
+    def expand(self, documents: beam.PCollection) -> beam.PCollection:
+        together = marked(documents, self._training)
+        windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
+        return windowed | "Gather" >> beam.GroupByKey() | "Compare" >> beam.ParDo(self._fn).with_output_types(str)

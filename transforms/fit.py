@@ -1,0 +1,120 @@
+"""``FitClassifier``: documents to a classifier for a model version, written beside it into the model store.
+
+    documents: bytes (TokenisedDocument) -> digests: str, one
+
+Training pairs are made by Gibbs3 (or another method that takes documents alone) on any number of workers; one worker fits the
+classifier to them.
+With ``most``, only a uniform sample of so many documents, a reservoir, takes part: it depends on the documents and the seed, not on
+their order.
+For a bounded source. Progress goes to the logger ``beam_topics.fitting``; :mod:`model.fitting` has the logic.
+
+    documents | FitClassifier("models", key="", version="latest")
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+
+import apache_beam as beam
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.window import GlobalWindows
+
+from model.classifier_store import ClassifierStore
+from model.errors import OptionError
+from model.fitting import FitSettings, Pair, Step
+from model.inference import InferenceSettings, inference_for
+from model.pairing import fit_classifier, pair_of, ranked, unranked
+from model.records import TokenisedDocument
+from model.store import ModelStore
+from transforms.infer import published_model
+from transforms.sequence import NAMESPACE
+
+LOGGER = "beam_topics.fitting"
+
+
+class _MakePairs(beam.DoFn):
+    def __init__(self, store: str, key: str, version: str, settings: InferenceSettings) -> None:
+        self._store, self._key, self._version, self._settings = store, key, version, settings
+        self._pairs = Metrics.counter(NAMESPACE, "pairs")
+        self._unknown = Metrics.counter(NAMESPACE, "documents_without_known_words")
+
+    def setup(self) -> None:
+        self._published = published_model(ModelStore(self._store), self._key, self._version, self._settings)
+        self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
+
+    def process(self, element: bytes) -> Iterator[bytes]:
+        pair = pair_of(self._settings, self._prepared, self._published, TokenisedDocument.from_bytes(element))
+        if pair is None:
+            self._unknown.inc()
+        else:
+            self._pairs.inc()
+            yield pair.to_bytes()
+
+
+class _Fit(beam.DoFn):
+    def __init__(self, store: str, key: str, version: str, settings: FitSettings, inference: InferenceSettings) -> None:
+        self._store, self._key, self._version, self._settings, self._inference = store, key, version, settings, inference
+
+    def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
+        store = ModelStore(self._store)
+        manifest = store.manifest(self._key, self._version)
+        topics = store.get_snapshot(manifest.key, manifest.snapshot).topic_count
+        pairs = map(Pair.from_bytes, element[1])
+        yield ClassifierStore(self._store).put(fit_classifier(manifest, topics, pairs, self._settings, self._inference, log_step))
+
+
+def log_step(step: Step) -> None:
+    """One line of progress."""
+    logging.getLogger(LOGGER).info("fitting, %s: iteration %d, objective %.5f", step.stage, step.iteration, step.objective)
+
+
+class FitClassifier(beam.PTransform):
+    """See the module's docstring.
+
+    Args:
+        store: root of the model store. key, version: the model; ``latest`` means the newest at this moment.
+        settings: of the fit. inference: the method that makes the pairs. most: documents of the sample; None: all.
+
+    Raises:
+        OptionError: there is no such model, or the method wants more than a document and the model.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        key: str = "",
+        version: str = "latest",
+        settings: FitSettings | None = None,
+        inference: InferenceSettings | None = None,
+        most: int | None = None,
+    ) -> None:
+        super().__init__()
+        self._settings, self._inference, self._most = settings or FitSettings(), inference or InferenceSettings(), most
+        method = inference_for(self._inference)
+        if method.together or method.needs:
+            raise OptionError("--method", method.name, "a method for one document at a time", "Use gibbs3.")
+        self._model = store, key, ModelStore(store).manifest(key, version).version
+
+    def expand(self, documents: beam.PCollection) -> beam.PCollection:
+        documents = documents | "Global" >> beam.WindowInto(GlobalWindows())
+        if self._most is not None:
+            documents = (
+                documents
+                | "Rank" >> beam.Map(ranked, self._inference.seed).with_output_types(bytes)
+                | "Sample" >> beam.combiners.Top.Smallest(self._most)
+                | "One by one" >> beam.FlatMap(list).with_output_types(bytes)
+                | "Unrank" >> beam.Map(unranked).with_output_types(bytes)
+            )
+        return (
+            documents
+            | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
+            | "Make pairs" >> beam.ParDo(_MakePairs(*self._model, self._inference)).with_output_types(bytes)
+            | "To one worker" >> beam.Map(_together).with_output_types(tuple[bytes, bytes])
+            | "Gather" >> beam.GroupByKey()
+            | "Fit" >> beam.ParDo(_Fit(*self._model, self._settings, self._inference)).with_output_types(str)
+        )
+
+
+def _together(element: bytes) -> tuple[bytes, bytes]:
+    return b"", element
