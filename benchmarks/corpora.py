@@ -111,9 +111,8 @@ def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
     return found
 
 
-def numbered(documents: list[TokenisedDocument]) -> tuple[Any, Any, tuple[str, ...]]:
-    """(tokens: int32, the documents' word numbers one after the other; offsets: int64; the vocabulary)."""
-    words = vocabulary(documents)
+def numbered(documents: list[TokenisedDocument], words: tuple[str, ...]) -> tuple[Any, Any]:
+    """(tokens: int32, the documents' word numbers one after the other; offsets: int64)."""
     numbers = {word: number for number, word in enumerate(words)}
     tokens = [np.array([numbers[word] for word in document.words], np.int32)[document.tokens] for document in documents if document.words]
-    return np.concatenate(tokens), np.cumsum([0, *map(len, tokens)]), words
+    return np.concatenate(tokens), np.cumsum([0, *map(len, tokens)])

@@ -3,9 +3,10 @@
 import numpy as np
 from twins import Particle, uniform
 
+from model.kernels.arrivals import arrival, first_pass, settle
 from model.kernels.filter import become
 from model.kernels.moves import move_units
-from model.kernels.particles import Draws, Prior, first_pass
+from model.kernels.particles import Draws, Prior
 from model.kernels.random import FIRST_PASS, MOVE
 from model.kernels.sharing import row_of
 from model.learners.cloud import new_cloud, with_room
@@ -42,7 +43,7 @@ class Pair:
 
     def room(self, units, longest):
         slots, pages = len(self.history.labels), len(self.history.pages.words)
-        self.cloud = with_room(self.cloud, units, longest, self.words, slots, pages, 1)
+        self.cloud = with_room(self.cloud, self.particles, units, longest, self.words, slots, pages, 1)
 
     def learn(self, text, parts=(), blind=False):
         """First pass over one document, in one call or token ranges that end at ``parts``."""
@@ -51,7 +52,9 @@ class Pair:
         for stop in (*parts, len(text)):
             self.room(1, len(text))
             draws = Draws(*KEY, 1, FIRST_PASS)
-            first_pass(self.cloud, self.prior, self.history.pages, draws, slot, begin, stop, self.drawn, blind, 0, self.particles, 0)
+            new = arrival(self.history.pages, slot, begin, stop, self.particles, len(self.prior.alpha))
+            first_pass(self.cloud, self.prior, draws, new, self.drawn, blind, 0, self.particles)
+            settle(self.cloud, self.history.pages, new, np.arange(self.particles), 0, self.particles, 0)
             begin = stop
         for p, twin in enumerate(self.twins):
             twin.learn(slot, text, [uniform(self.drawn + i, KEY, p, 1, FIRST_PASS) for i in range(len(text))], blind)
@@ -79,7 +82,7 @@ class Pair:
             twin.weight = (1 / self.particles, 0)
 
     def row(self, table, p, i):
-        return table.rows[row_of.py_func(table.directory[p], table.blocks, i)]
+        return table.rows[row_of.py_func(table, p, i)]
 
     def assert_same(self):
         cloud, topics = self.cloud, self.topics
@@ -87,8 +90,7 @@ class Pair:
             assert (cloud.joint[p], cloud.joint_exponent[p]) == twin.joint
             assert (cloud.weight[p], cloud.weight_exponent[p]) == twin.weight
             assert cloud.totals[p, :topics].tolist() == twin.totals
-            assert cloud.kinds[p, :topics].tolist() == twin.kinds
-            assert cloud.inverse[p, :topics].tolist() == [1.0 / (twin.a + n) for n in twin.totals]
+            assert cloud.kinds[p, :topics].tolist() == (twin.kinds if self.prior.discount else [0] * topics)
             assert [self.row(cloud.words, p, w)[:topics].tolist() for w in range(self.words)] == twin.words
             for slot, drawn in twin.topics.items():
                 pages = [self.row(cloud.topics, p, page) for page in self.history.pages_of(slot)]

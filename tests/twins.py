@@ -79,9 +79,8 @@ class Particle:
 
     def weights(self, d, w):
         """q of every topic, as the token's word and document count now."""
-        inverse = [1.0 / (self.a + total) for total in self.totals]
         counts = [0] * len(self.alpha) if self.bug == "document ignored" else self.documents[d]
-        gain = [(alpha + n) * i for alpha, n, i in zip(self.alpha, counts, inverse, strict=True)]
+        gain = [(alpha + n) / (self.a + total) for alpha, n, total in zip(self.alpha, counts, self.totals, strict=True)]
         return [g * self.word_weight(self.words[w][t], t, w, self.kinds[t]) for t, g in enumerate(gain)]
 
     def count(self, d, w, t, step):
@@ -98,10 +97,9 @@ class Particle:
             t, total, _ = draw(q + self.pads, u)
             if blind:
                 t = int(u * len(self.alpha))
-            # Kernels go page by page.
-            seen = (self.alpha_sum + i // 32 * 32) + i % 32
-            self.weight = times(self.weight, total / seen)
-            self.joint = times(self.joint, q[t] / seen)
+            per = 1.0 / (self.alpha_sum + i)
+            self.weight = times(self.weight, total * per)
+            self.joint = times(self.joint, q[t] * per)
             self.count(d, w, t, 1)
             self.topics[d].append(t)
         self.weight, self.joint = normal(self.weight), normal(self.joint)
@@ -112,7 +110,7 @@ class Particle:
         q = self.weights(d, w)
         if self.bug != "not taken out":
             n, kinds = self.words[w][old] - 1, self.kinds[old] - (self.words[w][old] == 1)
-            gain = (self.alpha[old] + (self.documents[d][old] - 1)) * (1.0 / (self.a + (self.totals[old] - 1)))
+            gain = (self.alpha[old] + (self.documents[d][old] - 1)) / (self.a + (self.totals[old] - 1))
             q[old] = gain * self.word_weight(n, old, w, kinds)
         t, _, _ = draw(q + self.pads, u)
         if t == old:

@@ -22,7 +22,7 @@ The order of additions, which the twin in the tests follows one by one:
 
 Every prefix in this tree is at least the one before it, after rounding too, and equal to it where the lane is zero; so are
 the cum of a lane. Hence the topic found has cum > r >= the cum before, that is q[t] > 0. Only at u close to 1 rounding can leave no cum
-above r; then the last topic with q > 0 is taken (topic 0 if there is none: the caller sees total == 0).
+above r; then the last topic with gain > 0 is taken: shares are positive, so its q is.
 """
 
 from __future__ import annotations
@@ -57,32 +57,38 @@ def padded(topics: int) -> int:
 
 
 @kernel
-def new_scratch(tp: Any) -> Any:
-    """A buffer for rows of padded length ``tp``, on a 64-byte line (or half of its stores cross one); q is its first ``tp`` entries."""
-    raw = np.zeros(2 * tp + _SPARE + LANES)
+def aligned(length: Any) -> Any:
+    """float64[length] of zeros that begins on a cache line: half of the vector loads and stores would cross one otherwise."""
+    raw = np.zeros(length + LANES)
     first = (-raw.ctypes.data) % _LINE // LANES
-    return raw[first : first + 2 * tp + _SPARE]
+    return raw[first : first + length]
+
+
+@kernel
+def new_scratch(tp: Any) -> Any:
+    """A buffer for rows of padded length ``tp``."""
+    return aligned(tp + _SPARE)
 
 
 @inlined
 def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
-    """(t, total) for a token that is not counted yet; q is left in ``scratch[:Tp]``."""
+    """(t, total) for a token that is not counted yet."""
     total = _weigh(scratch, gain, row, share)
-    return _pick(scratch, gain.shape[0], u), total
+    return _pick(scratch, gain, u), total
 
 
 @inlined
 def draw_without(scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any, u: Any) -> Any:
     """As :func:`draw`, but q[old] is ``q_old``: the weight of its topic with the token taken out. For moves."""
     total = _weigh_without(scratch, gain, row, share, old, q_old)
-    return _pick(scratch, gain.shape[0], u), total
+    return _pick(scratch, gain, u), total
 
 
 @inlined
 def draw_discounted(scratch: Any, gain: Any, row: Any, discount: Any, strength: Any, base: Any, old: Any, q_old: Any, u: Any) -> Any:
     """q[t] = gain[t] * ((row[t] - (discount if row[t] > 0 else 0.0)) + strength[t] * base), and q[old] = q_old unless old is -1."""
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
-    return _pick(scratch, gain.shape[0], u), total
+    return _pick(scratch, gain, u), total
 
 
 def _shuffle(b: Any, x: Any, lanes: list[int]) -> Any:
@@ -123,8 +129,7 @@ def _loop(b: Any, name: str, first: Any, end: Any, start: Sequence[Any], step: C
 
 def _sums(b: Any, scratch: Any, tp: Any) -> Any:
     """Where cum and pre are; pre[7] is 0.0 and pre[8 + l] the prefix up to lane l (on a 64-byte line)."""
-    cum = b.gep(scratch, [tp], inbounds=True)
-    return cum, b.gep(cum, [tp], inbounds=True)
+    return scratch, b.gep(scratch, [tp], inbounds=True)
 
 
 def _emit_weigh(b: Any, tp: Any, scratch: Any, gain: Any, weight: Callable[[Any], Any], old: Any = None, q_old: Any = None) -> Any:
@@ -137,7 +142,6 @@ def _emit_weigh(b: Any, tp: Any, scratch: Any, gain: Any, weight: Callable[[Any]
             # In the register: a store to q[old] would make the next vector load wait for it.
             here = b.icmp_signed("==", _splat(b, b.sub(old, j)), ir.Constant(_INTS, list(range(LANES))))
             q = b.select(here, _splat(b, q_old), q)
-        b.store(q, _at(b, scratch, j, _DOUBLES), align=8)
         total = b.fadd(total, q)
         b.store(total, _at(b, cum, j, _DOUBLES), align=8)
         return [total]
@@ -148,7 +152,7 @@ def _emit_weigh(b: Any, tp: Any, scratch: Any, gain: Any, weight: Callable[[Any]
     return b.extract_element(prefixes, _I32(LANES - 1))
 
 
-def _emit_pick(b: Any, tp: Any, scratch: Any, u: Any) -> Any:
+def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
     """Write the code of steps 3 and 4."""
     cum, pre = _sums(b, scratch, tp)
     prefixes = b.load(_at(b, pre, _INT(LANES), _DOUBLES), align=8)
@@ -171,7 +175,7 @@ def _emit_pick(b: Any, tp: Any, scratch: Any, u: Any) -> Any:
     last.add_incoming(tp, found)
     before_last = b.sub(last, _INT(1))
     last.add_incoming(before_last, back)
-    positive = b.fcmp_ordered(">", b.load(b.gep(scratch, [before_last], inbounds=True)), _DOUBLE(0.0))
+    positive = b.fcmp_ordered(">", b.load(b.gep(gain, [before_last], inbounds=True)), _DOUBLE(0.0))
     b.cbranch(b.or_(positive, b.icmp_signed("==", before_last, _INT(0))), drawn, back)
     b.position_at_end(drawn)
     topic = b.phi(_INT)
@@ -242,8 +246,9 @@ def _weigh_discounted(typing: Any, scratch: Any, gain: Any, row: Any, discount: 
 
 
 @intrinsic
-def _pick(typing: Any, scratch: Any, tp: Any, u: Any) -> Any:
+def _pick(typing: Any, scratch: Any, gain: Any, u: Any) -> Any:
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        return _emit_pick(b, args[1], make_array(sig.args[0])(context, b, args[0]).data, args[2])
+        sums, g = _arrays(context, b, sig, args, 0, 1)
+        return _emit_pick(b, b.extract_value(g.shape, 0), sums.data, g.data, args[2])
 
-    return _N(scratch, _N, _F), codegen
+    return _N(scratch, gain, _F), codegen

@@ -1,8 +1,9 @@
 """Where particles meet: weights, resampling, and the filter that resamples after any token (Alg. 4 of Canini et al. 2009).
 
-``meet`` is called after each document, or by :func:`filter_tokens` after each token. Between two meetings particles are
-independent and may run in threads. :func:`filter_tokens` runs one whole document in one thread: token, weights, resampling where the ESS
-asks for it, and rejuvenation by tokens of the history, to which each token is admitted as it comes.
+A meeting has three steps: :func:`meet` says who descends from whom, the survivors :func:`settle` what they drew, and all
+:func:`become` what their ancestors are. It comes after each document, or in :func:`filter_tokens` after each token. Between two meetings
+particles are independent and may run in threads. :func:`filter_tokens` runs one whole document in one thread: token, weights, resampling
+where the ESS asks for it, and rejuvenation by tokens of the history, to which each token is admitted as it comes.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from model.kernels.arrivals import arrival, first_pass, settle
 from model.kernels.history import LONGEST, TOKENS, admit, schedule
 from model.kernels.jit import inlined, kernel
 from model.kernels.moves import move_units
-from model.kernels.particles import PAGE, Draws, first_pass
+from model.kernels.particles import PAGE, Draws
 from model.kernels.random import MOVE
 from model.kernels.resampling import ancestors_of, children, normalise_weights
 from model.kernels.sharing import END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit
@@ -64,7 +66,6 @@ def become(cloud: Any, ancestors: Any, counters: Any) -> None:
             parent = ancestors[p]
             cloud.totals[p, :] = cloud.totals[parent, :]
             cloud.kinds[p, :] = cloud.kinds[parent, :]
-            cloud.inverse[p, :] = cloud.inverse[parent, :]
             cloud.joint[p] = cloud.joint[parent]
             cloud.joint_exponent[p] = cloud.joint_exponent[parent]
         if shared[p]:
@@ -78,9 +79,11 @@ def become(cloud: Any, ancestors: Any, counters: Any) -> None:
 
 
 @kernel
-def meet(cloud: Any, meeting: Any, draws: Any) -> Any:
-    """Normalise the weights, take the evidence, resample if the ESS is low enough; whether it did."""
+def meet(cloud: Any, meeting: Any, draws: Any, ancestors: Any) -> Any:
+    """Normalise the weights, take the evidence; whether the ESS asks for resampling, and who descends from whom: int64[P]."""
     size = len(cloud.weight)
+    for p in range(size):
+        ancestors[p] = p
     meeting.ess[0] = normalise_weights(cloud.weight, cloud.weight_exponent, meeting.evidence, meeting.evidence_exponent)
     if meeting.threshold <= 0.0:
         for p in range(size):
@@ -89,11 +92,9 @@ def meet(cloud: Any, meeting: Any, draws: Any) -> Any:
     if meeting.ess[0] > meeting.threshold or size == 1:
         return False
     counts = np.empty(size, np.int64)
-    ancestors = np.empty(size, np.int64)
     number = meeting.counters[RESAMPLINGS]
     children(cloud.weight, meeting.scheme, counts, draws.key0, draws.key1, cloud.identity[0], draws.sequence, number)
     ancestors_of(counts, ancestors)
-    become(cloud, ancestors, meeting.counters)
     meeting.counters[RESAMPLINGS] += 1
     return True
 
@@ -134,6 +135,7 @@ def filter_tokens(
     names the document's first draw in the minibatch, ``age`` is how many tokens were learned before the document.
     """
     size = len(cloud.weight)
+    ancestors = np.empty(size, np.int64)
     moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
     slots = np.empty(rejuvenation.moves, np.int32)
     positions = np.empty(rejuvenation.moves, np.int64)
@@ -141,8 +143,12 @@ def filter_tokens(
     for i in range(begin, pages.length[slot]):
         if not (_room(cloud.words, words) and _room(cloud.documents, documents) and _room(cloud.topics, topics)):
             return i
-        first_pass(cloud, prior, pages, draws, slot, i, i + 1, index, False, 0, size, 0)
-        resampled = meet(cloud, meeting, draws)
+        new = arrival(pages, slot, i, i + 1, size, len(prior.alpha))
+        first_pass(cloud, prior, draws, new, index, False, 0, size)
+        resampled = meet(cloud, meeting, draws, ancestors)
+        settle(cloud, pages, new, ancestors, 0, size, 0)
+        if resampled:
+            become(cloud, ancestors, meeting.counters)
         if past.sizes[TOKENS]:
             admit(past, slot, i, draws.key0, draws.key1)
         due = (age + i + 1) % rejuvenation.every == 0 if rejuvenation.every > 0 else resampled

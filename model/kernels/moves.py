@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.draw import draw_discounted, draw_without, new_scratch
+from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, normalise, start_gain, times
-from model.kernels.random import fill_uniforms
-from model.kernels.sharing import own, own_row, row_of
+from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
+from model.kernels.sharing import own_row, row_of
 
 
 @kernel
@@ -26,140 +25,76 @@ def move_units(
     ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint takes the ratio of the
     new topic's and the old one's probability.
     """
-    tp = len(prior.alpha)
-    scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
-    counts = np.empty(tp, np.int64)
-    words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
-    length, first_page, alpha, base = pages.length, pages.first, prior.alpha, prior.base
-    blocks, rows, block_owner, owner = words.blocks, words.rows, words.block_owner, words.row_owner
-    free_blocks, free_rows, cursors = words.free_blocks, words.free_rows, words.cursors
-    joint, joint_exponent = cloud.joint, cloud.joint_exponent
-    for p in range(first, last):
-        generation, directory, number = cloud.generation[p], words.directory[p], index
-        totals, kinds, inverse = cloud.totals[p], cloud.kinds[p], cloud.inverse[p]
-        lines = documents.directory[p]
+    desk = new_desk(len(prior.alpha))
+    for low in range(first, last, TILE):
+        high, number = min(low + TILE, last), index
         for unit in range(len(slots)):
             slot = slots[unit]
             begin = max(positions[unit], 0)
-            end = length[slot] if positions[unit] < 0 else begin + 1
-            row = row_of(lines, documents.blocks, slot)
-            for t in range(tp):
-                counts[t] = documents.rows[row, t]
-            start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
-            moved = 0
-            page = first_page[slot]
+            end = pages.length[slot] if positions[unit] < 0 else begin + 1
+            _take(cloud, desk, slot, low, high)
+            start_gain(desk, cloud, prior, low, high)
+            page = pages.first[slot]
             for start in range(0, end, PAGE):
                 if start + PAGE > begin:
                     here, there = max(begin - start, 0), min(end - start, PAGE)
-                    fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
+                    name_draws(desk, cloud, draws, number, there - here, low, high)
                     number += there - here
-                    moved += _move_page(
-                        blocks,
-                        rows,
-                        block_owner,
-                        owner,
-                        free_blocks,
-                        free_rows,
-                        cursors,
-                        directory,
-                        topics,
-                        topics.rows,
-                        row_of(topics.directory[p], topics.blocks, page),
-                        totals,
-                        kinds,
-                        inverse,
-                        joint,
-                        joint_exponent,
-                        alpha,
-                        base,
-                        prior.a,
-                        prior.discount,
-                        generation,
-                        p,
-                        page,
-                        tokens[page],
-                        here,
-                        there,
-                        uniforms,
-                        counts,
-                        gain,
-                        strength,
-                        scratch,
-                        thread,
-                    )
-                page = following[page]
-            if moved:
-                row = own_row(documents, p, slot, generation, thread, False)
-                for t in range(tp):
-                    documents.rows[row, t] = counts[t]
-        normalise(joint, joint_exponent, p)
+                    _move_page(cloud, prior, pages, desk, page, here, there, low, high, thread)
+                page = pages.following[page]
+            _put_back(cloud, desk, slot, low, high, thread)
+        for p in range(low, high):
+            normalise(cloud.joint, cloud.joint_exponent, p)
 
 
 @page_kernel
-def _move_page(
-    blocks: Any,
-    rows: Any,
-    block_owner: Any,
-    owner: Any,
-    free_blocks: Any,
-    free_rows: Any,
-    cursors: Any,
-    directory: Any,
-    topics: Any,
-    topic_rows: Any,
-    place: Any,
-    totals: Any,
-    kinds: Any,
-    inverse: Any,
-    joint: Any,
-    joint_exponent: Any,
-    alpha: Any,
-    base: Any,
-    a: Any,
-    discount: Any,
-    generation: Any,
-    p: Any,
-    page: Any,
-    tokens: Any,
-    here: Any,
-    there: Any,
-    uniforms: Any,
-    counts: Any,
-    gain: Any,
-    strength: Any,
-    scratch: Any,
-    thread: Any,
-) -> Any:
-    """Draw the topics of tokens here..there-1 of a page again, each given all others; how many changed."""
-    moved = 0
+def _take(cloud: Any, desk: Any, slot: Any, low: Any, high: Any) -> None:
+    """A document's counts onto the desk."""
+    for p in range(low, high):
+        row = row_of(cloud.documents, p, slot)
+        desk.moved[p - low] = 0
+        for t in range(desk.counts.shape[1]):
+            desk.counts[p - low, t] = cloud.documents.rows[row, t]
+
+
+@page_kernel
+def _put_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any) -> None:
+    """And back, where a token moved."""
+    for p in range(low, high):
+        if desk.moved[p - low]:
+            row = own_row(cloud.documents, p, slot, cloud.generation[p], thread, False)
+            for t in range(desk.counts.shape[1]):
+                cloud.documents.rows[row, t] = desk.counts[p - low, t]
+
+
+@page_kernel
+def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: Any, there: Any, low: Any, high: Any, thread: Any) -> None:
+    """The tokens here..there-1 of a page."""
+    words, topics, a, discount, alpha = cloud.words, cloud.topics, prior.a, prior.discount, prior.alpha
+    gain, strength, counts, totals, kinds = desk.gain, desk.strength, desk.counts, cloud.totals, cloud.kinds
+    for p in range(low, high):
+        desk.place[p - low] = row_of(topics, p, page)
     for k in range(here, there):
-        w, old = tokens[k], np.int64(topic_rows[place, k])
-        row = row_of(directory, blocks, w)
-        n = rows[row, old] - 1
-        gain_old = (alpha[old] + (counts[old] - 1)) * (1.0 / (a + (totals[old] - 1)))
-        if discount > 0.0:
-            off, kinds_old = (discount, kinds[old]) if n > 0 else (0.0, kinds[old] - 1)
-            q_old = gain_old * ((n - off) + (a + discount * kinds_old) * base[w])
-            t, _ = draw_discounted(scratch, gain, rows[row], discount, strength, base[w], old, q_old, uniforms[k - here])
-        else:
-            q_old = gain_old * (n + a * base[w])
-            t, _ = draw_without(scratch, gain, rows[row], a * base[w], old, q_old, uniforms[k - here])
-        if t != old:
-            times(joint, joint_exponent, p, scratch[t] / q_old)
-            if owner[row] != generation:
-                row = own(directory, blocks, rows, block_owner, owner, free_blocks, free_rows, cursors, w, generation, thread, True)
-            kinds[old] -= np.int64(n == 0)
-            kinds[t] += np.int64(rows[row, t] == 0)
-            rows[row, old] -= 1
-            rows[row, t] += 1
-            if moved == 0:
-                place = own_row(topics, p, page, generation, thread, True)
-            topic_rows[place, k] = t
-            moved += 1
-            for changed, step in ((old, -1), (t, 1)):
-                totals[changed] += step
-                counts[changed] += step
-                inverse[changed] = 1.0 / (a + totals[changed])
-                gain[changed] = (alpha[changed] + counts[changed]) * inverse[changed]
-                strength[changed] = a + discount * kinds[changed]
-    return moved
+        w, base = pages.words[page, k], prior.base[pages.words[page, k]]
+        for p in range(low, high):
+            i = p - low
+            u, old = desk.uniforms[i, k - here], np.int64(topics.rows[desk.place[i], k])
+            row = words.rows[row_of(words, p, w)]
+            n = row[old] - 1
+            q_old = (alpha[old] + (counts[i, old] - 1)) / (a + (totals[p, old] - 1))
+            q_old *= word_weight(prior, n, a + discount * (kinds[p, old] - (n == 0)), base)
+            if discount > 0.0:
+                t, _ = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, old, q_old, u)
+            else:
+                t, _ = draw_without(desk.scratch, gain[i], row, a * base, old, q_old, u)
+            if t != old:
+                q = gain[i, t] * word_weight(prior, row[t], strength[i, t], base)
+                times(cloud.joint, cloud.joint_exponent, p, q / q_old)
+                mine = own_row(words, p, w, cloud.generation[p], thread, True)
+                words.rows[mine, old] -= 1
+                words.rows[mine, t] += 1
+                desk.place[i] = own_row(topics, p, page, cloud.generation[p], thread, True)
+                topics.rows[desk.place[i], k] = t
+                desk.moved[i] += 1
+                recount(cloud, prior, desk, p, i, old, -1, n == 0)
+                recount(cloud, prior, desk, p, i, t, 1, words.rows[mine, t] == 1)

@@ -1,4 +1,4 @@
-"""What a particle is, and how it draws a topic for a token that arrives; :mod:`model.kernels.moves` draws topics again.
+"""What a particle is. :mod:`model.kernels.arrivals` draws topics for a document that arrives, :mod:`model.kernels.moves` draws them again.
 
 Notation: p a particle, w a word, t a topic (z in the papers), n_wt how often w has topic t, n_t = sum over w of n_wt, n_td the same
 within document d, k_t the number of distinct words in topic t. A token's conditional probability is (DESIGN section 8, minimal path)
@@ -11,6 +11,10 @@ and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). With dis
 Each particle's joint probability P(w, z) and its weight are scaled products (:mod:`model.scaled`): no logarithm is taken.
 
 Tokens live in pages of 32: ``page_words[page]`` is common to all particles, the topics are rows of the table ``topics``.
+
+Kernels go through the tokens in the outer loop and through a tile of 16 particles in the inner one. A token's draw needs the gain that the
+token before it wrote; the draws of several particles wait for nothing of each other, so the processor works at them side by side.
+The order changes no result, since every draw has a name. Sixteen particles' arrays fit into the first cache.
 """
 
 from __future__ import annotations
@@ -21,12 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.draw import draw, draw_discounted, new_scratch
+from model.kernels.draw import aligned, new_scratch
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import fill_uniforms
-from model.kernels.sharing import Table, own, own_row, row_of
+from model.kernels.sharing import Table
 
 PAGE = 32
+
+TILE = 16
 
 _SMALL = 2.0**-400
 _LARGE = 2.0**400
@@ -43,7 +49,7 @@ class Prior(NamedTuple):
 
 
 class Cloud(NamedTuple):
-    """All particles of an island. ``totals``, ``kinds``: int64[P, Tp], n_t and k_t. ``inverse``: float64[P, Tp], 1 / (a + n_t).
+    """All particles of an island. ``totals``: int64[P, Tp], n_t. ``kinds``: int64[P, Tp], k_t where there is a discount, else 0.
 
     ``words``: rows of n_wt by word; ``documents``: rows of n_td by slot; ``topics``: rows of 32 topics by page.
     ``weight`` and ``joint``: float64[P] mantissas beside int64[P] exponents. ``generation``: int64[P], see :mod:`sharing`.
@@ -55,7 +61,6 @@ class Cloud(NamedTuple):
     topics: Table
     totals: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.int64]
-    inverse: npt.NDArray[np.float64]
     weight: npt.NDArray[np.float64]
     weight_exponent: npt.NDArray[np.int64]
     joint: npt.NDArray[np.float64]
@@ -102,157 +107,67 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
     exponent[p] += shift
 
 
-@kernel
-def start_gain(alpha: Any, inverse: Any, kinds: Any, a: Any, discount: Any, counts: Any, gain: Any, strength: Any) -> None:
-    """gain and a + discount * k_t, from a document's counts."""
-    for t in range(len(gain)):
-        gain[t] = (alpha[t] + counts[t]) * inverse[t]
-        strength[t] = a + discount * kinds[t]
+class Desk(NamedTuple):
+    """What a kernel works with while it goes through a tile of particles; i is a particle's place in the tile.
 
-
-@kernel
-def first_pass(
-    cloud: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    slot: Any,
-    begin: Any,
-    stop: Any,
-    index: Any,
-    blind: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
-    """Particles first..last-1 draw topics for tokens begin..stop-1 of a document: lines 4 and 5 of Alg. 4.
-
-    ``index`` names the document's first draw. Weights take P(token | past), joints P(token, its topic | past). ``blind`` draws
-    topics evenly, whatever the counts (the random start of Alg. 1).
+    gain, strength: float64[16, Tp], strength being a + discount * k_t. counts: int32[16, Tp], n_td. uniforms: float64[16, 32].
+    place, moved: int64[16], for moves: where the page's topics are, and how many tokens changed theirs. scratch: for draws.
     """
-    tp = len(prior.alpha)
-    scratch, gain, strength, uniforms = new_scratch(tp), np.empty(tp), np.empty(tp), np.empty(PAGE)
-    counts = np.zeros(tp, np.int64)
-    words, topics, documents, following, tokens = cloud.words, cloud.topics, cloud.documents, pages.following, pages.words
-    weight, weight_exponent, joint, joint_exponent = cloud.weight, cloud.weight_exponent, cloud.joint, cloud.joint_exponent
-    alpha, base = prior.alpha, prior.base
-    for p in range(first, last):
-        generation, directory = cloud.generation[p], words.directory[p]
-        totals, kinds, inverse = cloud.totals[p], cloud.kinds[p], cloud.inverse[p]
-        counts[:] = 0
-        if begin > 0:
-            counts[:] = documents.rows[row_of(documents.directory[p], documents.blocks, slot)]
-        start_gain(alpha, inverse, kinds, prior.a, prior.discount, counts, gain, strength)
-        page = pages.first[slot]
-        for start in range(0, stop, PAGE):
-            here, there = max(begin - start, 0), min(stop - start, PAGE)
-            if here < there:
-                number = index + start + here
-                fill_uniforms(uniforms, there - here, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
-                place = own_row(topics, p, page, generation, thread, here > 0)
-                drawn, seen = topics.rows[place], prior.alpha_sum + start
-                _first_page(
-                    words.blocks,
-                    words.rows,
-                    words.block_owner,
-                    words.row_owner,
-                    words.free_blocks,
-                    words.free_rows,
-                    words.cursors,
-                    directory,
-                    totals,
-                    kinds,
-                    inverse,
-                    weight,
-                    weight_exponent,
-                    joint,
-                    joint_exponent,
-                    alpha,
-                    base,
-                    prior.a,
-                    prior.discount,
-                    generation,
-                    p,
-                    tokens[page],
-                    drawn,
-                    here,
-                    there,
-                    seen,
-                    uniforms,
-                    counts,
-                    gain,
-                    strength,
-                    scratch,
-                    blind,
-                    thread,
-                )
-            page = following[page]
-        row = own_row(documents, p, slot, generation, thread, False)
-        for t in range(tp):
-            documents.rows[row, t] = counts[t]
-        normalise(weight, weight_exponent, p)
-        normalise(joint, joint_exponent, p)
+
+    scratch: npt.NDArray[np.float64]
+    gain: npt.NDArray[np.float64]
+    strength: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int32]
+    uniforms: npt.NDArray[np.float64]
+    place: npt.NDArray[np.int64]
+    moved: npt.NDArray[np.int64]
+
+
+@kernel
+def new_desk(tp: Any) -> Any:
+    """Arrays for padded topics ``tp``; what the vector loads read lies on cache lines."""
+    return Desk(
+        new_scratch(tp),
+        aligned(TILE * tp).reshape((TILE, tp)),
+        aligned(TILE * tp).reshape((TILE, tp)),
+        np.zeros((TILE, tp), np.int32),
+        np.zeros((TILE, PAGE)),
+        np.zeros(TILE, np.int64),
+        np.zeros(TILE, np.int64),
+    )
 
 
 @page_kernel
-def _first_page(
-    blocks: Any,
-    rows: Any,
-    block_owner: Any,
-    owner: Any,
-    free_blocks: Any,
-    free_rows: Any,
-    cursors: Any,
-    directory: Any,
-    totals: Any,
-    kinds: Any,
-    inverse: Any,
-    weight: Any,
-    weight_exponent: Any,
-    joint: Any,
-    joint_exponent: Any,
-    alpha: Any,
-    base: Any,
-    a: Any,
-    discount: Any,
-    generation: Any,
-    p: Any,
-    tokens: Any,
-    drawn: Any,
-    here: Any,
-    there: Any,
-    seen: Any,
-    uniforms: Any,
-    counts: Any,
-    gain: Any,
-    strength: Any,
-    scratch: Any,
-    blind: Any,
-    thread: Any,
-) -> None:
-    """The tokens here..there-1 of a page. Arrays come one by one: each that is taken out of a tuple costs a count of references."""
-    real = 0
-    while blind and real < len(alpha) and alpha[real] > 0.0:
-        real += 1
-    for k in range(here, there):
-        w, u = tokens[k], uniforms[k - here]
-        row = row_of(directory, blocks, w)
-        if discount > 0.0:
-            t, total = draw_discounted(scratch, gain, rows[row], discount, strength, base[w], -1, 0.0, u)
-        else:
-            t, total = draw(scratch, gain, rows[row], a * base[w], u)
-        if blind:
-            t = np.int64(u * real)
-        times(weight, weight_exponent, p, total / (seen + k))
-        times(joint, joint_exponent, p, scratch[t] / (seen + k))
-        if owner[row] != generation:
-            row = own(directory, blocks, rows, block_owner, owner, free_blocks, free_rows, cursors, w, generation, thread, True)
-        if rows[row, t] == 0:
-            kinds[t] += 1
-            strength[t] = a + discount * kinds[t]
-        rows[row, t] += 1
-        totals[t] += 1
-        inverse[t] = 1.0 / (a + totals[t])
-        counts[t] += 1
-        gain[t] = (alpha[t] + counts[t]) * inverse[t]
-        drawn[k] = t
+def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
+    """gain and strength of particles low..high-1 from the counts on the desk."""
+    for p in range(low, high):
+        i = p - low
+        for t in range(len(prior.alpha)):
+            desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (prior.a + cloud.totals[p, t])
+            desk.strength[i, t] = prior.a + prior.discount * cloud.kinds[p, t]
+
+
+@page_kernel
+def name_draws(desk: Any, cloud: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
+    """The uniforms number..number + count - 1 of particles low..high-1."""
+    for p in range(low, high):
+        fill_uniforms(desk.uniforms[p - low], count, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
+
+
+@inlined
+def word_weight(prior: Any, n: Any, strength: Any, base: Any) -> Any:
+    """What multiplies gain in q for a word that has n tokens in the topic; strength is a + discount * k_t, and a without a discount."""
+    if prior.discount > 0.0:
+        return (n - (prior.discount if n > 0 else 0.0)) + strength * base
+    return n + prior.a * base
+
+
+@inlined
+def recount(cloud: Any, prior: Any, desk: Any, p: Any, i: Any, t: Any, step: Any, kinds: Any) -> None:
+    """A token joined (step 1) or left (-1) topic t, and so did as many ``kinds`` of words: the counts, and what is computed from them."""
+    cloud.totals[p, t] += step
+    desk.counts[i, t] += step
+    desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (prior.a + cloud.totals[p, t])
+    if prior.discount > 0.0:
+        cloud.kinds[p, t] += step * np.int64(kinds)
+        desk.strength[i, t] = prior.a + prior.discount * cloud.kinds[p, t]

@@ -1,14 +1,14 @@
-"""Tables that particles share until they write: two levels, copied on write, without reference counts.
+"""Tables that particles share until they write: three levels, each copied on write, without reference counts.
 
 A :class:`Table` holds, for each of P particles, a logical array of rows (word w's counts per topic, say). Particle p's row i is
 
-    rows[blocks[directory[p, i // 64], i % 64]]
+    rows[blocks[lines[line[p], i // 32], i % 32]]
 
-so a child that inherits everything costs one line of the directory: a pointer for 64 rows, not a copy of the table. Who may
-write in place is told by owner marks: each particle has a ``generation`` number, and a block or a row is its own if it bears
-that number. When a particle is shared after a resampling, it and its children all get new numbers, so nothing that they
-reach is anyone's own any more, and each copies a block or a row at its first write. Blocks and rows that no particle reaches
-are found by :func:`sweep` when the free ones run short.
+so a child that inherits everything costs one number: its parent's line. A particle that writes needs a line, a block and a row of its
+own, and copies what it shares: a line once after a resampling, a pointer for 32 rows. Who may write in place is told by owner
+marks: each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that number. When a particle is
+shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's own now. Blocks and rows that
+no particle reaches are found by :func:`sweep` when the free ones run short; there are two lines a particle, one of them always spare.
 
 Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory. Each thread takes free
 rows and blocks from a stretch of its own (``cursors``), so threads never meet. Which physical row a count lives in depends on threads and
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 
-BLOCK = 64
-_SHIFT = 6
+BLOCK = 32
+_SHIFT = 5
 _MASK = BLOCK - 1
 
 NEXT_ROW, END_ROW, NEXT_BLOCK, END_BLOCK = 0, 1, 2, 3
@@ -35,14 +35,18 @@ class Table(NamedTuple):
     """See the module's docstring.
 
     Attributes:
-        directory: uint32[P, blocks per particle]. blocks: uint32[B, 64]. rows: int32 or int64[R, L].
-        block_owner: int64[B]. row_owner: int64[R]. free_blocks: uint32[B]. free_rows: uint32[R].
+        line: int64[P], the line of each particle, and spare: int64[P], one that nobody has, for its first write.
+        lines: uint32[2 P, blocks per particle]. blocks: uint32[B, 32]. rows: int32 or int64[R, L].
+        line_owner: int64[2 P]. block_owner: int64[B]. row_owner: int64[R]. free_blocks: uint32[B]. free_rows: uint32[R].
         cursors: int64[threads, 4]: each thread's stretch of ``free_rows`` and of ``free_blocks``: next, end, next, end.
     """
 
-    directory: npt.NDArray[np.uint32]
+    line: npt.NDArray[np.int64]
+    spare: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.uint32]
     blocks: npt.NDArray[np.uint32]
     rows: npt.NDArray[Any]
+    line_owner: npt.NDArray[np.int64]
     block_owner: npt.NDArray[np.int64]
     row_owner: npt.NDArray[np.int64]
     free_blocks: npt.NDArray[np.uint32]
@@ -51,78 +55,60 @@ class Table(NamedTuple):
 
 
 @inlined
-def row_of(directory: Any, blocks: Any, i: Any) -> Any:
-    """The physical row that holds row i of the particle whose line of the directory is given, to read."""
-    return blocks[directory[i >> _SHIFT], i & _MASK]
+def row_of(table: Any, p: Any, i: Any) -> Any:
+    """The physical row that holds p's row i, to read."""
+    word = np.uint64(i)
+    return table.blocks[table.lines[np.uint64(table.line[np.uint64(p)]), word >> np.uint64(_SHIFT)], word & np.uint64(_MASK)]
 
 
-@inlined
-def own(
-    directory: Any,
-    blocks: Any,
-    rows: Any,
-    block_owner: Any,
-    row_owner: Any,
-    free_blocks: Any,
-    free_rows: Any,
-    cursors: Any,
-    i: Any,
-    generation: Any,
-    thread: Any,
-    copy: Any,
-) -> Any:
-    """As :func:`own_row`, for the particle whose line of the directory is given. For hot loops, which hold arrays one by one."""
-    block = np.int64(directory[i >> _SHIFT])
-    if block_owner[block] != generation:
-        fresh_block = np.int64(free_blocks[cursors[thread, NEXT_BLOCK]])
-        cursors[thread, NEXT_BLOCK] += 1
-        for k in range(BLOCK):
-            blocks[fresh_block, k] = blocks[block, k]
-        block_owner[fresh_block] = generation
-        directory[i >> _SHIFT] = fresh_block
-        block = fresh_block
-    row = np.int64(blocks[block, i & _MASK])
-    if row_owner[row] != generation:
-        fresh = np.int64(free_rows[cursors[thread, NEXT_ROW]])
-        cursors[thread, NEXT_ROW] += 1
-        if copy:
-            for k in range(rows.shape[1]):
-                rows[fresh, k] = rows[row, k]
-        row_owner[fresh] = generation
-        blocks[block, i & _MASK] = fresh
-        row = fresh
-    return row
-
-
-@kernel
+@page_kernel
 def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
     """A physical row of p's own for its row i: what it held is copied, or left as it happens to be when all will be written.
 
-    There is nothing to do for a row that bears p's generation: it lies in a block that does too, as p made both its own.
+    What bears p's generation lies in what does too, as p made all of it its own.
     """
-    return own(
-        table.directory[p],
-        table.blocks,
-        table.rows,
-        table.block_owner,
-        table.row_owner,
-        table.free_blocks,
-        table.free_rows,
-        table.cursors,
-        i,
-        generation,
-        thread,
-        copy,
-    )
+    lines, blocks, rows, cursors, line = table.lines, table.blocks, table.rows, table.cursors, table.line[p]
+    block = np.int64(lines[line, i >> _SHIFT])
+    row = np.int64(blocks[block, i & _MASK])
+    if table.row_owner[row] == generation:
+        return row
+    if table.block_owner[block] != generation:
+        if table.line_owner[line] != generation:
+            for k in range(lines.shape[1]):
+                lines[table.spare[p], k] = lines[line, k]
+            line = table.spare[p]
+            table.line_owner[line] = generation
+            table.line[p] = line
+        fresh_block = np.int64(table.free_blocks[cursors[thread, NEXT_BLOCK]])
+        cursors[thread, NEXT_BLOCK] += 1
+        for k in range(BLOCK):
+            blocks[fresh_block, k] = blocks[block, k]
+        table.block_owner[fresh_block] = generation
+        lines[line, i >> _SHIFT] = fresh_block
+        block = fresh_block
+    fresh = np.int64(table.free_rows[cursors[thread, NEXT_ROW]])
+    cursors[thread, NEXT_ROW] += 1
+    if copy:
+        for k in range(rows.shape[1]):
+            rows[fresh, k] = rows[row, k]
+    table.row_owner[fresh] = generation
+    blocks[block, i & _MASK] = fresh
+    return fresh
 
 
 @kernel
 def inherit(table: Any, ancestors: Any) -> None:
     """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is its own ancestor."""
+    taken = np.zeros(len(table.lines), np.bool_)
     for p in range(len(ancestors)):
-        if ancestors[p] != p:
-            for j in range(table.directory.shape[1]):
-                table.directory[p, j] = table.directory[ancestors[p], j]
+        table.line[p] = table.line[ancestors[p]]
+        taken[table.line[p]] = True
+    free = 0
+    for p in range(len(ancestors)):
+        while taken[free]:
+            free += 1
+        table.spare[p] = free
+        free += 1
 
 
 @kernel
@@ -133,9 +119,9 @@ def sweep(table: Any) -> Any:
     row_used = np.zeros(len(table.rows), np.bool_)
     block_used[0] = True
     row_used[0] = True
-    for p in range(len(table.directory)):
-        for j in range(table.directory.shape[1]):
-            block_used[table.directory[p, j]] = True
+    for p in range(len(table.line)):
+        for j in range(table.lines.shape[1]):
+            block_used[table.lines[table.line[p], j]] = True
     blocks = 0
     for b in range(len(block_used)):
         if block_used[b]:
@@ -161,9 +147,12 @@ def new_table(particles: int, logical: int, length: int, threads: int, dtype: An
     """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
     blocks_each = -(-max(logical, 1) // BLOCK)
     return Table(
-        directory=np.zeros((particles, blocks_each), np.uint32),
+        line=np.arange(particles),
+        spare=np.arange(particles, 2 * particles),
+        lines=np.zeros((2 * particles, blocks_each), np.uint32),
         blocks=np.zeros((1, BLOCK), np.uint32),
         rows=np.zeros((1, length), dtype),
+        line_owner=np.full(2 * particles, -1, np.int64),
         block_owner=np.full(1, -1, np.int64),
         row_owner=np.full(1, -1, np.int64),
         free_blocks=np.zeros(1, np.uint32),
@@ -174,30 +163,37 @@ def new_table(particles: int, logical: int, length: int, threads: int, dtype: An
 
 def with_rows(table: Table, logical: int) -> Table:
     """The table with at least ``logical`` rows for each particle; it grows by half, so that growing is cheap on the whole."""
-    have = table.directory.shape[1]
+    have = table.lines.shape[1]
     need = -(-logical // BLOCK)
     if need <= have:
         return table
-    return table._replace(directory=_longer(table.directory, max(need, have + have // 2), axis=1))
+    return table._replace(lines=_longer(table.lines, max(need, have + have // 2), axis=1))
+
+
+def spread(table: Table, chosen: int, particles: int) -> Table:
+    """A table of so many particles that all share what one of the table's has."""
+    lines = np.zeros((2 * particles, table.lines.shape[1]), np.uint32)
+    lines[0] = table.lines[table.line[chosen]]
+    return table._replace(
+        line=np.zeros(particles, np.int64), spare=np.arange(1, particles + 1), lines=lines, line_owner=np.full(2 * particles, -1, np.int64)
+    )
 
 
 def reserve(table: Table, rows: int, blocks: int) -> Table:
     """The table with at least so many free rows and blocks in each thread's stretch.
 
-    It sweeps first; if less than half of the pool came free, the pool grows, so that sweeps stay rare.
+    It sweeps first; if less than half of the pool came free, the pool grows by half or more, so that both stay rare.
     """
-    cursors = table.cursors
-    enough = (cursors[:, END_ROW] - cursors[:, NEXT_ROW] >= rows) & (cursors[:, END_BLOCK] - cursors[:, NEXT_BLOCK] >= blocks)
-    if enough.all():
+    threads, stretches = len(table.cursors), table.cursors.tolist()
+    if all(last - row >= rows and end - block >= blocks for row, last, block, end in stretches):
         return table
-    threads = len(cursors)
     free_rows, free_blocks = sweep(table)
     used_rows, used_blocks = len(table.rows) - free_rows, len(table.blocks) - free_blocks
     want_rows = max(threads * (rows + 1), used_rows)
     want_blocks = max(threads * (blocks + 1), used_blocks)
     if free_rows >= want_rows and free_blocks >= want_blocks:
         return table
-    grow_rows, grow_blocks = max(0, want_rows - free_rows), max(0, want_blocks - free_blocks)
+    grow_rows, grow_blocks = _growth(len(table.rows), free_rows, want_rows), _growth(len(table.blocks), free_blocks, want_blocks)
     table = table._replace(
         blocks=_longer(table.blocks, len(table.blocks) + grow_blocks),
         rows=_longer(table.rows, len(table.rows) + grow_rows),
@@ -208,6 +204,10 @@ def reserve(table: Table, rows: int, blocks: int) -> Table:
     )
     sweep(table)
     return table
+
+
+def _growth(have: int, free: int, want: int) -> int:
+    return max(want - free, have // 2) if free < want else 0
 
 
 def nbytes(table: Table) -> int:

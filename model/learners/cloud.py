@@ -38,7 +38,6 @@ def new_cloud(prior: Prior, particles: int, threads: int, first_identity: int = 
         topics=sharing.new_table(particles, 1, PAGE, threads),
         totals=np.zeros((particles, tp), np.int64),
         kinds=np.zeros((particles, tp), np.int64),
-        inverse=np.full((particles, tp), 1.0 / prior.a),
         weight=np.full(particles, 1.0 / particles),
         weight_exponent=np.zeros(particles, np.int64),
         joint=np.full(particles, 0.5),
@@ -53,16 +52,12 @@ def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cl
     take = np.full(particles, chosen)
     old = int(cloud.generation.max())
 
-    def shared(table: sharing.Table) -> sharing.Table:
-        return table._replace(directory=table.directory[take])
-
     return cloud._replace(
-        words=shared(cloud.words),
-        documents=shared(cloud.documents),
-        topics=shared(cloud.topics),
+        words=sharing.spread(cloud.words, chosen, particles),
+        documents=sharing.spread(cloud.documents, chosen, particles),
+        topics=sharing.spread(cloud.topics, chosen, particles),
         totals=cloud.totals[take],
         kinds=cloud.kinds[take],
-        inverse=cloud.inverse[take],
         weight=np.full(particles, 1.0 / particles),
         weight_exponent=np.zeros(particles, np.int64),
         joint=cloud.joint[take],
@@ -72,9 +67,9 @@ def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cl
     )
 
 
-def with_room(cloud: Cloud, units: int, longest: int, words: int, slots: int, pages: int, threads: int) -> Cloud:
-    """The cloud with room for each particle to visit so many units of at most ``longest`` tokens, and counts that cannot overflow."""
-    each = -(-len(cloud.weight) // threads)
+def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, slots: int, pages: int, threads: int) -> Cloud:
+    """The cloud with room for ``writers`` particles to visit units of at most ``longest`` tokens, and counts that cannot overflow."""
+    each = min(writers, -(-len(cloud.weight) // threads))
     needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
     tables = (sharing.with_rows(cloud.words, words), sharing.with_rows(cloud.documents, slots), sharing.with_rows(cloud.topics, pages))
     roomy = [sharing.reserve(table, int(rows), int(rows)) for table, rows in zip(tables, needed, strict=True)]
@@ -104,7 +99,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def dense_counts(cloud: Cloud, particle: int, words: int, topics: int) -> npt.NDArray[np.float64]:
     """float64[words, topics]: n_wt of one particle."""
     table = sharing.with_rows(cloud.words, words)
-    blocks = table.blocks[table.directory[particle]].reshape(-1)[:words]
+    blocks = table.blocks[table.lines[table.line[particle]]].reshape(-1)[:words]
     counts: npt.NDArray[np.float64] = table.rows[blocks][:, :topics].astype(np.float64)
     return counts
 

@@ -57,7 +57,7 @@ def initialise(state: ParticleState) -> None:
 def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
     """``state.cloud`` becomes so many chains of batch Gibbs over the documents in ``slots``, after so many sweeps."""
     state.cloud = new_cloud(state.prior, chains, state.threads)
-    make_room(state, 1, 1)
+    make_room(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, blind=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)
     for _ in range(sweeps):
@@ -82,7 +82,7 @@ def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, 
 def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
     """Each document's most frequent topic in one particle; the first of equals."""
     table = state.cloud.documents
-    return [int(np.argmax(table.rows[row_of.py_func(table.directory[particle], table.blocks, int(slot))])) for slot in slots]
+    return [int(np.argmax(table.rows[row_of.py_func(table, particle, int(slot))])) for slot in slots]
 
 
 def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
@@ -90,7 +90,7 @@ def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Sc
     prior, topics = state.prior, state.settings.topics
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
     counts = dense_counts(state.cloud, chain, len(state.vocabulary), topics)[distinct]
-    phi = (counts + prior.a / state.settings.prior_words) * state.cloud.inverse[chain, :topics]
+    phi = (counts + prior.a / state.settings.prior_words) / (prior.a + state.cloud.totals[chain, :topics])
     result = Scaled(0.5, 1)
     for tokens in np.split(rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]):
         for p in first_moment(tokens, phi, prior.alpha[:topics], prior.alpha_sum):

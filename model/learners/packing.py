@@ -30,7 +30,7 @@ def pack_table(table: Table, logical: npt.NDArray[np.int64], live: npt.NDArray[n
 
 def unpack_table(empty: Table, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Table:
     """The table that :func:`pack_table` wrote; ``empty`` gives particles, row length, type and threads. It has ``count`` logical rows."""
-    particles, length, threads = len(empty.directory), empty.rows.shape[1], len(empty.cursors)
+    particles, length, threads = len(empty.line), empty.rows.shape[1], len(empty.cursors)
     table = new_table(particles, max(count, 1), length, threads, empty.rows.dtype)
     distinct = unpack_numbers(packed[0])
     if not len(distinct):
@@ -41,11 +41,11 @@ def unpack_table(empty: Table, logical: npt.NDArray[np.int64], count: int, packe
     rows = np.zeros((1 + total, length), empty.rows.dtype)
     contents = unpack_numbers(packed[2]).reshape(total, -1)
     rows[1:, : contents.shape[1]] = contents
-    pointers = np.zeros((particles, table.directory.shape[1] * BLOCK), np.uint32)
+    pointers = np.zeros((particles, table.lines.shape[1] * BLOCK), np.uint32)
     pointers[:, logical] = (1 + (np.cumsum(distinct) - distinct)[:, None] + owner).T
     blocks, inverse = np.unique(pointers.reshape(-1, BLOCK), axis=0, return_inverse=True)
+    table.lines[:particles] = inverse.reshape(particles, -1) + 1
     return table._replace(
-        directory=(inverse.reshape(table.directory.shape) + 1).astype(np.uint32),
         blocks=np.concatenate([np.zeros((1, BLOCK), np.uint32), blocks]),
         rows=rows,
         block_owner=np.full(len(blocks) + 1, -1, np.int64),

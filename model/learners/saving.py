@@ -16,7 +16,8 @@ from model import wire
 from model.errors import DamagedDataError
 from model.kernels.history import HEAD, KEPT, RING, SEEN
 from model.kernels.particles import PAGE
-from model.kernels.sharing import own_row, reserve, row_of, with_rows
+from model.kernels.saving import count_documents
+from model.kernels.sharing import reserve, with_rows
 from model.learners import cloud as clouds
 from model.learners.cloud import new_prior
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
@@ -73,7 +74,6 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     cloud.weight_exponent[:], cloud.joint_exponent[:] = exponents
     for part, into in ((totals, cloud.totals), (kinds, cloud.kinds)):
         into[:, :topics] = wire.array_from_bytes(part, "<i8").reshape(particles, topics)
-    cloud.inverse[:] = 1.0 / (state.prior.a + cloud.totals)
     wide = int(cloud.totals.max()) > clouds.WIDEST
     empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if wide else cloud.words
     count = len(state.vocabulary)
@@ -146,18 +146,10 @@ def _history_from_bytes(state: ParticleState, data: bytes) -> None:
 
 def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
     """n_td of each particle and document, from the topics of its tokens."""
-    history, cloud = state.history, state.cloud
-    particles, tp = len(cloud.weight), len(state.prior.alpha)
-    table = reserve(with_rows(cloud.documents, len(history.labels)), particles * (len(slots) + 1), particles * (len(slots) + 1))
-    for slot in slots:
-        own, length = history.pages_of(int(slot)), int(history.pages.length[slot])
-        for p in range(particles):
-            drawn = np.concatenate(
-                [cloud.topics.rows[row_of.py_func(cloud.topics.directory[p], cloud.topics.blocks, page)] for page in own]
-            )[:length]
-            place = own_row(table, p, int(slot), int(cloud.generation[p]), 0, False)
-            table.rows[place] = np.bincount(drawn, minlength=tp)
-    state.cloud = cloud._replace(documents=table)
+    rows = len(state.cloud.weight) * (len(slots) + 1)
+    documents = reserve(with_rows(state.cloud.documents, len(state.history.labels)), rows, rows)
+    state.cloud = state.cloud._replace(documents=documents)
+    count_documents(state.cloud, state.history.pages, slots)
 
 
 def _joined(parts: list[Any]) -> npt.NDArray[np.int64]:

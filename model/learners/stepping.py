@@ -2,9 +2,10 @@
 
 The order of things for a document, when particles meet after documents (``ess_check=document``):
 
-1. it gets a slot in the history; 2. each particle draws topics for its tokens (:func:`model.kernels.particles.first_pass`);
-3. the particles meet: evidence, ESS, perhaps resampling; 4. the document can be visited from now on; 5. if the trigger says so, R units of
-the history are visited, the same for all particles; 6. what nobody can visit any more leaves.
+1. it gets a slot in the history; 2. each particle draws topics for its tokens (:mod:`model.kernels.arrivals`);
+3. the particles meet: evidence, ESS, perhaps resampling, and those that live on write down what they drew; 4. the document can be
+visited from now on; 5. if the trigger says so, R units of the history are visited, the same for all particles; 6. what nobody can visit
+any more leaves.
 
 When they meet after tokens, 2 to 5 are done token by token in one kernel, in one thread.
 """
@@ -17,11 +18,13 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, filter_tokens, meet
+from model.kernels.arrivals import Arrival, arrival, first_pass, settle
+from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Meeting, Rejuvenation, become, filter_tokens, meet
 from model.kernels.history import CHOICES, LONGEST, schedule
 from model.kernels.moves import move_units
-from model.kernels.particles import Cloud, Draws, Prior, first_pass
+from model.kernels.particles import Cloud, Draws, Prior
 from model.kernels.random import FIRST_PASS, MOVE, stream_key
 from model.kernels.resampling import SCHEMES
 from model.learners.cloud import ROWS_AT_ONCE, new_cloud, new_prior, over_slices, with_room
@@ -30,6 +33,9 @@ from model.records import IntArray
 from model.scaled import Scaled
 from model.settings import LearnerSettings
 from model.vocabulary import Vocabulary
+
+# Tokens that are drawn before they are written down: what is kept meanwhile is P times so many numbers.
+PART = 4096
 
 
 @dataclass
@@ -132,35 +138,61 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
     state.scored += len(tokens)
 
 
-def make_room(state: ParticleState, units: int, longest: int) -> None:
-    """Before a kernel runs: room for what it may write, and a prior that covers all words."""
+def make_room(state: ParticleState, writers: int, units: int, longest: int) -> None:
+    """Before a kernel runs: room for what so many particles may write, and a prior that covers all words."""
     words = len(state.vocabulary)
     if len(state.prior.base) < words:
         state.prior = new_prior(state.settings, words + words // 2)
     slots, pages = len(state.history.labels), len(state.history.pages.words)
     # As filter_tokens counts them: it asks for more room, for ever, if this were less.
-    state.cloud = with_room(state.cloud, units, longest, len(state.prior.base), slots, pages, state.threads)
+    state.cloud = with_room(state.cloud, writers, units, longest, len(state.prior.base), slots, pages, state.threads)
 
 
 def _by_document(state: ParticleState, slot: int) -> None:
     settings, history = state.settings, state.history
-    draw_documents(state, [slot], FIRST_PASS, blind=False)
-    resampled = meet(state.cloud, state.meeting, draws(state, FIRST_PASS))
+    last = _draw(state, slot, state.drawn, FIRST_PASS, blind=False)
+    ancestors = np.empty(len(state.cloud.weight), np.int64)
+    resampled = meet(state.cloud, state.meeting, draws(state, FIRST_PASS), ancestors)
+    _settle(state, last, ancestors)
+    if resampled:
+        become(state.cloud, ancestors, state.meeting.counters)
     history.admit(slot, *state.stream)
     if settings.moves and (settings.rejuvenation == "document" or (settings.rejuvenation == "resampling" and resampled)):
         rejuvenate(state)
 
 
 def draw_documents(state: ParticleState, slots: list[int], purpose: int, blind: bool) -> None:
-    """All particles draw topics for the tokens of these documents."""
+    """All particles draw topics for the tokens of these documents, and none dies."""
     index = state.drawn
     for slot in slots:
-        length = int(state.history.pages.length[slot])
-        make_room(state, 1, length)
-        source = draws(state, purpose)
-        run = partial(first_pass, state.cloud, state.prior, state.history.pages, source, slot, 0, length, index, blind)
-        over_slices(len(state.cloud.weight), state.threads, run)
-        index += length
+        _settle(state, _draw(state, slot, index, purpose, blind), np.arange(len(state.cloud.weight), dtype=np.int64))
+        index += int(state.history.pages.length[slot])
+
+
+def _draw(state: ParticleState, slot: int, index: int, purpose: int, blind: bool) -> Arrival:
+    """All particles draw topics for a document. Of a long one all but the last part is settled at once; the last part is returned."""
+    length, particles = int(state.history.pages.length[slot]), len(state.cloud.weight)
+    make_room(state, 0, 1, length)
+    everyone, source = np.arange(particles, dtype=np.int64), draws(state, purpose)
+    begin = 0
+    while True:
+        stop = min(begin + PART, length)
+        new = arrival(state.history.pages, slot, begin, stop, particles, len(state.prior.alpha))
+        over_slices(particles, state.threads, partial(_first_pass, state, source, new, index, blind))
+        if stop == length:
+            return new
+        _settle(state, new, everyone)
+        begin = stop
+
+
+def _first_pass(state: ParticleState, source: Draws, new: Arrival, index: int, blind: bool, first: int, last: int, thread: int) -> None:
+    first_pass(state.cloud, state.prior, source, new, index, blind, first, last)
+
+
+def _settle(state: ParticleState, new: Arrival, ancestors: npt.NDArray[np.int64]) -> None:
+    make_room(state, int(np.count_nonzero(ancestors == np.arange(len(ancestors)))), 1, len(new.words))
+    run = partial(settle, state.cloud, state.history.pages, new, ancestors)
+    over_slices(len(ancestors), state.threads, run)
 
 
 def rejuvenate(state: ParticleState) -> None:
@@ -190,7 +222,7 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
     at_once = max(1, ROWS_AT_ONCE // (longest * len(state.cloud.weight)))
     for first in range(0, len(slots), at_once):
         part = slice(first, first + at_once)
-        make_room(state, min(at_once, len(slots) - first), longest)
+        make_room(state, len(state.cloud.weight), min(at_once, len(slots) - first), longest)
         source, index = draws(state, purpose), int(counters[MOVES])
         run = partial(move_units, state.cloud, state.prior, state.history.pages, source, slots[part], positions[part], index)
         over_slices(len(state.cloud.weight), state.threads, run)
@@ -212,7 +244,7 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         # No token writes the slot's counts, so those of the document before it would stay.
         draw_documents(state, [slot], FIRST_PASS, blind=False)
     while at < end:
-        make_room(state, rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
+        make_room(state, len(state.cloud.weight), rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
         at = filter_tokens(
             state.cloud,
             state.prior,

@@ -1,8 +1,8 @@
+from model.kernels.arrivals import first_pass
 from model.kernels.filter import filter_tokens
 from model.kernels.gibbs3 import sample_document
 from model.kernels.held_out import first_moment
 from model.kernels.moves import move_units
-from model.kernels.particles import first_pass
 from model.warm import warm
 
 

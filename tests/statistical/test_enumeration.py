@@ -50,7 +50,7 @@ def topics_of(state, particle):
     cloud, found = state.cloud, []
     for slot in state.history.slots():
         for page in state.history.pages_of(int(slot)):
-            row = cloud.topics.rows[row_of.py_func(cloud.topics.directory[particle], cloud.topics.blocks, page)]
+            row = cloud.topics.rows[row_of.py_func(cloud.topics, particle, page)]
             found.append(row[: state.history.pages.length[slot]])
     return np.concatenate(found)
 
@@ -89,12 +89,12 @@ def test_the_filter_agrees_with_enumeration_over_many_seeds(variant):
 
 
 def planted(bug, meet):
-    def meeting(cloud, wanted, draws):
+    def meeting(cloud, wanted, draws, ancestors):
         if bug == "weights not updated":
             cloud.weight[:], cloud.weight_exponent[:] = 1 / len(cloud.weight), 0
         if bug == "resampling ignores weights":
             wanted = wanted._replace(threshold=0.0)
-        return meet(cloud, wanted, draws)
+        return meet(cloud, wanted, draws, ancestors)
 
     return meeting
 

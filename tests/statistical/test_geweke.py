@@ -52,7 +52,7 @@ def moved_by_kernel(topics, words, units, round_number):
     """The topics after the kernel has visited the units, from counts that are written here."""
     history, cloud = History(LearnerSettings(newest=5)), new_cloud(Prior(ALPHA, 0.5, BASE, A, 0.0), 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
-    cloud = with_room(cloud, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1)
+    cloud = with_room(cloud, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1)
     for slot, drawn, text in zip(slots, split(topics), split(words), strict=True):
         cloud.topics.rows[own_row(cloud.topics, 0, history.pages_of(slot)[0], 1, 0, False), : len(drawn)] = drawn
         counts = cloud.documents.rows[own_row(cloud.documents, 0, slot, 1, 0, True)]
@@ -62,11 +62,10 @@ def moved_by_kernel(topics, words, units, round_number):
             row[t] += 1
             counts[t] += 1
             cloud.totals[0, t] += 1
-    cloud.inverse[:] = 1.0 / (A + cloud.totals)
     where = np.array([slots[d] for d, _ in units], np.int32), np.array([i for _, i in units], np.int64)
     draws = Draws(*KEY, round_number, MOVE)
     move_units(cloud, Prior(ALPHA, 0.5, BASE, A, 0.0), history.pages, draws, *where, 0, 0, 1, 0)
-    rows = [row_of.py_func(cloud.topics.directory[0], cloud.topics.blocks, history.pages_of(slot)[0]) for slot in slots]
+    rows = [row_of.py_func(cloud.topics, 0, history.pages_of(slot)[0]) for slot in slots]
     return [int(t) for row, length in zip(rows, LENGTHS, strict=True) for t in cloud.topics.rows[row][:length]]
 
 

@@ -7,7 +7,7 @@ import pytest
 from clouds import KEY, Pair
 from twins import uniform
 
-from model.kernels.filter import Meeting, meet
+from model.kernels.filter import Meeting, become, meet
 from model.kernels.particles import Draws
 from model.kernels.random import FIRST_PASS, RESAMPLE
 from model.kernels.resampling import MULTINOMIAL
@@ -49,7 +49,10 @@ def test_meetings_equal_their_twin(threshold):
     for length in [6, 1, 0, 40, 9, 9, 30, 2, 2, 17] * 2:
         slot = pair.learn(generator.integers(0, 20, length).tolist())
         weights, evidence, ess = slow_meeting(pair.twins, evidence, threshold)
-        resampled = meet(pair.cloud, meeting, Draws(*KEY, 1, FIRST_PASS))
+        ancestors = np.empty(3, np.int64)
+        resampled = meet(pair.cloud, meeting, Draws(*KEY, 1, FIRST_PASS), ancestors)
+        if resampled:
+            become(pair.cloud, ancestors, meeting.counters)
         assert (meeting.evidence[0], meeting.evidence_exponent[0], meeting.ess[0]) == (*evidence, ess)
         assert resampled == (ess <= threshold)
         if resampled:

@@ -44,4 +44,4 @@ def test_sharing_and_order_of_writing_leave_no_trace():
     assert which.tolist() == again.tolist()
     assert counts.tolist() == other_counts.tolist()
     assert one.rows[rows].tolist() == other.rows[other_rows].tolist()
-    assert one.rows[row_of.py_func(one.directory[3], one.blocks, 3)].tolist() == contents[1, 3].tolist()
+    assert one.rows[row_of.py_func(one, 3, 3)].tolist() == contents[1, 3].tolist()

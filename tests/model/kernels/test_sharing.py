@@ -47,8 +47,7 @@ class Shared:
 
     def check(self):
         for p, rows in enumerate(self.plain):
-            line = self.table.directory[p]
-            found = [self.table.rows[sharing.row_of.py_func(line, self.table.blocks, i)].tolist() for i in range(len(rows))]
+            found = [self.table.rows[sharing.row_of.py_func(self.table, p, i)].tolist() for i in range(len(rows))]
             assert found == rows.tolist()
         assert not self.table.rows[0].any()
         assert not self.table.blocks[0].any()

@@ -23,7 +23,7 @@ VARIANTS = {
 def closed(state, particle):
     settings, table = state.settings, state.cloud.documents
     words = dense_counts(state.cloud, particle, len(state.vocabulary), settings.topics)
-    rows = [row_of.py_func(table.directory[particle], table.blocks, int(slot)) for slot in state.history.slots()]
+    rows = [row_of.py_func(table, particle, int(slot)) for slot in state.history.slots()]
     documents = table.rows[rows][:, : settings.topics]
     assert documents.sum() == words.sum() == state.tokens
     return log_joint(words, documents, [settings.alpha] * settings.topics, settings.prior_words, settings.beta)
@@ -53,7 +53,7 @@ def test_one_count_in_another_topic_would_be_noticed():
     state = learner.init(settings, "", 0)
     learner.step(state, minibatches_of(awkward()[:12], 12)[0])
     truth = closed(state, 0)
-    row = row_of.py_func(state.cloud.words.directory[0], state.cloud.words.blocks, 0)
+    row = row_of.py_func(state.cloud.words, 0, 0)
     counts = state.cloud.words.rows[row]
     counts[np.argmax(counts)] -= 1
     counts[int(np.argmax(counts) == 0)] += 1

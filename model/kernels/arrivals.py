@@ -1,0 +1,157 @@
+"""A document arrives: every particle draws topics for its tokens (lines 4 and 5 of Alg. 4), and those that live on write them down.
+
+Two steps, because of what comes between them. ``first_pass`` draws, and writes only what is each particle's own anyway: its totals, its
+weight, its joint. What it drew stays in an :class:`Arrival`. Then the particles meet, and most may die. ``settle`` writes the topics
+and the words' counts of the survivors into the tables; their children share them. Where a filter resamples after every document, that is
+a fifth of the copies that writing at once would cost, and while particles draw, they read rows that all of them share.
+
+A word that comes several times in a document must see its earlier counts: such words have rows of their own meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.draw import draw, draw_discounted
+from model.kernels.jit import kernel, page_kernel
+from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
+from model.kernels.sharing import own_row, row_of
+
+ONCE = -1
+
+
+class Arrival(NamedTuple):
+    """Tokens begin..stop-1 of the document in ``slot``, and what the particles drew for them.
+
+    words: int32[n]. repeats: int32[n], a number for each word that comes several times, else -1. again: bool[n], it came before.
+    repeated: how many such words. topics: int32[n, P]. counts: int32[P, Tp], n_td with these tokens.
+    """
+
+    slot: int
+    begin: int
+    stop: int
+    words: npt.NDArray[np.int32]
+    repeats: npt.NDArray[np.int32]
+    again: npt.NDArray[np.bool_]
+    repeated: int
+    topics: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
+
+
+@kernel
+def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any) -> Any:
+    """Tokens begin..stop-1 of a document, before anything is drawn."""
+    n = stop - begin
+    words, repeats, again = np.empty(n, np.int32), np.full(n, ONCE, np.int32), np.zeros(n, np.bool_)
+    page = pages.first[slot]
+    for start in range(0, stop, PAGE):
+        for k in range(max(begin - start, 0), min(stop - start, PAGE)):
+            words[start + k - begin] = pages.words[page, k]
+        page = pages.following[page]
+    repeated = 0
+    order = np.argsort(words, kind="mergesort")
+    for k in range(1, n):
+        here, before = order[k], order[k - 1]
+        if words[here] == words[before]:
+            if repeats[before] == ONCE:
+                repeats[before] = repeated
+                repeated += 1
+            repeats[here] = repeats[before]
+            again[here] = True
+    topics, counts = np.empty((n, particles), np.int32), np.zeros((particles, tp), np.int32)
+    return Arrival(slot, begin, stop, words, repeats, again, repeated, topics, counts)
+
+
+@kernel
+def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: Any, first: Any, last: Any) -> None:
+    """Particles first..last-1 draw topics for the tokens of the arrival ``new``; the tables are only read.
+
+    ``index`` names the document's first draw. Weights take P(token | past), joints P(token, its topic | past). ``blind`` draws
+    topics evenly, whatever the counts (the random start of Alg. 1).
+    """
+    tp, topics = len(prior.alpha), 0
+    while blind and topics < tp and prior.alpha[topics] > 0.0:
+        topics += 1
+    desk = new_desk(tp)
+    repeated = np.empty((new.repeated, TILE, tp), cloud.words.rows.dtype)
+    for low in range(first, last, TILE):
+        high = min(low + TILE, last)
+        _begin(cloud, desk, new, low, high)
+        start_gain(desk, cloud, prior, low, high)
+        for start in range(0, len(new.words), PAGE):
+            count = min(PAGE, len(new.words) - start)
+            name_draws(desk, cloud, draws, index + new.begin + start, count, low, high)
+            _draw_page(cloud, prior, desk, new, repeated, start, start + count, low, high, topics)
+        for p in range(low, high):
+            new.counts[p, :] = desk.counts[p - low, :]
+            normalise(cloud.weight, cloud.weight_exponent, p)
+            normalise(cloud.joint, cloud.joint_exponent, p)
+
+
+@page_kernel
+def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
+    """The document's counts so far."""
+    for p in range(low, high):
+        row = row_of(cloud.documents, p, new.slot)
+        for t in range(desk.counts.shape[1]):
+            desk.counts[p - low, t] = cloud.documents.rows[row, t] if new.begin > 0 else 0
+
+
+@page_kernel
+def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any) -> None:
+    """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0."""
+    table, rows, alpha, a, discount = cloud.words, cloud.words.rows, prior.alpha, prior.a, prior.discount
+    gain, strength = desk.gain, desk.strength
+    for k in range(begin, stop):
+        w, repeat, base = new.words[k], new.repeats[k], prior.base[new.words[k]]
+        per = 1.0 / (prior.alpha_sum + (new.begin + k))
+        for p in range(low, high):
+            i = p - low
+            row = rows[row_of(table, p, w)]
+            if repeat != ONCE:
+                if not new.again[k]:
+                    for j in range(len(alpha)):
+                        repeated[repeat, i, j] = row[j]
+                row = repeated[repeat, i]
+            if discount > 0.0:
+                t, total = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, desk.uniforms[i, k - begin])
+            else:
+                t, total = draw(desk.scratch, gain[i], row, a * base, desk.uniforms[i, k - begin])
+            if topics:
+                t = np.int64(desk.uniforms[i, k - begin] * topics)
+            q = gain[i, t] * word_weight(prior, row[t], strength[i, t], base)
+            times(cloud.weight, cloud.weight_exponent, p, total * per)
+            times(cloud.joint, cloud.joint_exponent, p, q * per)
+            recount(cloud, prior, desk, p, i, t, 1, row[t] == 0)
+            new.topics[k, p] = t
+            if repeat != ONCE:
+                row[t] += 1
+
+
+@kernel
+def settle(cloud: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any) -> None:
+    """Of particles first..last-1 those that are their own ancestors write what they drew into the tables."""
+    for p in range(first, last):
+        if ancestors[p] == p:
+            _settle(cloud, pages, new, p, thread)
+
+
+@page_kernel
+def _settle(cloud: Any, pages: Any, new: Any, p: Any, thread: Any) -> None:
+    words, topics, documents, generation = cloud.words, cloud.topics, cloud.documents, cloud.generation[p]
+    page = pages.first[new.slot]
+    for start in range(0, new.stop, PAGE):
+        here, there = max(new.begin - start, 0), min(new.stop - start, PAGE)
+        if here < there:
+            place = own_row(topics, p, page, generation, thread, here > 0)
+            for k in range(here, there):
+                w, t = new.words[start + k - new.begin], new.topics[start + k - new.begin, p]
+                topics.rows[place, k] = t
+                words.rows[own_row(words, p, w, generation, thread, True), t] += 1
+        page = pages.following[page]
+    row = own_row(documents, p, new.slot, generation, thread, False)
+    for t in range(new.counts.shape[1]):
+        documents.rows[row, t] = new.counts[p, t]
