@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from model.kernels.jit import inlined
 
 
@@ -27,16 +29,16 @@ def held_sum(coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = begin + ((end - begin) & ~3)
     for at in range(begin, whole, 4):
-        a += coef[topics[at]] * counts[at]
-        b += coef[topics[at + 1]] * counts[at + 1]
-        c += coef[topics[at + 2]] * counts[at + 2]
-        d += coef[topics[at + 3]] * counts[at + 3]
+        a += coef[np.uintp(topics[at])] * counts[at]
+        b += coef[np.uintp(topics[at + 1])] * counts[at + 1]
+        c += coef[np.uintp(topics[at + 2])] * counts[at + 2]
+        d += coef[np.uintp(topics[at + 3])] * counts[at + 3]
     if whole < end:
-        a += coef[topics[whole]] * counts[whole]
+        a += coef[np.uintp(topics[whole])] * counts[whole]
     if whole + 1 < end:
-        b += coef[topics[whole + 1]] * counts[whole + 1]
+        b += coef[np.uintp(topics[whole + 1])] * counts[whole + 1]
     if whole + 2 < end:
-        c += coef[topics[whole + 2]] * counts[whole + 2]
+        c += coef[np.uintp(topics[whole + 2])] * counts[whole + 2]
     return (a + b) + (c + d)
 
 
@@ -46,16 +48,16 @@ def own_sum(coef: Any, own: Any, begin: Any, end: Any, mask: Any, bits: Any) -> 
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     whole = begin + ((end - begin) & ~3)
     for at in range(begin, whole, 4):
-        a += coef[own[at] & mask] * (own[at] >> bits)
-        b += coef[own[at + 1] & mask] * (own[at + 1] >> bits)
-        c += coef[own[at + 2] & mask] * (own[at + 2] >> bits)
-        d += coef[own[at + 3] & mask] * (own[at + 3] >> bits)
+        a += coef[np.uintp(own[at] & mask)] * (own[at] >> bits)
+        b += coef[np.uintp(own[at + 1] & mask)] * (own[at + 1] >> bits)
+        c += coef[np.uintp(own[at + 2] & mask)] * (own[at + 2] >> bits)
+        d += coef[np.uintp(own[at + 3] & mask)] * (own[at + 3] >> bits)
     if whole < end:
-        a += coef[own[whole] & mask] * (own[whole] >> bits)
+        a += coef[np.uintp(own[whole] & mask)] * (own[whole] >> bits)
     if whole + 1 < end:
-        b += coef[own[whole + 1] & mask] * (own[whole + 1] >> bits)
+        b += coef[np.uintp(own[whole + 1] & mask)] * (own[whole + 1] >> bits)
     if whole + 2 < end:
-        c += coef[own[whole + 2] & mask] * (own[whole + 2] >> bits)
+        c += coef[np.uintp(own[whole + 2] & mask)] * (own[whole + 2] >> bits)
     return (a + b) + (c + d)
 
 
