@@ -40,3 +40,7 @@ class MemoryLimitError(BeamTopicsError):
 
 class SourceError(BeamTopicsError):
     """A system that documents come from, or mixtures go to, does not do what it should."""
+
+
+class LostMinibatchesError(BeamTopicsError):
+    """A job ended before all that was cut into minibatches had been learned."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Several
 from typing import NamedTuple
 
@@ -9,11 +10,12 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
+from model.errors import LostMinibatchesError
 from model.learn_options import LearnOptions
 from model.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.inference_options import CoverageOptions
-from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
+from pipelines.options import LearnerOptions, RecordOptions, StoreOptions, TrainingOptions
 from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -65,6 +67,23 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
     sequenced = documents | "Sequence" >> Sequence(learning.tokeniser, learning.sequence, learning.store, onward, learning.settings.islands)
     references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, references, sequenced.dead_letters)
+
+
+def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
+    """Every minibatch that was cut must have been learned on every island, or have been known; a runner that ends without that lost some.
+
+    Where a learner was restored a runner may have counted what it did twice, and nothing is said.
+
+    Raises:
+        LostMinibatchesError: fewer were learned.
+    """
+    cut = counted.get("minibatches", 0) * options.view_as(LearnerOptions).islands
+    learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
+    if learned < cut and not counted.get("restores", 0):
+        raise LostMinibatchesError(
+            f"the job ended, but of {cut} minibatches (all islands together) only {learned} were learned: the runner lost or still holds "
+            "the others. The model store is good up to there. Go on with --resume_from=latest, and tell which runner it was."
+        )
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:

@@ -13,7 +13,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines import train
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
-from pipelines.graphs import check_store, learn, learn_options_of, report_coverage, write_dead_letters
+from pipelines.graphs import check_learned, check_store, learn, learn_options_of, report_coverage, write_dead_letters
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import InferenceOptions, OutputOptions, StreamOptions
 from pipelines.running import run
@@ -46,7 +46,12 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 
-main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+def run_and_check(options: PipelineOptions) -> None:
+    """Run, and see that all was learned."""
+    check_learned(run(build, options), options)
+
+
+main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)
 
 if __name__ == "__main__":
     sys.exit(main())

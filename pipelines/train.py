@@ -11,7 +11,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines.command import command
-from pipelines.graphs import check_store, learn, learn_options_of, write_dead_letters
+from pipelines.graphs import check_learned, check_store, learn, learn_options_of, write_dead_letters
 from pipelines.options import (
     InputOptions,
     KafkaOptions,
@@ -49,7 +49,12 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters], options)
 
 
-main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+def run_and_check(options: PipelineOptions) -> None:
+    """Run, and see that all was learned."""
+    check_learned(run(build, options), options)
+
+
+main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,0 +1,25 @@
+"""What the parts that several graphs share refuse."""
+
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.errors import LostMinibatchesError
+from pipelines.graphs import check_learned
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        {},
+        {"minibatches": 3, "learned_minibatches": 6},
+        {"minibatches": 3, "learned_minibatches": 4, "repeats": 2},
+        {"minibatches": 3, "learned_minibatches": 5, "restores": 1},
+    ],
+)
+def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
+    check_learned(counted, PipelineOptions(["--islands=2"]))
+
+
+def test_a_job_that_ends_before_all_was_learned_fails():
+    with pytest.raises(LostMinibatchesError, match=r"of 222 minibatches .* only 2 were learned.*--resume_from=latest"):
+        check_learned({"minibatches": 111, "learned_minibatches": 2, "gaps": 109}, PipelineOptions(["--islands=2"]))
