@@ -88,7 +88,9 @@ def kernel() -> None:
 def _filter_against_dense(name: str, documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> None:
     tokens, offsets = numbered(documents, words)
     settings = LearnerSettings(vocabulary="given", words=words, topics=topics, **FILTER)
-    wide = LearnerSettings(vocabulary="given", words=(*words, *(f"~{n}" for n in range(9 * len(words)))), topics=topics, **FILTER)
+    # beta shrinks as W grows: a = W beta stays, or another prior, with other weights and survivors, would be timed.
+    more = (*words, *(f"~{n}" for n in range(9 * len(words))))
+    wide = LearnerSettings(vocabulary="given", words=more, topics=topics, **{**FILTER, "beta": FILTER["beta"] / 10})
     batches = list(minibatches(documents, 200))
     learn(settings, batches[:1])
     visits = len(tokens) * FILTER["particles"]

@@ -20,7 +20,7 @@ from model.kernels.moves import move_units
 from model.kernels.particles import PAGE, Draws
 from model.kernels.random import MOVE
 from model.kernels.resampling import ancestors_of, children, normalise_weights
-from model.kernels.sharing import END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit
+from model.kernels.sharing import BLOCKS_EACH, END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit
 
 RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
 
@@ -112,7 +112,7 @@ def rows_needed(particles: Any, units: Any, longest: Any, words: Any) -> Any:
 def _room(table: Any, rows: Any) -> Any:
     rows_left = table.cursors[0, END_ROW] - table.cursors[0, NEXT_ROW]
     blocks_left = table.cursors[0, END_BLOCK] - table.cursors[0, NEXT_BLOCK]
-    return rows_left >= rows and blocks_left >= rows
+    return rows_left >= rows and blocks_left >= BLOCKS_EACH * rows
 
 
 @kernel

@@ -1,13 +1,13 @@
-"""Tables that particles share until they write: three levels, each copied on write, without reference counts.
+"""Tables that particles share until they write: a tree, each level copied on write, without reference counts.
 
 A :class:`Table` holds, for each of P particles, a logical array of rows (word w's counts per topic, say). Particle p's row i is
 
-    rows[blocks[lines[line[p], i // 32], i % 32]]
+    rows[blocks[blocks[lines[line[p], i // 1024], i // 32 % 32], i % 32]]
 
-so a child that inherits everything costs one number: its parent's line. A particle that writes needs a line, a block and a row of its
-own, and copies what it shares: a line once after a resampling, a pointer for 32 rows. Who may write in place is told by owner
-marks: each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that number. When a particle is
-shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's own now. Blocks and rows that
+so a child that inherits everything costs one number: its parent's line. A particle that writes needs a line, two blocks and a row of its
+own, and copies what it shares: lines are short, and the others cost the same however many rows there are. Who may write in place is told by
+owner marks: each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that number. When a particle
+is shared after a resampling, it and its children all get new numbers, so nothing that they reach is anyone's own now. Blocks and rows that
 no particle reaches are found by :func:`sweep` when the free ones run short; there are two lines a particle, one of them always spare.
 
 Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory. Each thread takes free
@@ -27,6 +27,8 @@ from model.kernels.jit import inlined, kernel, page_kernel
 BLOCK = 32
 _SHIFT = 5
 _MASK = BLOCK - 1
+# A write needs at most so many blocks for each row.
+BLOCKS_EACH = 2
 
 NEXT_ROW, END_ROW, NEXT_BLOCK, END_BLOCK = 0, 1, 2, 3
 
@@ -36,7 +38,7 @@ class Table(NamedTuple):
 
     Attributes:
         line: int64[P], the line of each particle, and spare: int64[P], one that nobody has, for its first write.
-        lines: uint32[2 P, blocks per particle]. blocks: uint32[B, 32]. rows: int32 or int64[R, L].
+        lines: uint32[2 P, rows of a particle / 1024]. blocks: uint32[B, 32]. rows: int32 or int64[R, L].
         line_owner: int64[2 P]. block_owner: int64[B]. row_owner: int64[R]. free_blocks: uint32[B]. free_rows: uint32[R].
         cursors: int64[threads, 4]: each thread's stretch of ``free_rows`` and of ``free_blocks``: next, end, next, end.
     """
@@ -57,8 +59,23 @@ class Table(NamedTuple):
 @inlined
 def row_of(table: Any, p: Any, i: Any) -> Any:
     """The physical row that holds p's row i, to read."""
-    word = np.uint64(i)
-    return table.blocks[table.lines[np.uint64(table.line[np.uint64(p)]), word >> np.uint64(_SHIFT)], word & np.uint64(_MASK)]
+    # Unsigned: numba tests signed indices for being negative.
+    n, shift, mask = np.uint64(i), np.uint64(_SHIFT), np.uint64(_MASK)
+    upper = table.lines[np.uint64(table.line[np.uint64(p)]), n >> shift >> shift]
+    return table.blocks[table.blocks[upper, n >> shift & mask], n & mask]
+
+
+@inlined
+def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
+    """The block itself if it bears the generation, else a copy that does."""
+    if table.block_owner[block] == generation:
+        return block
+    fresh = np.int64(table.free_blocks[table.cursors[thread, NEXT_BLOCK]])
+    table.cursors[thread, NEXT_BLOCK] += 1
+    for k in range(BLOCK):
+        table.blocks[fresh, k] = table.blocks[block, k]
+    table.block_owner[fresh] = generation
+    return fresh
 
 
 @page_kernel
@@ -67,32 +84,30 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
 
     What bears p's generation lies in what does too, as p made all of it its own.
     """
-    lines, blocks, rows, cursors, line = table.lines, table.blocks, table.rows, table.cursors, table.line[p]
-    block = np.int64(lines[line, i >> _SHIFT])
-    row = np.int64(blocks[block, i & _MASK])
+    lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
+    place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK
+    upper = np.int64(lines[line, place])
+    lower = np.int64(blocks[upper, entry])
+    row = np.int64(blocks[lower, column])
     if table.row_owner[row] == generation:
         return row
-    if table.block_owner[block] != generation:
-        if table.line_owner[line] != generation:
-            for k in range(lines.shape[1]):
-                lines[table.spare[p], k] = lines[line, k]
-            line = table.spare[p]
-            table.line_owner[line] = generation
-            table.line[p] = line
-        fresh_block = np.int64(table.free_blocks[cursors[thread, NEXT_BLOCK]])
-        cursors[thread, NEXT_BLOCK] += 1
-        for k in range(BLOCK):
-            blocks[fresh_block, k] = blocks[block, k]
-        table.block_owner[fresh_block] = generation
-        lines[line, i >> _SHIFT] = fresh_block
-        block = fresh_block
-    fresh = np.int64(table.free_rows[cursors[thread, NEXT_ROW]])
-    cursors[thread, NEXT_ROW] += 1
+    if table.line_owner[line] != generation:
+        for k in range(lines.shape[1]):
+            lines[table.spare[p], k] = lines[line, k]
+        line = table.spare[p]
+        table.line_owner[line] = generation
+        table.line[p] = line
+    upper = _own_block(table, upper, generation, thread)
+    lines[line, place] = upper
+    lower = _own_block(table, lower, generation, thread)
+    blocks[upper, entry] = lower
+    fresh = np.int64(table.free_rows[table.cursors[thread, NEXT_ROW]])
+    table.cursors[thread, NEXT_ROW] += 1
     if copy:
         for k in range(rows.shape[1]):
             rows[fresh, k] = rows[row, k]
     table.row_owner[fresh] = generation
-    blocks[block, i & _MASK] = fresh
+    blocks[lower, column] = fresh
     return fresh
 
 
@@ -115,19 +130,25 @@ def inherit(table: Any, ancestors: Any) -> None:
 def sweep(table: Any) -> Any:
     """Find every block and row that no particle reaches, and share them out to the threads evenly: (free rows, free blocks)."""
     threads = len(table.cursors)
-    block_used = np.zeros(len(table.blocks), np.bool_)
+    line_used = np.zeros(len(table.lines), np.bool_)
+    upper_used, block_used = np.zeros(len(table.blocks), np.bool_), np.zeros(len(table.blocks), np.bool_)
     row_used = np.zeros(len(table.rows), np.bool_)
     block_used[0] = True
     row_used[0] = True
-    for p in range(len(table.line)):
-        for j in range(table.lines.shape[1]):
-            block_used[table.lines[table.line[p], j]] = True
+    for line in table.line:
+        if not line_used[line]:
+            line_used[line] = True
+            for upper in table.lines[line]:
+                if not upper_used[upper]:
+                    upper_used[upper] = True
+                    for lower in table.blocks[upper]:
+                        block_used[lower] = True
     blocks = 0
     for b in range(len(block_used)):
         if block_used[b]:
             for k in range(BLOCK):
                 row_used[table.blocks[b, k]] = True
-        else:
+        elif not upper_used[b]:
             table.free_blocks[blocks] = b
             blocks += 1
     rows = 0
@@ -145,11 +166,11 @@ def sweep(table: Any) -> Any:
 
 def new_table(particles: int, logical: int, length: int, threads: int, dtype: Any = np.int32) -> Table:
     """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
-    blocks_each = -(-max(logical, 1) // BLOCK)
+    length_of_a_line = -(-max(logical, 1) // BLOCK**2)
     return Table(
         line=np.arange(particles),
         spare=np.arange(particles, 2 * particles),
-        lines=np.zeros((2 * particles, blocks_each), np.uint32),
+        lines=np.zeros((2 * particles, length_of_a_line), np.uint32),
         blocks=np.zeros((1, BLOCK), np.uint32),
         rows=np.zeros((1, length), dtype),
         line_owner=np.full(2 * particles, -1, np.int64),
@@ -164,7 +185,7 @@ def new_table(particles: int, logical: int, length: int, threads: int, dtype: An
 def with_rows(table: Table, logical: int) -> Table:
     """The table with at least ``logical`` rows for each particle; it grows by half, so that growing is cheap on the whole."""
     have = table.lines.shape[1]
-    need = -(-logical // BLOCK)
+    need = -(-logical // BLOCK**2)
     if need <= have:
         return table
     return table._replace(lines=_longer(table.lines, max(need, have + have // 2), axis=1))

@@ -72,7 +72,7 @@ def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, 
     each = min(writers, -(-len(cloud.weight) // threads))
     needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
     tables = (sharing.with_rows(cloud.words, words), sharing.with_rows(cloud.documents, slots), sharing.with_rows(cloud.topics, pages))
-    roomy = [sharing.reserve(table, int(rows), int(rows)) for table, rows in zip(tables, needed, strict=True)]
+    roomy = [sharing.reserve(table, int(rows), sharing.BLOCKS_EACH * int(rows)) for table, rows in zip(tables, needed, strict=True)]
     cloud = cloud._replace(words=roomy[0], documents=roomy[1], topics=roomy[2])
     if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > WIDEST:
         # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same bits of every draw.
@@ -99,8 +99,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def dense_counts(cloud: Cloud, particle: int, words: int, topics: int) -> npt.NDArray[np.float64]:
     """float64[words, topics]: n_wt of one particle."""
     table = sharing.with_rows(cloud.words, words)
-    blocks = table.blocks[table.lines[table.line[particle]]].reshape(-1)[:words]
-    counts: npt.NDArray[np.float64] = table.rows[blocks][:, :topics].astype(np.float64)
+    rows = table.blocks[table.blocks[table.lines[table.line[particle]]]].reshape(-1)[:words]
+    counts: npt.NDArray[np.float64] = table.rows[rows][:, :topics].astype(np.float64)
     return counts
 
 

@@ -41,16 +41,18 @@ def unpack_table(empty: Table, logical: npt.NDArray[np.int64], count: int, packe
     rows = np.zeros((1 + total, length), empty.rows.dtype)
     contents = unpack_numbers(packed[2]).reshape(total, -1)
     rows[1:, : contents.shape[1]] = contents
-    pointers = np.zeros((particles, table.lines.shape[1] * BLOCK), np.uint32)
+    pointers = np.zeros((particles, table.lines.shape[1] * BLOCK**2), np.uint32)
     pointers[:, logical] = (1 + (np.cumsum(distinct) - distinct)[:, None] + owner).T
-    blocks, inverse = np.unique(pointers.reshape(-1, BLOCK), axis=0, return_inverse=True)
-    table.lines[:particles] = inverse.reshape(particles, -1) + 1
+    lower, which = np.unique(pointers.reshape(-1, BLOCK), axis=0, return_inverse=True)
+    upper, line = np.unique(which.reshape(-1, BLOCK) + 1, axis=0, return_inverse=True)
+    table.lines[:particles] = line.reshape(particles, -1) + 1 + len(lower)
+    blocks = np.concatenate([np.zeros((1, BLOCK), np.uint32), lower, upper.astype(np.uint32)])
     return table._replace(
-        blocks=np.concatenate([np.zeros((1, BLOCK), np.uint32), blocks]),
+        blocks=blocks,
         rows=rows,
-        block_owner=np.full(len(blocks) + 1, -1, np.int64),
+        block_owner=np.full(len(blocks), -1, np.int64),
         row_owner=np.full(len(rows), -1, np.int64),
-        free_blocks=np.zeros(len(blocks) + 1, np.uint32),
+        free_blocks=np.zeros(len(blocks), np.uint32),
         free_rows=np.zeros(len(rows), np.uint32),
     )
 

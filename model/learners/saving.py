@@ -17,7 +17,7 @@ from model.errors import DamagedDataError
 from model.kernels.history import HEAD, KEPT, RING, SEEN
 from model.kernels.particles import PAGE
 from model.kernels.saving import count_documents
-from model.kernels.sharing import reserve, with_rows
+from model.kernels.sharing import BLOCKS_EACH, reserve, with_rows
 from model.learners import cloud as clouds
 from model.learners.cloud import new_prior
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
@@ -147,7 +147,7 @@ def _history_from_bytes(state: ParticleState, data: bytes) -> None:
 def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
     """n_td of each particle and document, from the topics of its tokens."""
     rows = len(state.cloud.weight) * (len(slots) + 1)
-    documents = reserve(with_rows(state.cloud.documents, len(state.history.labels)), rows, rows)
+    documents = reserve(with_rows(state.cloud.documents, len(state.history.labels)), rows, BLOCKS_EACH * rows)
     state.cloud = state.cloud._replace(documents=documents)
     count_documents(state.cloud, state.history.pages, slots)
 

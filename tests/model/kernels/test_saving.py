@@ -8,7 +8,7 @@ PARTICLES = 5
 
 def written(generator, order):
     """A table with few distinct contents, written in some order of particles, some of it by inheritance."""
-    table = reserve(new_table(PARTICLES, 70, 4, 1), 2000, 100)
+    table = reserve(new_table(PARTICLES, 70, 4, 1), 2000, 200)
     contents = generator.integers(0, 2, (PARTICLES, 70, 4))
     contents[3] = contents[1]
     for p in order:

@@ -20,7 +20,7 @@ class Shared:
 
     def write(self, p, i, value, fill):
         i %= len(self.plain[p])
-        self.table = sharing.reserve(self.table, 1, 1)
+        self.table = sharing.reserve(self.table, 1, 2)
         row = sharing.own_row(self.table, p, i, self.generation[p], p % len(self.table.cursors), not fill)
         if fill:
             self.table.rows[row] = self.plain[p][i] = value + np.arange(LENGTH)
@@ -98,14 +98,14 @@ def test_rows_are_copied_at_the_first_write_only():
     shared = Shared(1)
     shared.write(0, 1, 5, False)
     shared.inherit([0, 0, 0, 0])
-    shared.table = sharing.reserve(shared.table, 10, 10)
+    shared.table = sharing.reserve(shared.table, 10, 20)
     before = shared.table.cursors.copy()
     for value in range(1, 6):
         own = sharing.own_row(shared.table, 2, 1, shared.generation[2], 0, True)
         shared.table.rows[own, 0] += value
         shared.plain[2][1, 0] += value
     taken = (shared.table.cursors - before)[0]
-    assert (taken[sharing.NEXT_ROW], taken[sharing.NEXT_BLOCK]) == (1, 1)
+    assert (taken[sharing.NEXT_ROW], taken[sharing.NEXT_BLOCK]) == (1, 2)
     shared.check()
 
 
