@@ -34,6 +34,7 @@ $(STAMP)-runners: $(STAMP)
 	touch $@
 
 test-runners: $(STAMP)-runners ## Prism, Flink and other real servers; needs Java, Maven and Go, and fetches the rest into .tools
+	$(RUN) -m pytest -q -rs tests/pipelines/test_dataflow.py
 	$(RUN) -m pytest -q -rs -m 'runners and not faults' tests/runners
 
 test-faults: $(STAMP)-runners ## twenty kills on a Flink cluster, and other long trials of real servers

@@ -9,6 +9,10 @@ from fake_gcs import FakeGcs
 
 from model import gcs
 
+pytest.importorskip(
+    "apache_beam.runners.dataflow.internal.apiclient", exc_type=ImportError, reason="needs apache-beam[gcp]; make test-runners has it"
+)
+
 # The others differ from these in options; they are looked at with the slow tests.
 QUICK = ("train, islands", "stream, messages", "infer, keys", "archive", "evaluate")
 JOBS = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in GRAPHS]
