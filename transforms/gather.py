@@ -28,7 +28,8 @@ from apache_beam.utils.timestamp import Timestamp
 from model import pending
 from model.errors import OptionError
 from model.pending import PendingHead
-from transforms.sequence import LAST_TIME, NAMESPACE, Mirrors, timer_time
+from transforms.heads import KeepsHead, timer_time
+from transforms.sequence import LAST_TIME, NAMESPACE
 from transforms.write import Encoder, write_batch
 
 # So many records of a shard are written at once, whatever their period.
@@ -49,7 +50,7 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
     return min(end, LAST_TIME)
 
 
-class GatherDoFn(beam.DoFn):
+class GatherDoFn(KeepsHead[PendingHead]):
     """See the module's docstring; keyed by :func:`shard_of`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -63,15 +64,13 @@ class GatherDoFn(beam.DoFn):
         self._write = partial(write_batch, prefix, name, ending, encode)
         self._period = period
         self._name = f"{name.replace('-', '_')}_written"
-        self._mirrors = Mirrors()
-        self._heads: dict[bytes, PendingHead] = {}
 
     def setup(self) -> None:
-        self._mirrors = Mirrors()
+        super().setup()
         self._written = Metrics.counter(NAMESPACE, self._name)
 
-    def start_bundle(self) -> None:
-        self._heads = {}
+    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
+        return PendingHead.from_bytes(data) if data else PendingHead()
 
     def process(
         self,
@@ -83,13 +82,13 @@ class GatherDoFn(beam.DoFn):
     ) -> Iterator[str]:
         """A record came."""
         key, record = element
-        before = self._read(key, head)
-        after = pending.add(before, self._mirrors.of(key), bag, due_of(before, time.micros, self._period), record)
+        before = self.read_head(key, head)
+        after = pending.add(before, self.mirrors.of(key), bag, due_of(before, time.micros, self._period), record)
         if after.live >= MOST:
             after = yield from self._write_due(key, after, bag, LAST_TIME)
         elif after.due != before.due:
             timer.set(timer_time(after.due or 0))
-        self._keep(key, after, head)
+        self.write_head(key, after, head)
 
     @on_timer(PERIOD)
     def close(
@@ -101,13 +100,13 @@ class GatherDoFn(beam.DoFn):
         timer: Any = _PERIOD,
     ) -> Iterator[str]:
         """Write what is due, each period a file."""
-        after = yield from self._write_due(key, self._read(key, head), bag, time.micros)
+        after = yield from self._write_due(key, self.read_head(key, head), bag, time.micros)
         if after.due is not None:
             timer.set(timer_time(after.due))
-        self._keep(key, after, head)
+        self.write_head(key, after, head)
 
     def _write_due(self, key: bytes, head: PendingHead, bag: Any, time: int) -> Generator[str, None, PendingHead]:
-        mirror = pending.matched(head, self._mirrors.of(key), bag)
+        mirror = pending.matched(head, self.mirrors.of(key), bag)
         for due in mirror.due_by(time):
             records = mirror.at(due)
             yield self._write(records)
@@ -118,16 +117,6 @@ class GatherDoFn(beam.DoFn):
         bag.clear()
         mirror.clear()
         return PendingHead(done=head.done)
-
-    def _read(self, key: bytes, state: Any) -> PendingHead:
-        if key not in self._heads:
-            data = state.read()
-            self._heads[key] = PendingHead.from_bytes(data) if data else PendingHead()
-        return self._heads[key]
-
-    def _keep(self, key: bytes, head: PendingHead, state: Any) -> None:
-        self._heads[key] = head
-        state.write(head.to_bytes())
 
 
 class GatherByPeriod(beam.PTransform):

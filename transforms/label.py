@@ -24,7 +24,8 @@ from apache_beam.utils.timestamp import Timestamp
 from model.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
 from model.manifest import Manifest
 from model.records import NumberedMinibatch
-from transforms.sequence import DEAD_LETTERS, LAST_TIME, NAMESPACE, Mirrors, timer_time
+from transforms.heads import KeepsHead, timer_time
+from transforms.sequence import DEAD_LETTERS, LAST_TIME, NAMESPACE
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -66,7 +67,7 @@ def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[t
         yield shard_key(key, shard), _REFERENCE + data
 
 
-class LabelDoFn(beam.DoFn):
+class LabelDoFn(KeepsHead[LabelHead]):
     """See the module's docstring; keyed by :func:`shard_key`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -80,16 +81,14 @@ class LabelDoFn(beam.DoFn):
 
     def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
         self._labeller = Labeller(before_first_model, label_with)
-        self._mirrors = Mirrors()
-        self._heads: dict[bytes, LabelHead] = {}
 
     def setup(self) -> None:
-        self._mirrors = Mirrors()
+        super().setup()
         self._labelled = Metrics.counter(NAMESPACE, "labelled")
         self._no_model = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
 
-    def start_bundle(self) -> None:
-        self._heads = {}
+    def head_from(self, key: bytes, data: bytes | None) -> LabelHead:
+        return LabelHead.from_bytes(data) if data else LabelHead()
 
     def process(
         self,
@@ -101,12 +100,12 @@ class LabelDoFn(beam.DoFn):
     ) -> Iterator[Any]:
         """A document or a reference came."""
         key, data = element
-        before = self._read(key, head)
+        before = self.read_head(key, head)
         if data[:1] == _REFERENCE:
             labels = self._labeller.reference(before, waiting, _reference(data[1:]))
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
-            labels = self._labeller.document(before, self._mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :])
+            labels = self._labeller.document(before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :])
         if (after := _target(labels.head)) is not None and after != _target(before):
             timer.set(timer_time(after))
         yield from self._outputs(key, labels, head)
@@ -122,7 +121,7 @@ class LabelDoFn(beam.DoFn):
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
         """Label what is due."""
-        labels = self._labeller.fire(self._read(key, head), self._mirrors.of(key), pending, waiting, time.micros)
+        labels = self._labeller.fire(self.read_head(key, head), self.mirrors.of(key), pending, waiting, time.micros)
         yield from self._outputs(key, labels, head)
         if time.micros >= LAST_TIME:
             yield from self._outputs(key, self._labeller.end(labels.head, waiting), head)
@@ -130,20 +129,13 @@ class LabelDoFn(beam.DoFn):
             timer.set(timer_time(after))
 
     def _outputs(self, key: bytes, labels: Labels, state: Any) -> Iterator[Any]:
-        self._heads[key] = labels.head
-        state.write(labels.head.to_bytes())
+        self.write_head(key, labels.head, state)
         for pair in labels.labelled:
             self._labelled.inc()
             yield pair
         for letter in labels.dead_letters:
             self._no_model.inc()
             yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
-
-    def _read(self, key: bytes, state: Any) -> LabelHead:
-        if key not in self._heads:
-            data = state.read()
-            self._heads[key] = LabelHead.from_bytes(data) if data else LabelHead()
-        return self._heads[key]
 
 
 class Label(beam.PTransform):

@@ -11,7 +11,6 @@ A bounded run reads its whole archive before the first window closes: the archiv
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -25,11 +24,11 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing, wire
-from model.pending import Mirror
 from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
 from model.store import ModelStore
+from transforms.heads import KeepsHead, timer_time
 
 DEAD_LETTERS = "dead_letters"
 NAMESPACE = "beam_topics"
@@ -37,7 +36,6 @@ NAMESPACE = "beam_topics"
 # very end must come after what the end marker makes them publish.
 LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
 END_OF_STREAM = LAST_TIME - 1_000_000
-_MIRRORS = 64
 _TIME_BYTES = 8
 
 
@@ -46,27 +44,6 @@ class Sequenced(NamedTuple):
 
     minibatches: beam.PCollection
     dead_letters: beam.PCollection
-
-
-def timer_time(micros: int) -> Timestamp:
-    """A timer's time: whole milliseconds, rounded up, because some runners know no finer ones."""
-    return Timestamp(micros=-(-micros // 1000) * 1000)
-
-
-class Mirrors:
-    """The mirrors of the keys that were used last, one DoFn instance's own."""
-
-    def __init__(self, most: int = _MIRRORS) -> None:
-        self._most = most
-        self._by_key: OrderedDict[Any, Mirror] = OrderedDict()
-
-    def of(self, key: Any) -> Mirror:
-        """The mirror of a key, an empty one where there is none."""
-        mirror = self._by_key.setdefault(key, Mirror())
-        self._by_key.move_to_end(key)
-        while len(self._by_key) > self._most:
-            self._by_key.popitem(last=False)
-        return mirror
 
 
 @dataclass
@@ -88,7 +65,7 @@ class SequenceStart:
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 
-class SequenceDoFn(beam.DoFn):
+class SequenceDoFn(KeepsHead[SequenceHead]):
     """See the module's docstring; keyed by the model key's UTF-8 bytes."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -101,17 +78,15 @@ class SequenceDoFn(beam.DoFn):
     def __init__(self, start: SequenceStart) -> None:
         self._start = start
         self._settings = start.settings
-        self._mirrors = Mirrors()
-        self._heads: dict[bytes, SequenceHead] = {}
 
     def setup(self) -> None:
-        self._mirrors = Mirrors()
+        super().setup()
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
         self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
 
-    def start_bundle(self) -> None:
-        self._heads = {}
+    def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
+        return SequenceHead.from_bytes(data) if data else self._start.head(key.decode())
 
     def process(
         self,
@@ -121,14 +96,14 @@ class SequenceDoFn(beam.DoFn):
         timer: Any = _WINDOW,
     ) -> None:
         key, data = element
-        before = self._read(key, head)
+        before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
-        after, late = sequencing.arrive(before, self._mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings)
+        after, late = sequencing.arrive(before, self.mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings)
         if after.pending.due != before.pending.due:
             timer.set(timer_time(_target(after)))
         if late:
             self._late.inc()
-        self._write(key, after, head)
+        self.write_head(key, after, head)
 
     @on_timer(WINDOW)
     def close(
@@ -140,13 +115,13 @@ class SequenceDoFn(beam.DoFn):
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
         """Emit what is due."""
-        before = self._read(key, head)
+        before = self.read_head(key, head)
         if before.pending.due is None:
             if time.micros >= END_OF_STREAM:
                 yield key, NumberedMinibatch.end(before.sequence, before.chain).to_bytes()
             return
-        firing = sequencing.fire(key.decode(), before, self._mirrors.of(key), bag, time.micros, self._settings)
-        self._write(key, firing.head, head)
+        firing = sequencing.fire(key.decode(), before, self.mirrors.of(key), bag, time.micros, self._settings)
+        self.write_head(key, firing.head, head)
         timer.set(timer_time(_target(firing.head)))
         for letter in firing.dead_letters:
             self._repeated.inc()
@@ -154,17 +129,6 @@ class SequenceDoFn(beam.DoFn):
         for link in firing.links:
             self._minibatches.inc()
             yield key, link.to_bytes()
-
-    def _read(self, key: bytes, state: Any) -> SequenceHead:
-        """The head of this bundle: state is read once per bundle and key, later from our own writes."""
-        if key not in self._heads:
-            data = state.read()
-            self._heads[key] = SequenceHead.from_bytes(data) if data else self._start.head(key.decode())
-        return self._heads[key]
-
-    def _write(self, key: bytes, head: SequenceHead, state: Any) -> None:
-        self._heads[key] = head
-        state.write(head.to_bytes())
 
 
 class Sequence(beam.PTransform):

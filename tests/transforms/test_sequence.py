@@ -11,7 +11,8 @@ from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, d
 from model.manifest import CheckpointEntry
 from model.records import NumberedMinibatch
 from model.store import ModelStore
-from transforms.sequence import END_OF_STREAM, Mirrors, Sequence, SequenceStart, timer_time
+from transforms.heads import Mirrors, timer_time
+from transforms.sequence import END_OF_STREAM, Sequence, SequenceStart
 
 ITEMS = documents(50)
 
