@@ -54,10 +54,11 @@ def strike(fault, cluster, job, pipeline):
         cluster.kill_worker(living[int(fault.which * len(living))])
     else:
         pipeline.kill()
-        path = cluster.savepoint(job) if fault.kind == "savepoint" else cluster.newest_checkpoint(job)
-        if fault.kind == "checkpoint":
-            cluster.cancel(job)
-        return [f"--savepoint_path={path}"]
+        if fault.kind == "savepoint":
+            return [f"--savepoint_path={cluster.savepoint(job)}"]
+        # Ended first: while a job runs its newest checkpoint may be gone a moment later.
+        cluster.cancel(job)
+        return [f"--savepoint_path={cluster.newest_checkpoint(job)}"]
     return []
 
 
