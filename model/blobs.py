@@ -17,6 +17,7 @@ Model keys are any text, so :func:`escape_key` turns one into a name that is saf
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from model.errors import OptionError
+from model.errors import DamagedDataError, OptionError
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -77,6 +78,24 @@ def escape_key(key: str) -> str:
 def unescape_key(name: str) -> str:
     """The inverse of :func:`escape_key`."""
     return "" if name == "_" else unquote(name)
+
+
+def create_named(blobs: Blobs, path: str, data: bytes) -> None:
+    """Write what is named by its content. Raises DamagedDataError: ``path`` holds other bytes."""
+    if not blobs.create(path, data):
+        raise DamagedDataError(f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it, and run again.")
+
+
+def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
+    """The bytes of ``path`` whose sha256 is ``digest``, hex. Raises DamagedDataError: missing, or not what was written."""
+    name = blobs.where(path)
+    try:
+        data = blobs.read(path)
+    except FileNotFoundError as error:
+        raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
+    return data
 
 
 class LocalBlobs:

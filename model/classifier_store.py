@@ -12,9 +12,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict
 
-from model.blobs import blobs_at, escape_key
+from model.blobs import blobs_at, create_named, escape_key, read_verified
 from model.classifier import Classifier
-from model.errors import DamagedDataError, OptionError
+from model.errors import OptionError
 from model.manifest import seal, unseal
 
 
@@ -33,9 +33,7 @@ class ClassifierStore:
         folder = _folder(made.key)
         facts = {"digest": digest, "temperature": classifier.temperature, "words": len(classifier.rows), **asdict(made)}
         for path, content in ((f"{folder}/{digest}", data), (f"{folder}/{digest}.json", seal(facts))):
-            if not self._blobs.create(path, content):
-                where = self._blobs.where(path)
-                raise DamagedDataError(f"{where} is damaged: it holds other bytes than its name says. Delete it, and run again.")
+            create_named(self._blobs, path, content)
         pointer, target = f"{folder}/{made.version}.latest", seal({"digest": digest})
         while not self._blobs.replace_pointer(pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target):
             pass
@@ -59,15 +57,7 @@ class ClassifierStore:
 
     def get(self, key: str, digest: str) -> Classifier:
         """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""
-        path = f"{_folder(key)}/{digest}"
-        name = self._blobs.where(path)
-        try:
-            data = self._blobs.read(path)
-        except FileNotFoundError as error:
-            raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
-        return Classifier.from_bytes(data)
+        return Classifier.from_bytes(read_verified(self._blobs, f"{_folder(key)}/{digest}", digest))
 
 
 def _folder(key: str) -> str:

@@ -19,8 +19,8 @@ import re
 from typing import Any
 
 from model import snapshot_file, wire
-from model.blobs import blobs_at, escape_key, unescape_key
-from model.errors import DamagedDataError, OptionError, StoreConflictError
+from model.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
+from model.errors import OptionError, StoreConflictError
 from model.manifest import CheckpointEntry, Manifest, seal, unseal
 from model.snapshot import Snapshot
 
@@ -65,25 +65,27 @@ class ModelStore:
         """Write a model; returns its digest, hex."""
         data = snapshot_file.snapshot_to_bytes(snapshot)
         digest = snapshot_file.snapshot_digest(data)
-        self._create(_path(snapshot.key, f"snapshots/{digest}.avro"), data)
+        create_named(self._blobs, _path(snapshot.key, f"snapshots/{digest}.avro"), data)
         return digest
 
     def get_snapshot(self, key: str, digest: str) -> Snapshot:
         """The model with this digest. Raises DamagedDataError: missing, or not what was written."""
         path = _path(key, f"snapshots/{digest}.avro")
-        return snapshot_file.snapshot_from_bytes(self._verified(path, digest), self._blobs.where(path))
+        return snapshot_file.snapshot_from_bytes(read_verified(self._blobs, path, digest), self._blobs.where(path))
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write a learner's state, then its entry; returns the entry with its digest."""
         digest = hashlib.sha256(data).hexdigest()
         entry = dataclasses.replace(entry, digest=digest)
-        self._create(_path(entry.key, f"checkpoints/{digest}"), data)
-        self._create(_path(entry.key, f"checkpoints/{entry.sequence:012d}-{entry.island:04d}-{digest[:16]}.json"), entry.to_json())
+        create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
+        create_named(
+            self._blobs, _path(entry.key, f"checkpoints/{entry.sequence:012d}-{entry.island:04d}-{digest[:16]}.json"), entry.to_json()
+        )
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
         """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
-        return self._verified(_path(key, f"checkpoints/{digest}"), digest)
+        return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
 
     def checkpoints(self, key: str) -> list[CheckpointEntry]:
         """All checkpoints of a key, by sequence and island."""
@@ -136,7 +138,7 @@ class ModelStore:
                 return
             if manifest.parent != (newest and newest.version):
                 raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
-            self._create(_path(manifest.key, f"manifests/{manifest.version}.json"), data)
+            create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
             target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return
@@ -199,7 +201,7 @@ class ModelStore:
     def _latest(self, key: str, pointer: bytes) -> Manifest:
         target = unseal(pointer, self._blobs.where(_path(key, "LATEST")))
         path = _path(key, f"manifests/{target['version']}.json")
-        return Manifest.from_json(self._verified(path, target["manifest"]), self._blobs.where(path))
+        return Manifest.from_json(read_verified(self._blobs, path, target["manifest"]), self._blobs.where(path))
 
     def _read_manifest(self, key: str, version: str) -> Manifest | None:
         # Versions come from users, and become part of a path.
@@ -212,22 +214,6 @@ class ModelStore:
 
     def _named(self, path: str) -> tuple[bytes, str]:
         return self._blobs.read(path), self._blobs.where(path)
-
-    def _create(self, path: str, data: bytes) -> None:
-        if not self._blobs.create(path, data):
-            raise DamagedDataError(
-                f"{self._blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it, and run again."
-            )
-
-    def _verified(self, path: str, digest: str) -> bytes:
-        name = self._blobs.where(path)
-        try:
-            data = self._blobs.read(path)
-        except FileNotFoundError as error:
-            raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
-        return data
 
 
 def _path(key: str, rest: str) -> str:

@@ -9,27 +9,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import OptionError
 from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
+from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import CompareOptions, TrainingDocumentsOptions
 from pipelines.options import FigureOptions, InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.runners import LOCAL_RUNNER
-from pipelines.running import run
 from pipelines.sources import files
 from pipelines.terminal import console, figure_table
 from transforms.compare import Compare
@@ -60,33 +54,21 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         letters.append(unreadable)
     methods, settings = [given.reference, *given.methods], inference_settings_of(options)
     lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, settings, methods, training, given.mass)
-    path = options.view_as(FigureOptions).json
-    _ = lines | "Write" >> beam.io.WriteToText(path, num_shards=1, shard_name_template="")
+    write_figures(lines, options)
     write_dead_letters(letters, options)
 
 
 def compare_methods(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    figures = options.view_as(FigureOptions)
-    plots.check_plot(figures.plot)
-    if figures.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
-        raise OptionError(
-            "--json", None, "a file that the runner's workers can write", "Give for example --json=gs://bucket/figures.jsonl."
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        figures.json = figures.json or str(Path(folder) / "figures.jsonl")
-        run(build, options)
-        rows = read_rows(figures.json)
+    rows = ordered(run_for_figures(build, options))
     title = f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents" if rows else "no documents"
     console().print(figure_table(title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
-    if figures.plot is not None:
-        plots.draw_comparison(figures.plot, rows)
+    if (plot := options.view_as(FigureOptions).plot) is not None:
+        plots.draw_comparison(plot, rows)
 
 
-def read_rows(path: str) -> list[dict[str, Any]]:
-    """The lines of a file of figures, the reference first, then the fastest first."""
-    with FileSystems.open(path) as lines:
-        rows = [json.loads(line) for line in lines.read().splitlines()]
+def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The figures, with rates: the reference first, then the fastest first."""
     for row in rows:
         row["milliseconds"] = 1000 * row["seconds_per_document"]
         row["rate"] = 1 / row["seconds_per_document"] if row["seconds_per_document"] else None

@@ -8,27 +8,20 @@ In-sample nMI and prequential perplexity were measured while the model learned, 
 
 from __future__ import annotations
 
-import json
 import sys
-import tempfile
-from pathlib import Path
-from typing import Any
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import OptionError
 from model.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import evaluation_settings_of
 from pipelines.command import command
+from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.runners import LOCAL_RUNNER
-from pipelines.running import run
 from pipelines.sources import files
 from pipelines.terminal import console, figure_table, thin
 from transforms.evaluate import Evaluate
@@ -70,33 +63,17 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         | "Versions" >> beam.Create([version.to_json() for version in versions])
         | "Evaluate" >> Evaluate(documents, options.view_as(StoreOptions).model_store, evaluation_settings_of(options))
     )
-    path = options.view_as(FigureOptions).json
-    _ = lines | "Write" >> beam.io.WriteToText(path, num_shards=1, shard_name_template="")
+    write_figures(lines, options)
 
 
 def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    given = options.view_as(FigureOptions)
-    plots.check_plot(given.plot)
-    if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
-        raise OptionError(
-            "--json", None, "a file that the runner's workers can write", "Give for example --json=gs://bucket/figures.jsonl."
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        given.json = given.json or str(Path(folder) / "figures.jsonl")
-        run(build, options)
-        rows = read_rows(given.json)
+    rows = sorted(run_for_figures(build, options), key=lambda row: row["sequence"])
     console().print(figure_table(f"{len(rows)} versions", list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
     if any(row["retrain"] for row in rows[-1:]):
         console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: retrain.")
-    if given.plot is not None:
-        plots.draw(given.plot, rows)
-
-
-def read_rows(path: str) -> list[dict[str, Any]]:
-    """The lines of a file of figures, in the order of the versions."""
-    with FileSystems.open(path) as lines:
-        return sorted((json.loads(line) for line in lines.read().splitlines()), key=lambda row: row["sequence"])
+    if (plot := options.view_as(FigureOptions).plot) is not None:
+        plots.draw(plot, rows)
 
 
 main = command("pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, evaluate_versions)
