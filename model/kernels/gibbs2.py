@@ -5,9 +5,8 @@ Token i of document d, of word w, is drawn with P(z = t) in proportion to
     (n_td + alpha_t) * (table[w, t] + own[w, t]) / (totals[t] + own_totals[t])
 
 ``table`` is the part of n_wt + a B(w) that nothing here changes (a model's counts and the prior; the prior alone if the model's
-documents are
-sampled again), ``own`` counts the tokens of these documents. Own counts are integers beside the others, which may be fractional, so
-taking a token out restores the very bits from before it came.
+documents are sampled again), ``own`` counts the tokens of these documents. Own counts are integers beside the others, which may be
+fractional, so taking a token out restores the very bits from before it came.
 """
 
 from __future__ import annotations
@@ -16,9 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.gibbs3 import pick
-from model.kernels.jit import kernel
+from model.kernels.gibbs3 import document_pass
+from model.kernels.jit import inlined, kernel
 from model.kernels.random import INFERENCE, fill_uniforms
+
+
+@inlined
+def longest_of(offsets: Any) -> Any:
+    """Tokens of the longest document; 0 where there is none."""
+    longest = 0
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    return longest
 
 
 @kernel
@@ -47,31 +55,10 @@ def pass_over(
         first: whether the tokens have no topics yet. number: of the first document, sweep: of the pass; they name its uniforms.
     """
     t_count = alpha.shape[0]
-    longest = 0
+    uniforms, cumulated, gain = np.empty(longest_of(offsets)), np.empty(t_count), np.empty(t_count)
     for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    uniforms, cumulated, gain = np.empty(longest), np.empty(t_count), np.empty(t_count)
-    for d in range(offsets.shape[0] - 1):
-        begin, n = offsets[d], offsets[d + 1] - offsets[d]
-        counts = in_documents[d]
-        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, number + d, INFERENCE)
-        for t in range(t_count):
-            gain[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
-        for i in range(n):
-            v = tokens[begin + i]
-            if not first:
-                old = states[begin + i]
-                own[v, old] -= 1
-                own_totals[old] -= 1
-                counts[old] -= 1
-                gain[old] = (alpha[old] + counts[old]) / (totals[old] + own_totals[old])
-            total = 0.0
-            for t in range(t_count):
-                total += gain[t] * (table[v, t] + own[v, t])
-                cumulated[t] = total
-            new = pick(cumulated, uniforms[i])
-            own[v, new] += 1
-            own_totals[new] += 1
-            counts[new] += 1
-            gain[new] = (alpha[new] + counts[new]) / (totals[new] + own_totals[new])
-            states[begin + i] = new
+        begin, end = offsets[d], offsets[d + 1]
+        fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
+        document_pass(
+            tokens[begin:end], states[begin:end], in_documents[d], first, own, own_totals, table, totals, alpha, gain, cumulated, uniforms
+        )

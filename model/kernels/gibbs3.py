@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
 
@@ -38,6 +38,51 @@ def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, topic_count: A
             for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
                 table[v, topics[at]] += counts[at]
     return table
+
+
+@page_kernel
+def document_pass(
+    tokens: Any,
+    states: Any,
+    counts: Any,
+    first: Any,
+    own: Any,
+    own_totals: Any,
+    table: Any,
+    totals: Any,
+    alpha: Any,
+    gain: Any,
+    cumulated: Any,
+    uniforms: Any,
+) -> None:
+    """One pass over one document, in place.
+
+    Args:
+        tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
+        own: int32[V, T] and own_totals: int64[T], counts of the tokens that are sampled.
+        table: float64[V, T], n_wt + a B(w) of what is not.
+        totals: float64[T], n_t + a of what is not. alpha: float64[T]. gain, cumulated: float64[T], scratch. uniforms: float64[>= n].
+    """
+    for t in range(alpha.shape[0]):
+        gain[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+    for i in range(tokens.shape[0]):
+        v = tokens[i]
+        if not first:
+            old = states[i]
+            own[v, old] -= 1
+            own_totals[old] -= 1
+            counts[old] -= 1
+            gain[old] = (alpha[old] + counts[old]) / (totals[old] + own_totals[old])
+        total = 0.0
+        for t in range(alpha.shape[0]):
+            total += gain[t] * (table[v, t] + own[v, t])
+            cumulated[t] = total
+        new = pick(cumulated, uniforms[i])
+        own[v, new] += 1
+        own_totals[new] += 1
+        counts[new] += 1
+        gain[new] = (alpha[new] + counts[new]) / (totals[new] + own_totals[new])
+        states[i] = new
 
 
 @kernel
@@ -67,30 +112,11 @@ def sample_document(
     n, t_count = tokens.shape[0], alpha.shape[0]
     table = dense_rows(rows, offsets, topics, counts, t_count, share)
     own = np.zeros((rows.shape[0], t_count), np.int32)
-    in_document = np.zeros(t_count, np.int64)
-    result = np.zeros(t_count, np.int64)
-    gain = alpha / totals
-    cumulated = np.empty(t_count)
-    states = np.empty(n, np.int32)
-    uniforms = np.empty(n)
+    in_document, result, own_totals = np.zeros(t_count, np.int64), np.zeros(t_count, np.int64), np.zeros(t_count, np.int64)
+    states, uniforms, gain, cumulated = np.empty(n, np.int32), np.empty(n), np.empty(t_count), np.empty(t_count)
     for sweep in range(sweeps + 1):
         fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
-        for i in range(n):
-            v = tokens[i]
-            if sweep > 0:
-                old = states[i]
-                own[v, old] -= 1
-                in_document[old] -= 1
-                gain[old] = (alpha[old] + in_document[old]) / (totals[old] + in_document[old])
-            total = 0.0
-            for t in range(t_count):
-                total += gain[t] * (table[v, t] + own[v, t])
-                cumulated[t] = total
-            new = pick(cumulated, uniforms[i])
-            own[v, new] += 1
-            in_document[new] += 1
-            gain[new] = (alpha[new] + in_document[new]) / (totals[new] + in_document[new])
-            states[i] = new
+        document_pass(tokens, states, in_document, sweep == 0, own, own_totals, table, totals, alpha, gain, cumulated, uniforms)
         if sweep > sweeps - kept:
             result += in_document
     return result

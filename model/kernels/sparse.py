@@ -8,13 +8,10 @@ split into
     s = b sum over all topics of alpha_t / (n_t + a)
 
 coef and the two sums are kept up to date, so only q costs more than a few operations, and most draws fall into it. n_wt comes in two
-parts, as
-in :mod:`model.kernels.gibbs2`: ``held`` counts, which may be fractional and never change, and ``own`` counts of the tokens that are
-sampled. A row
-of own counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk through q ends early, and
-the order
-is a function of the counts alone, so the bits do not depend on how a state was reached. For the same reason r and s, whose rounding
-adds up, are summed anew at the beginning of each document.
+parts, as in :mod:`model.kernels.gibbs2`: ``held`` counts, which may be fractional and never change, and ``own`` counts of the tokens that
+are sampled. A row of own counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk through q
+ends early, and the order is a function of the counts alone, so the bits do not depend on how a state was reached. For the same reason
+r and s, whose rounding adds up, are summed anew at the beginning of each document.
 
 A token is not taken out of its row to be drawn: its own part of q is subtracted, and the row changes only if its topic does.
 """
@@ -25,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from model.kernels.gibbs2 import longest_of
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.packed import held_sum, less, more, own_sum
 from model.kernels.random import INFERENCE, fill_uniforms
@@ -49,6 +47,33 @@ def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, inverse: Any) -> Any:
         total += alpha[t] * inverse[t]
         if total > x:
             break
+    return found
+
+
+@inlined
+def _from_held(x: Any, coef: Any, held_topics: Any, held_counts: Any, begin: Any, end: Any) -> Any:
+    """The topic at ``x`` among a word's held counts; -1 where it has none."""
+    found, total = -1, 0.0
+    for at in range(begin, end):
+        found = held_topics[at]
+        total += coef[found] * held_counts[at]
+        if total > x:
+            break
+    return found
+
+
+@inlined
+def _from_own(x: Any, held: Any, coef: Any, own: Any, begin: Any, end: Any, bits: Any, old: Any) -> Any:
+    """The topic at ``x`` among a word's own counts, which begin at ``held``; one token of ``old`` is not counted. -1 where none is."""
+    found, total = -1, held
+    for at in range(begin, end):
+        t = own[at] & ((1 << bits) - 1)
+        n = (own[at] >> bits) - (t == old)
+        if n > 0:
+            found = t
+            total += coef[t] * n
+            if total > x:
+                break
     return found
 
 
@@ -105,24 +130,12 @@ def document_pass(
         q = held + own_sum(coef, own, begin, begin + lengths[v], mask, bits)
         if not first:
             q -= coef[old]
-        x, new = uniforms[i] * (q + b * (out_r + out_s)), -1
+        x = uniforms[i] * (q + b * (out_r + out_s))
+        new = -1
         if x < held:
-            total = 0.0
-            for at in range(held_begin, held_end):
-                new = held_topics[at]
-                total += coef[new] * held_counts[at]
-                if total > x:
-                    break
+            new = _from_held(x, coef, held_topics, held_counts, held_begin, held_end)
         elif x < q:
-            total = held
-            for at in range(begin, begin + lengths[v]):
-                t = own[at] & mask
-                n = (own[at] >> bits) - (t == old)
-                if n > 0:
-                    new = t
-                    total += coef[t] * n
-                    if total > x:
-                        break
+            new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
         if new < 0:
             # Also where rounding left a q without a topic.
             new = _from_prior((x - q) / b, out_r, counts, alpha, inverse)
@@ -166,10 +179,7 @@ def pass_over(
     key1: Any,
 ) -> None:
     """One pass over documents together, in place: :func:`model.kernels.gibbs2.pass_over` with sparse rows, see :func:`document_pass`."""
-    longest = 0
-    for d in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[d + 1] - offsets[d])
-    uniforms, inverse, coef = np.empty(longest), np.empty(alpha.shape[0]), np.empty(alpha.shape[0])
+    uniforms, inverse, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0]), np.empty(alpha.shape[0])
     for d in range(offsets.shape[0] - 1):
         begin, end = offsets[d], offsets[d + 1]
         fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
