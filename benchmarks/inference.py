@@ -65,7 +65,7 @@ def train(documents: Sequence[TokenisedDocument], topics: int, sweeps: int, samp
         event_time=0,
         fingerprint="",
         alpha=np.full(topics, ALPHA),
-        prior=TopicWordPrior(BETA * len(words), len(words)),
+        prior=TopicWordPrior.flat(BETA * len(words), len(words), len(words), topics),
         words=words,
     )
     rows, (corpus,) = corpora_of(empty, documents)

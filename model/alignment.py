@@ -42,7 +42,8 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     topics = ids[snapshot.topics]
     ascending = np.lexsort((topics, by_word))
-    return replace(snapshot, alpha=snapshot.alpha[list(order)], topics=topics[ascending], counts=snapshot.counts[ascending])
+    prior = replace(snapshot.prior, strength=snapshot.prior.strength[list(order)])
+    return replace(snapshot, alpha=snapshot.alpha[list(order)], prior=prior, topics=topics[ascending], counts=snapshot.counts[ascending])
 
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:

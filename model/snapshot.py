@@ -1,8 +1,12 @@
 """A published model: everything that is needed to say something about a new document.
 
-Notation of this module: w a word, z a topic, T topics, n_wz how often z generated w, n_z = sum over w of n_wz.
-The prior of DESIGN section 8, with its discount at 0, gives P(w | z) = (n_wz + a B(w)) / (n_z + a), B(w) = 1/W; W and a = W beta
-are in the snapshot, so a word that the model has never seen has its probability a B / (n_z + a) too.
+Notation of this module: w a word, z a topic, T topics, n_wz what z has of w, n_z = sum over w of n_wz. Whatever learned it, a model says
+
+    P(w | z) = (n_wz + s_z B(w)) / (n_z + s_z)
+
+with B a distribution over words and s_z the topic's strength of belief in it (DESIGN section 8). Counts need not be whole: a discount d
+leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a variational learner has expected ones. B is in the snapshot for the words of
+the vocabulary, and for all others, so a word that the model has never seen has a probability too.
 """
 
 from __future__ import annotations
@@ -17,17 +21,27 @@ from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TopicWordPrior:
-    """a and W of the prior: each topic expects ``a`` pseudo-counts spread evenly over ``words`` words."""
+    """What a topic believes before it has seen anything.
 
-    a: float
-    words: int
+    Attributes:
+        strength: float64[T], s_z, in pseudo-counts.
+        base: float64[W], B(w) of the vocabulary's words. unseen: B(w) of each other word; 0 where there can be none.
+    """
 
-    @property
-    def share(self) -> float:
-        """a B(w), the pseudo-count of one word."""
-        return self.a / self.words
+    strength: FloatArray
+    base: FloatArray
+    unseen: float = 0.0
+
+    @classmethod
+    def flat(cls, a: float, words: int, known: int, topics: int) -> TopicWordPrior:
+        """``a`` pseudo-counts spread evenly over ``words`` words, ``known`` of which are in the vocabulary."""
+        return cls(np.full(topics, a), np.full(known, 1.0 / words), 1.0 / words if words > known else 0.0)
+
+    def shares(self, rows: IntArray | LongArray) -> FloatArray:
+        """float64[len(rows), T]: s_z B(w) of some words."""
+        return np.multiply.outer(self.base[rows], self.strength)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +85,12 @@ class Snapshot:
     def totals(self) -> FloatArray:
         """float64[T]: n_z."""
         return np.bincount(self.topics, weights=self.counts, minlength=self.topic_count).astype(np.float64)
+
+    @cached_property
+    def normalisers(self) -> FloatArray:
+        """float64[T]: n_z + s_z."""
+        normalisers: FloatArray = self.totals + self.prior.strength
+        return normalisers
 
     @cached_property
     def numbers(self) -> dict[str, int]:

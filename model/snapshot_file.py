@@ -1,6 +1,6 @@
 """A snapshot as an Avro file, which any Avro tool can read.
 
-One record for each word that has a row, ``{"word": "sea", "topics": [0, 7], "counts": [12.0, 3.0]}``; everything else is in the
+One record for each word, ``{"word": "sea", "base": 0.01, "topics": [0, 7], "counts": [12.0, 3.0]}``; everything else is in the
 file's metadata under ``beam_topics``, as canonical JSON. Nothing in the file depends on when or where it was written (Avro's
 sync marker, usually random, is the content's hash), so equal snapshots have equal bytes and the file's SHA-256 names it.
 """
@@ -22,7 +22,7 @@ from model.errors import DamagedDataError
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
-VERSION = 1
+VERSION = 2
 
 _FIELD = "beam_topics"
 _SCHEMA = fastavro.parse_schema(
@@ -32,6 +32,7 @@ _SCHEMA = fastavro.parse_schema(
         "namespace": "beam_topics",
         "fields": [
             {"name": "word", "type": "string"},
+            {"name": "base", "type": "double"},
             {"name": "topics", "type": {"type": "array", "items": "int"}},
             {"name": "counts", "type": {"type": "array", "items": "double"}},
         ],
@@ -49,12 +50,13 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
             "event_time": snapshot.event_time,
             "fingerprint": snapshot.fingerprint,
             "alpha": snapshot.alpha.tolist(),
-            "prior": asdict(snapshot.prior),
+            "strength": snapshot.prior.strength.tolist(),
+            "unseen": snapshot.prior.unseen,
             "words": len(snapshot.words),
             "tokeniser": asdict(snapshot.tokeniser),
         }
     )
-    spelled = (snapshot.offsets, "<i8"), (snapshot.topics, "<i4"), (snapshot.counts, "<f8")
+    spelled = (snapshot.offsets, "<i8"), (snapshot.topics, "<i4"), (snapshot.counts, "<f8"), (snapshot.prior.base, "<f8")
     arrays = [wire.array_to_bytes(values, dtype) for values, dtype in spelled]
     marker = wire.digest(facts.encode(), wire.canonical_json(snapshot.words).encode(), *arrays)[:16]
     file = io.BytesIO()
@@ -88,8 +90,8 @@ def snapshot_digest(data: bytes) -> str:
 
 def _records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     offsets, topics, counts = snapshot.offsets.tolist(), snapshot.topics.tolist(), snapshot.counts.tolist()
-    for word, first, last in zip(snapshot.words, offsets[:-1], offsets[1:], strict=True):
-        yield {"word": word, "topics": topics[first:last], "counts": counts[first:last]}
+    for word, base, first, last in zip(snapshot.words, snapshot.prior.base.tolist(), offsets[:-1], offsets[1:], strict=True):
+        yield {"word": word, "base": base, "topics": topics[first:last], "counts": counts[first:last]}
 
 
 def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
@@ -99,8 +101,8 @@ def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
     np.cumsum([len(record["topics"]) for record in records], out=offsets[1:])
     topics = np.array([topic for record in records for topic in record["topics"]], np.int32)
     counts = np.array([count for record in records for count in record["counts"]], np.float64)
-    alpha = np.array(facts["alpha"], np.float64)
-    if len(counts) != len(topics) or (len(topics) and not 0 <= topics.min() <= topics.max() < len(alpha)):
+    alpha, strength = np.array(facts["alpha"], np.float64), np.array(facts["strength"], np.float64)
+    if len(counts) != len(topics) or (len(topics) and not 0 <= topics.min() <= topics.max() < len(alpha)) or len(strength) != len(alpha):
         raise ValueError("its topics and counts do not fit each other")
     return Snapshot(
         key=facts["key"],
@@ -108,7 +110,7 @@ def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
         event_time=facts["event_time"],
         fingerprint=facts["fingerprint"],
         alpha=alpha,
-        prior=TopicWordPrior(**facts["prior"]),
+        prior=TopicWordPrior(strength, np.array([record["base"] for record in records], np.float64), float(facts["unseen"])),
         words=tuple(record["word"] for record in records),
         offsets=offsets,
         topics=topics,

@@ -24,8 +24,8 @@ def uniforms_of(keys):
 def slow_passes(snapshot, rows, texts, sweeps, uniforms, bug=None):
     """(topics of each document's tokens, n_td of each document) after a first pass and ``sweeps`` sweeps."""
     topics = range(snapshot.topic_count)
-    table = (snapshot.rows(rows) + snapshot.prior.share).tolist()
-    totals = [float(total + snapshot.prior.a) for total in snapshot.totals]
+    table = (snapshot.rows(rows) + snapshot.prior.shares(rows)).tolist()
+    totals = snapshot.normalisers.tolist()
     alpha = [float(a) for a in snapshot.alpha]
     own, own_totals = [[0] * len(alpha) for _ in table], [0] * len(alpha)
     counts, states = [[0] * len(alpha) for _ in texts], [[0] * len(text) for text in texts]

@@ -63,7 +63,7 @@ class FakeLearner:
         # Each island numbers its topics in its own way, so alignment has something to do.
         for row, word in enumerate(words):
             counts[row, (len(word) + state.island) % topics] = state.words[word]
-        prior = TopicWordPrior(state.settings.beta * 100, 100)
+        prior = TopicWordPrior.flat(state.settings.beta * 100, 100, len(words), topics)
         alpha = np.full(topics, state.settings.alpha)
         return Snapshot.from_dense(counts, key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=prior, words=words)
 

@@ -25,9 +25,9 @@ def row_sum(coef, entries):
 
 def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps; ``uniforms(document, sweep, n)``."""
-    topics, b = range(snapshot.topic_count), float(snapshot.prior.share)
+    topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
     held = [held_descending(row) for row in snapshot.rows(rows).tolist()]
-    totals, alpha = (snapshot.totals + snapshot.prior.a).tolist(), snapshot.alpha.tolist()
+    totals, alpha, base = snapshot.normalisers.tolist(), snapshot.alpha.tolist(), snapshot.prior.base[rows].tolist()
     own, own_totals = [[0] * len(alpha) for _ in held], [0] * len(alpha)
     counts, states = [[0] * len(alpha) for _ in texts], [[-1] * len(text) for text in texts]
     for sweep in range(sweeps + 1):
@@ -36,8 +36,8 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
             inverse = [1.0 / (totals[t] + own_totals[t]) for t in topics]
             coef = [(alpha[t] + n_d[t]) * inverse[t] for t in topics]
             for t in topics:
-                r += n_d[t] * inverse[t]
-                s += alpha[t] * inverse[t]
+                r += n_d[t] * (strength[t] * inverse[t])
+                s += alpha[t] * (strength[t] * inverse[t])
             for i, (v, u) in enumerate(zip(text, uniforms(d, sweep, len(text)), strict=True)):
                 old, out_r, out_s, before = states[d][i], r, s, None
                 if old >= 0:
@@ -47,13 +47,13 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     inverse[old] = 1.0 / (totals[old] + own_totals[old])
                     coef[old] = (alpha[old] + n_d[old]) * inverse[old]
                     if bug != "sums never updated":
-                        out_r += n_d[old] * inverse[old] - (n_d[old] + 1) * before[0]
-                        out_s += alpha[old] * (inverse[old] - before[0])
+                        out_r += strength[old] * (n_d[old] * inverse[old] - (n_d[old] + 1) * before[0])
+                        out_s += strength[old] * (alpha[old] * (inverse[old] - before[0]))
                 at_held = row_sum(coef, held[v])
                 q = at_held + row_sum(coef, descending(own[v]))
                 if old >= 0 and bug != "token not taken out of q":
                     q -= coef[old]
-                weight = 2 * b if bug == "prior's part twice" else b
+                weight = 2 * base[v] if bug == "prior's part twice" else base[v]
                 x, new, total = u * (q + weight * (out_r + out_s)), -1, 0.0
                 entries = []
                 if x < at_held:
@@ -64,9 +64,9 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     entries = [(t, coef[t] * n) for t, n in left if n > 0]
                 if not entries:
                     x = (x - q) / weight
-                    entries = [(t, n_d[t] * inverse[t]) for t in topics if n_d[t]] if x < out_r else []
+                    entries = [(t, n_d[t] * (strength[t] * inverse[t])) for t in topics if n_d[t]] if x < out_r else []
                     if not entries:
-                        total, entries = out_r, [(t, alpha[t] * inverse[t]) for t in topics]
+                        total, entries = out_r, [(t, alpha[t] * (strength[t] * inverse[t])) for t in topics]
                 for t, part in entries:
                     total, new = total + part, t
                     if total > x:
@@ -80,8 +80,8 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                 inverse[new] = 1.0 / (totals[new] + own_totals[new])
                 coef[new] = (alpha[new] + n_d[new]) * inverse[new]
                 if bug != "sums never updated":
-                    r += n_d[new] * inverse[new] - (n_d[new] - 1) * was
-                    s += alpha[new] * (inverse[new] - was)
+                    r += strength[new] * (n_d[new] * inverse[new] - (n_d[new] - 1) * was)
+                    s += strength[new] * (alpha[new] * (inverse[new] - was))
                 if old >= 0:
                     own[v][old] -= 1
                 own[v][new] += 1

@@ -44,7 +44,7 @@ class Score:
 
 def knows_unseen_words(snapshot: Snapshot) -> bool:
     """Whether the prior keeps some probability for words that are not in the snapshot."""
-    return snapshot.prior.words > len(snapshot.words)
+    return snapshot.prior.unseen > 0.0
 
 
 def word_table(snapshot: Snapshot, document: TokenisedDocument, unseen: bool) -> tuple[FloatArray, IntArray]:
@@ -54,8 +54,9 @@ def word_table(snapshot: Snapshot, document: TokenisedDocument, unseen: bool) ->
     local = np.cumsum(scored, dtype=np.int32) - 1
     tokens = local[document.tokens[scored[document.tokens]]]
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    table: FloatArray = dense_rows(rows[scored], *sparse, snapshot.topic_count, snapshot.prior.share)
-    table /= snapshot.totals + snapshot.prior.a
+    base = np.append(snapshot.prior.base, snapshot.prior.unseen)[rows[scored]]
+    table: FloatArray = dense_rows(rows[scored], *sparse, snapshot.prior.strength, base)
+    table /= snapshot.normalisers
     return table, tokens
 
 

@@ -5,7 +5,7 @@ are held as they are, and those of the corpora's own tokens, which change. Both 
 
 >>> from model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
->>> facts = dict(key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=TopicWordPrior(0.2, 2), words=words)
+>>> facts = dict(key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=TopicWordPrior.flat(0.2, 2, 2, topics=2), words=words)
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
 >>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
 >>> rows, corpora = corpora_of(snapshot, [document])
@@ -61,7 +61,7 @@ class CorpusSampler(Protocol):
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
         """Redraw the topics of a corpus; draw them for the first time where ``first``. ``sweep`` names the uniforms."""
 
-    def forget_model(self, a: float) -> None:
+    def forget_model(self) -> None:
         """Leave only the corpora's own counts, and the prior."""
 
     def counts(self) -> IntArray:
@@ -107,8 +107,8 @@ class DenseSampler:
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
         held = snapshot.offsets, snapshot.topics, snapshot.counts
-        self._table = dense_rows(rows, *held, snapshot.topic_count, snapshot.prior.share)
-        self._totals, self._share = snapshot.totals + snapshot.prior.a, snapshot.prior.share
+        self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
+        self._table, self._totals = dense_rows(rows, *held, self._strength, self._base), snapshot.normalisers
         self._own, self._own_totals = np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
         self.alpha, self._keys = snapshot.alpha, keys
 
@@ -116,9 +116,9 @@ class DenseSampler:
         counts = corpus.in_documents, self._own, self._own_totals, self._table, self._totals, self.alpha
         gibbs2.pass_over(corpus.tokens, corpus.offsets, corpus.states, *counts, first, corpus.number, sweep, *self._keys)
 
-    def forget_model(self, a: float) -> None:
-        self._table[:] = self._share
-        self._totals = np.full(len(self._totals), a)
+    def forget_model(self) -> None:
+        self._table = np.multiply.outer(self._base, self._strength)
+        self._totals = self._strength
 
     def counts(self) -> IntArray:
         return self._own
@@ -136,19 +136,20 @@ class SparseSampler:
         self._own: Any = np.zeros(int(self._own_offsets[-1]), np.int32 if small else np.int64)
         self._lengths = np.zeros(len(rows), np.int32)
         self._held = _held_rows(snapshot, rows)
-        self._totals, self._own_totals = snapshot.totals + snapshot.prior.a, np.zeros(topics, np.int64)
-        self.alpha, self._share, self._keys = snapshot.alpha, snapshot.prior.share, keys
+        self._totals, self._own_totals = snapshot.normalisers, np.zeros(topics, np.int64)
+        self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
+        self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
         own = self._own_offsets, self._own, self._lengths, self._bits
-        counts = self._own_totals, self._totals, self.alpha, self._share, *self._held, *own
+        counts = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held, *own
         documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
         sparse.pass_over(*documents, *counts, first, corpus.number, sweep, *self._keys)
 
-    def forget_model(self, a: float) -> None:
+    def forget_model(self) -> None:
         offsets = np.zeros(len(self._lengths) + 1, np.int64)
         self._held = offsets, np.zeros(0, np.int32), np.zeros(0)
-        self._totals = np.full(len(self._totals), a)
+        self._totals = self._strength
 
     def counts(self) -> IntArray:
         dense = np.zeros((len(self._lengths), len(self._totals)), np.int32)

@@ -99,7 +99,7 @@ class Gibbs1(Gibbs2):
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
         # From here on the training documents speak for themselves.
-        sampler.forget_model(snapshot.prior.a)
+        sampler.forget_model()
         # Their further uniforms must not be those of the sweeps before.
         old.number += APART
         return run(prepared.settings, sampler, new, [old]), sampler.alpha

@@ -22,13 +22,12 @@ class PreparedGibbs3:
     """A model and how to use it.
 
     Attributes:
-        totals: float64[T], n_z + a. rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
+        rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
         bits: of a topic's number for the sparse sampler, 0 for the dense one.
     """
 
     settings: InferenceSettings
     published: PublishedModel
-    totals: FloatArray
     rows: tuple[IntArray, FloatArray]
     bits: int
 
@@ -43,9 +42,9 @@ class Gibbs3:
 
     def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
-        totals, packed = snapshot.totals + snapshot.prior.a, is_sparse(settings.sampler, snapshot.topic_count)
+        packed = is_sparse(settings.sampler, snapshot.topic_count)
         rows = descending(snapshot) if packed else (snapshot.topics, snapshot.counts)
-        return PreparedGibbs3(settings, published, totals, rows, topic_bits(snapshot.topic_count) if packed else 0)
+        return PreparedGibbs3(settings, published, rows, topic_bits(snapshot.topic_count) if packed else 0)
 
     def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         return [self._infer(prepared, document) for document in documents]
@@ -54,7 +53,8 @@ class Gibbs3:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        held = rows, snapshot.offsets, *prepared.rows, prepared.totals, snapshot.alpha, snapshot.prior.share
+        prior = snapshot.prior.strength, snapshot.prior.base[rows]
+        held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
         passes = settings.sweeps, settings.kept, key0, key1
         if prepared.bits:
             counts = sparse.sample_document(tokens, *held, prepared.bits, *passes)

@@ -102,6 +102,7 @@ class Hybrid:
             snapshot.topics,
             topics.sparse,
             topics.smooth,
+            snapshot.prior.base[rows],
             theta,
             snapshot.alpha,
             settings.repeats,

@@ -1,7 +1,8 @@
 """Naive Bayes: as if one topic had made the whole document. A baseline; the paper's authors present it as one, too.
 
-The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split as ln(n_wt + a B) = ln(a B) +
-ln(1 + n_wt / (a B)), so that a batch is one product of sparse matrices. Proportions that would be 0 are :data:`LEAST`.
+The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split as ln(n_wt + s_t B(w)) = ln s_t +
+ln B(w) + ln(1 + n_wt / (s_t B(w))), of which ln B(w) is the same for all topics, so that a batch is one product of sparse matrices.
+Proportions that would be 0 are :data:`LEAST`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from model.records import FloatArray, TokenisedDocument, TopicMixture
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``above``: CSR [W, T], ln(1 + n_wt / (a B)). ``totals``: float64[T], ln(n_t + a)."""
+    """``above``: CSR [W, T], ln(1 + n_wt / (s_t B(w))). ``totals``: float64[T], ln((n_t + s_t) / s_t)."""
 
     published: PublishedModel
     above: Any
@@ -38,9 +39,10 @@ class NaiveBayes:
 
     def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot
-        logs = np.log1p(snapshot.counts / snapshot.prior.share)
+        words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+        logs = np.log1p(snapshot.counts / (snapshot.prior.strength[snapshot.topics] * snapshot.prior.base[words]))
         above = csr_array((logs, snapshot.topics, snapshot.offsets), shape=(len(snapshot.words), snapshot.topic_count))
-        return Prepared(published, above, np.log(snapshot.totals + snapshot.prior.a))
+        return Prepared(published, above, np.log(snapshot.normalisers / snapshot.prior.strength))
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         published = prepared.published

@@ -37,8 +37,8 @@ class Variational:
 
     def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot
-        totals = snapshot.totals + snapshot.prior.a
-        return Prepared(settings, published, snapshot.counts / totals[snapshot.topics], snapshot.prior.share / totals)
+        totals = snapshot.normalisers
+        return Prepared(settings, published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         return [self._infer(prepared, document) for document in documents]
@@ -54,6 +54,7 @@ class Variational:
             snapshot.topics,
             prepared.sparse,
             prepared.smooth,
+            snapshot.prior.base[rows],
             snapshot.alpha,
             settings.iterations,
             settings.tolerance,

@@ -4,7 +4,7 @@ Token i of document d, of word w, is drawn with P(z = t) in proportion to
 
     (n_td + alpha_t) * (table[w, t] + own[w, t]) / (totals[t] + own_totals[t])
 
-``table`` is the part of n_wt + a B(w) that nothing here changes (a model's counts and the prior; the prior alone if the model's
+``table`` is the part of n_wt + s_t B(w) that nothing here changes (a model's counts and the prior; the prior alone if the model's
 documents are sampled again), ``own`` counts the tokens of these documents. Own counts are integers beside the others, which may be
 fractional, so taking a token out restores the very bits from before it came.
 """

@@ -1,8 +1,8 @@
 """Gibbs sampling of one document beside fixed training counts.
 
-Token i of word w is drawn with P(z = t) in proportion to gain[t] * (n_wt + own_wt + share), gain[t] = (n_td + alpha_t) / (n_t + a + n_td):
-as the document is alone, its own tokens in topic t are both n_td and what it adds to n_t. Own counts are integers beside
-the training counts, which may be fractional, so taking a token out restores the very bits from before it came.
+Token i of word w is drawn with P(z = t) in proportion to gain[t] * (n_wt + own_wt + s_t B(w)), with gain[t] = (n_td + alpha_t) /
+(n_t + s_t + n_td): as the document is alone, its own tokens in topic t are both n_td and what it adds to n_t. Own counts are integers
+beside the training counts, which may be fractional, so taking a token out restores the very bits from before it came.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ def pick(cumulated: Any, u: Any) -> Any:
 
 
 @kernel
-def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, topic_count: Any, share: Any) -> Any:
-    """float64[V, T]: n_wt + share of the rows named; a row of -1 is a word without counts."""
-    table = np.full((rows.shape[0], topic_count), share)
+def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any, base: Any) -> Any:
+    """float64[V, T]: n_wt + s_t B(w) of the rows named; a row of -1 is a word without counts. base: float64[V], of these words."""
+    table = np.empty((rows.shape[0], strength.shape[0]))
     for v in range(rows.shape[0]):
+        for t in range(strength.shape[0]):
+            table[v, t] = strength[t] * base[v]
         if rows[v] >= 0:
             for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
                 table[v, topics[at]] += counts[at]
@@ -60,8 +62,8 @@ def document_pass(
     Args:
         tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
         own: int32[V, T] and own_totals: int64[T], counts of the tokens that are sampled.
-        table: float64[V, T], n_wt + a B(w) of what is not.
-        totals: float64[T], n_t + a of what is not. alpha: float64[T]. gain, cumulated: float64[T], scratch. uniforms: float64[>= n].
+        table: float64[V, T], n_wt + s_t B(w) of what is not.
+        totals: float64[T], n_t + s_t of what is not. alpha: float64[T]. gain, cumulated: float64[T], scratch. uniforms: float64[>= n].
     """
     for t in range(alpha.shape[0]):
         gain[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
@@ -94,7 +96,8 @@ def sample_document(
     counts: Any,
     totals: Any,
     alpha: Any,
-    share: Any,
+    strength: Any,
+    base: Any,
     sweeps: Any,
     kept: Any,
     key0: Any,
@@ -104,13 +107,14 @@ def sample_document(
 
     Args:
         tokens: int32[n], indices into ``rows``. rows: int64[V], into the model's words. offsets, topics, counts: the model's counts.
-        totals: float64[T], n_t + a. alpha: float64[T]. share: a B(w). key0, key1: of the document's stream of uniforms.
+        totals: float64[T], n_t + s_t. alpha, strength: float64[T]. base: float64[V], B(w) of the document's words.
+        key0, key1: of the document's stream of uniforms.
 
     Returns:
         int64[T]: n_td, summed over the states after the last ``kept`` passes.
     """
     n, t_count = tokens.shape[0], alpha.shape[0]
-    table = dense_rows(rows, offsets, topics, counts, t_count, share)
+    table = dense_rows(rows, offsets, topics, counts, strength, base)
     own = np.zeros((rows.shape[0], t_count), np.int32)
     in_document, result, own_totals = np.zeros(t_count, np.int64), np.zeros(t_count, np.int64), np.zeros(t_count, np.int64)
     states, uniforms, gain, cumulated = np.empty(n, np.int32), np.empty(n), np.empty(t_count), np.empty(t_count)

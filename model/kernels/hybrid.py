@@ -1,8 +1,7 @@
 """Draw the topics of a document's tokens given its proportions, estimate the proportions again, and so on.
 
 Given theta the tokens do not depend on one another: z_i is drawn in proportion to theta_t P(w_i | t), P(w | t) = sparse[w, t] +
-smooth[t] as in
-:mod:`model.kernels.variational`. A word's row is weighed once a repeat, however often the word occurs.
+smooth[t] B(w) as in :mod:`model.kernels.variational`. A word's row is weighed once a repeat, however often the word occurs.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ def repeat_document(
     topics: Any,
     sparse: Any,
     smooth: Any,
+    base: Any,
     theta: Any,
     alpha: Any,
     repeats: Any,
@@ -47,7 +47,7 @@ def repeat_document(
 
     Args:
         tokens: int32[n], indices into ``rows``. rows: int64[V], the document's distinct words in the model.
-        offsets, topics: the model's rows. sparse: float64[nnz]. smooth: float64[T].
+        offsets, topics: the model's rows. sparse: float64[nnz]. smooth: float64[T]. base: float64[V].
         theta: float64[T], the proportions to begin with. alpha: float64[T]. key0, key1: of the document's stream of uniforms.
     """
     n, t_count = tokens.shape[0], alpha.shape[0]
@@ -72,12 +72,12 @@ def repeat_document(
         for i in range(n):
             v = tokens[i]
             own = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
-            x = uniforms[i] * (own + total)
+            x = uniforms[i] * (own + total * base[v])
             if x < own:
                 k = _first_above(sums, starts[v], starts[v + 1], x)
                 counts[topics[offsets[rows[v]] + k - starts[v]]] += 1
             else:
-                counts[_first_above(everywhere, 0, t_count, x - own)] += 1
+                counts[_first_above(everywhere, 0, t_count, (x - own) / base[v])] += 1
         mass = 0.0
         for t in range(t_count):
             theta[t] = alpha[t] + counts[t]

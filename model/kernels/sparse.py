@@ -1,11 +1,11 @@
 """SparseLDA (Yao, Mimno and McCallum 2009): a topic drawn at the cost of the topics that its word and its document have.
 
-A token of word w in document d is drawn with P(z = t) in proportion to (alpha_t + n_td) (n_wt + b) / (n_t + a), b = a B(w), which is
+A token of word w in document d is drawn with P(z = t) in proportion to (alpha_t + n_td) (n_wt + s_t B(w)) / (n_t + s_t), which is
 split into
 
-    q = sum over the topics of w of coef[t] n_wt,   coef[t] = (alpha_t + n_td) / (n_t + a)
-    r = b sum over the topics of d of n_td / (n_t + a)
-    s = b sum over all topics of alpha_t / (n_t + a)
+    q = sum over the topics of w of coef[t] n_wt,   coef[t] = (alpha_t + n_td) / (n_t + s_t)
+    r = B(w) sum over the topics of d of n_td s_t / (n_t + s_t)
+    s = B(w) sum over all topics of alpha_t s_t / (n_t + s_t)
 
 coef and the two sums are kept up to date, so only q costs more than a few operations, and most draws fall into it. n_wt comes in two
 parts, as in :mod:`model.kernels.gibbs2`: ``held`` counts, which may be fractional and never change, and ``own`` counts of the tokens that
@@ -29,22 +29,22 @@ from model.kernels.random import INFERENCE, fill_uniforms
 
 
 @inlined
-def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, inverse: Any) -> Any:
-    """The topic at ``x`` in [0, r + s), both without b."""
+def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, strength: Any, inverse: Any) -> Any:
+    """The topic at ``x`` in [0, r + s), both without B(w)."""
     found = 0
     if x < r:
         total = 0.0
         for t in range(alpha.shape[0]):
             if counts[t] > 0:
                 found = t
-                total += counts[t] * inverse[t]
+                total += counts[t] * (strength[t] * inverse[t])
                 if total > x:
                     break
         return found
     total = r
     for t in range(alpha.shape[0]):
         found = t
-        total += alpha[t] * inverse[t]
+        total += alpha[t] * (strength[t] * inverse[t])
         if total > x:
             break
     return found
@@ -88,7 +88,8 @@ def document_pass(
     own_totals: Any,
     inverse: Any,
     coef: Any,
-    b: Any,
+    strength: Any,
+    base: Any,
     held_offsets: Any,
     held_topics: Any,
     held_counts: Any,
@@ -102,8 +103,8 @@ def document_pass(
 
     Args:
         tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
-        alpha: float64[T]. totals: float64[T], n_t + a of what is held. own_totals: int64[T]. b: a B(w).
-        inverse, coef: float64[T], scratch.
+        alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. inverse, coef: float64[T], scratch.
+        strength: float64[T], s_t. base: float64[V], B(w).
         held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts.
         own_offsets: int64[V + 1], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
         uniforms: float64[>= n].
@@ -112,8 +113,8 @@ def document_pass(
     for t in range(alpha.shape[0]):
         inverse[t] = 1.0 / (totals[t] + own_totals[t])
         coef[t] = (alpha[t] + counts[t]) * inverse[t]
-        r += counts[t] * inverse[t]
-        s += alpha[t] * inverse[t]
+        r += counts[t] * (strength[t] * inverse[t])
+        s += alpha[t] * (strength[t] * inverse[t])
     for i in range(tokens.shape[0]):
         v, old, out_r, out_s, was, kept = tokens[i], -1, r, s, 0.0, 0.0
         begin, held_begin, held_end = own_offsets[v], held_offsets[v], held_offsets[v + 1]
@@ -124,13 +125,13 @@ def document_pass(
             counts[old] -= 1
             inverse[old] = 1.0 / (totals[old] + own_totals[old])
             coef[old] = (alpha[old] + counts[old]) * inverse[old]
-            out_r += counts[old] * inverse[old] - (counts[old] + 1) * was
-            out_s += alpha[old] * (inverse[old] - was)
+            out_r += strength[old] * (counts[old] * inverse[old] - (counts[old] + 1) * was)
+            out_s += strength[old] * (alpha[old] * (inverse[old] - was))
         held = held_sum(coef, held_topics, held_counts, held_begin, held_end)
         q = held + own_sum(coef, own, begin, begin + lengths[v], mask, bits)
         if not first:
             q -= coef[old]
-        x = uniforms[i] * (q + b * (out_r + out_s))
+        x = uniforms[i] * (q + base[v] * (out_r + out_s))
         new = -1
         if x < held:
             new = _from_held(x, coef, held_topics, held_counts, held_begin, held_end)
@@ -138,7 +139,7 @@ def document_pass(
             new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
         if new < 0:
             # Also where rounding left a q without a topic.
-            new = _from_prior((x - q) / b, out_r, counts, alpha, inverse)
+            new = _from_prior((x - q) / base[v], out_r, counts, alpha, strength, inverse)
         own_totals[new] += 1
         counts[new] += 1
         if new == old:
@@ -147,8 +148,8 @@ def document_pass(
         r, s, was = out_r, out_s, inverse[new]
         inverse[new] = 1.0 / (totals[new] + own_totals[new])
         coef[new] = (alpha[new] + counts[new]) * inverse[new]
-        r += counts[new] * inverse[new] - (counts[new] - 1) * was
-        s += alpha[new] * (inverse[new] - was)
+        r += strength[new] * (counts[new] * inverse[new] - (counts[new] - 1) * was)
+        s += strength[new] * (alpha[new] * (inverse[new] - was))
         if not first:
             less(own, begin, lengths, v, bits, old)
         more(own, begin, lengths, v, bits, new)
@@ -164,7 +165,8 @@ def pass_over(
     own_totals: Any,
     totals: Any,
     alpha: Any,
-    b: Any,
+    strength: Any,
+    base: Any,
     held_offsets: Any,
     held_topics: Any,
     held_counts: Any,
@@ -184,7 +186,7 @@ def pass_over(
         begin, end = offsets[d], offsets[d + 1]
         fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
         document_pass(
-            tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, b,
+            tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, strength, base,
             held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
         )  # fmt: skip
 
@@ -198,7 +200,8 @@ def sample_document(
     counts: Any,
     totals: Any,
     alpha: Any,
-    b: Any,
+    strength: Any,
+    base: Any,
     bits: Any,
     sweeps: Any,
     kept: Any,
@@ -228,7 +231,7 @@ def sample_document(
     for sweep in range(sweeps + 1):
         fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
         document_pass(
-            tokens, states, in_document, sweep == 0, alpha, totals, own_totals, inverse, coef, b,
+            tokens, states, in_document, sweep == 0, alpha, totals, own_totals, inverse, coef, strength, base,
             held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
         )  # fmt: skip
         if sweep > sweeps - kept:

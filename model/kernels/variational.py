@@ -1,10 +1,9 @@
 """Variational inference of one document's topics, at the cost of the counts that are not zero.
 
-With P(w | z) = sparse[w, t] + smooth[t] (sparse where n_wt > 0, smooth the prior's part, the same for all words), and e_t =
-exp(psi(gamma_t)):
+With P(w | z) = sparse[w, t] + smooth[t] B(w) (sparse where n_wt > 0, the rest is the prior's part) and e_t = exp(psi(gamma_t)):
 
-    norm_w  = sum_t e_t P(w | t) = sum over the row of w of e_t sparse[w, t]  +  sum_t e_t smooth[t]
-    gamma_t = alpha_t + e_t (sum_w (n_w / norm_w) sparse[w, t]  +  smooth[t] sum_w n_w / norm_w)
+    norm_w  = sum_t e_t P(w | t) = sum over the row of w of e_t sparse[w, t]  +  B(w) sum_t e_t smooth[t]
+    gamma_t = alpha_t + e_t (sum_w (n_w / norm_w) sparse[w, t]  +  smooth[t] sum_w B(w) n_w / norm_w)
 
 which is phi_wt = e_t P(w | t) / norm_w, gamma_t = alpha_t + sum_w n_w phi_wt, without the many phi that no count distinguishes.
 """
@@ -36,13 +35,14 @@ def exp_digamma(x: Any) -> Any:
 
 @kernel
 def infer_document(
-    rows: Any, times: Any, offsets: Any, topics: Any, sparse: Any, smooth: Any, alpha: Any, iterations: Any, tolerance: Any
+    rows: Any, times: Any, offsets: Any, topics: Any, sparse: Any, smooth: Any, base: Any, alpha: Any, iterations: Any, tolerance: Any
 ) -> Any:
     """float64[T]: gamma after convergence.
 
     Args:
         rows: int64[V], the document's distinct words. times: float64[V], how often each occurs.
-        offsets, topics: the model's rows. sparse: float64[nnz], n_wt / (n_t + a). smooth: float64[T], a B(w) / (n_t + a).
+        offsets, topics: the model's rows. sparse: float64[nnz], n_wt / (n_t + s_t). smooth: float64[T], s_t / (n_t + s_t).
+        base: float64[V], B(w) of the document's words.
         iterations: at most so many. tolerance: of the largest change of gamma_t / sum(gamma).
     """
     t_count = alpha.shape[0]
@@ -62,11 +62,11 @@ def infer_document(
             found[t] = 0.0
         shared = 0.0
         for v in range(rows.shape[0]):
-            norm = everywhere
+            norm = everywhere * base[v]
             for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
                 norm += e[topics[at]] * sparse[at]
             share = times[v] / norm
-            shared += share
+            shared += share * base[v]
             for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
                 found[topics[at]] += share * sparse[at]
         change = 0.0

@@ -78,7 +78,7 @@ class ParticleFilter:
             event_time=0,
             fingerprint="",
             alpha=state.prior.alpha[: settings.topics].copy(),
-            prior=TopicWordPrior(state.prior.a, settings.prior_words),
+            prior=TopicWordPrior.flat(state.prior.a, settings.prior_words, len(state.vocabulary), settings.topics),
             words=tuple(state.vocabulary.words),
         )
 

@@ -17,7 +17,9 @@ from model.snapshot_file import snapshot_digest, snapshot_from_bytes, snapshot_t
 def same(one, two):
     for field in dataclasses.fields(one):
         a, b = getattr(one, field.name), getattr(two, field.name)
-        if isinstance(a, np.ndarray):
+        if dataclasses.is_dataclass(a):
+            same(a, b)
+        elif isinstance(a, np.ndarray):
             assert a.dtype == b.dtype and np.array_equal(a, b), field.name
         else:
             assert a == b, field.name
@@ -46,9 +48,9 @@ def test_any_avro_tool_reads_it():
     snapshot = snapshot_of([[1.5, 0], [0, 0], [2, 3]], words=("sea", "sun", "ice"))
     records = list(fastavro.reader(io.BytesIO(snapshot_to_bytes(snapshot))))
     assert records == [
-        {"word": "sea", "topics": [0], "counts": [1.5]},
-        {"word": "sun", "topics": [], "counts": []},
-        {"word": "ice", "topics": [0, 1], "counts": [2.0, 3.0]},
+        {"word": "sea", "base": 1 / 3, "topics": [0], "counts": [1.5]},
+        {"word": "sun", "base": 1 / 3, "topics": [], "counts": []},
+        {"word": "ice", "base": 1 / 3, "topics": [0, 1], "counts": [2.0, 3.0]},
     ]
 
 
@@ -62,7 +64,9 @@ def test_every_field_changes_the_digest():
         dataclasses.replace(base, alpha=base.alpha * 2),
         dataclasses.replace(base, counts=base.counts + 1),
         dataclasses.replace(base, words=(*base.words[:-1], "other")),
-        dataclasses.replace(base, prior=dataclasses.replace(base.prior, words=99)),
+        dataclasses.replace(base, prior=dataclasses.replace(base.prior, unseen=0.01)),
+        dataclasses.replace(base, prior=dataclasses.replace(base.prior, strength=base.prior.strength * 2)),
+        dataclasses.replace(base, prior=dataclasses.replace(base.prior, base=base.prior.base / 2)),
         dataclasses.replace(base, tokeniser=dataclasses.replace(base.tokeniser, min_length=3)),
     ]
     digests = {snapshot_digest(snapshot_to_bytes(snapshot)) for snapshot in (base, *others)}
@@ -87,6 +91,6 @@ def test_flipped_bytes_never_raise_anything_else():
 
 
 def test_other_version():
-    data = snapshot_to_bytes(random_snapshot()).replace(b'"version":1', b'"version":7')
-    with pytest.raises(DamagedDataError, match=r"version 7 of the snapshot's form; this release reads version 1"):
+    data = snapshot_to_bytes(random_snapshot()).replace(b'"version":2', b'"version":7')
+    with pytest.raises(DamagedDataError, match=r"version 7 of the snapshot's form; this release reads version 2"):
         snapshot_from_bytes(data)

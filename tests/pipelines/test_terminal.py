@@ -23,7 +23,7 @@ def snapshot():
         event_time=0,
         fingerprint="",
         alpha=np.ones(2),
-        prior=TopicWordPrior(1.0, 3),
+        prior=TopicWordPrior.flat(1.0, 3, 3, topics=2),
         words=words,
     )
 

@@ -31,8 +31,8 @@ def joint(texts, states, base):
     for text, topics in zip(texts, states, strict=True):
         log += gammaln(ALPHA + np.bincount(topics, minlength=2)).sum()
         np.add.at(words, (text, topics), 1)
-    beta = SNAPSHOT.prior.share
-    return exp(log + gammaln(words + beta).sum() - gammaln(words.sum(axis=0) + SNAPSHOT.prior.a).sum())
+    betas = SNAPSHOT.prior.shares(np.arange(3))
+    return exp(log + gammaln(words + betas).sum() - gammaln(words.sum(axis=0) + SNAPSHOT.prior.strength).sum())
 
 
 def law(texts, base):

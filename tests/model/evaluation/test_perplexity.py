@@ -37,13 +37,13 @@ class TestUnknownWords:
 
     def test_of_a_growing_vocabulary_have_their_mass_under_the_prior(self, estimate):
         snapshot = snapshot_of([[2.0]], words=("a",))
-        snapshot = dataclasses.replace(snapshot, prior=TopicWordPrior(8.0, 100))
+        snapshot = dataclasses.replace(snapshot, prior=TopicWordPrior.flat(8.0, 100, 1, topics=1))
         score = estimate(snapshot, document_of(["new", "newer", "a"]))
         assert (score.tokens, score.left_out) == (3, 0)
         assert exp(score.log_probability) == pytest.approx((0.08 / 10) ** 2 * (2.08 / 10))
 
     def test_can_be_left_out_there_too(self, estimate):
-        snapshot = dataclasses.replace(random_snapshot(), prior=TopicWordPrior(8.0, 100))
+        snapshot = dataclasses.replace(random_snapshot(), prior=TopicWordPrior.flat(8.0, 100, 30, topics=5))
         assert (estimate(snapshot, self.document, False).tokens, estimate(snapshot, self.document, False).left_out) == (2, 3)
 
     def test_nothing_to_score(self, estimate):
@@ -53,7 +53,7 @@ class TestUnknownWords:
 
 
 def test_probabilities_of_all_words_sum_to_one():
-    snapshot = dataclasses.replace(random_snapshot(words=8), prior=TopicWordPrior(1.2, 12))
+    snapshot = dataclasses.replace(random_snapshot(words=8), prior=TopicWordPrior.flat(1.2, 12, 8, topics=5))
     words = [*snapshot.words, "n1", "n2", "n3", "n4"]
     assert sum(exp(first_moment(snapshot, document_of([word])).log_probability) for word in words) == pytest.approx(1)
 

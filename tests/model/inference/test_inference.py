@@ -214,7 +214,7 @@ def test_maxent_is_one_product():
 def test_naive_bayes_multiplies():
     snapshot = random_snapshot()
     rows = [int(word[1:]) for word in WORDS]
-    phi = (snapshot.rows(np.array(rows)) + snapshot.prior.share) / (snapshot.totals + snapshot.prior.a)
+    phi = (snapshot.rows(np.array(rows)) + snapshot.prior.shares(np.array(rows))) / snapshot.normalisers
     (mixture,) = infer_all("naive-bayes", snapshot, [document_of(WORDS)])
     assert mixture.proportions == pytest.approx(phi.prod(axis=0) / phi.prod(axis=0).sum(), rel=1e-9)
 

@@ -18,8 +18,8 @@ def uniforms_of(key, sweeps, n):
 def slow_sample(snapshot, rows, tokens, sweeps, kept, uniforms, bug=None):
     """The twin: every count in a dictionary, every sum in order."""
     topics = range(snapshot.topic_count)
-    table = {(v, t): snapshot.prior.share + snapshot.rows(rows)[v, t] for v in range(len(rows)) for t in topics}
-    totals = [float(total + snapshot.prior.a) for total in snapshot.totals]
+    table = {(v, t): snapshot.prior.shares(rows)[v, t] + snapshot.rows(rows)[v, t] for v in range(len(rows)) for t in topics}
+    totals = snapshot.normalisers.tolist()
     alpha = [float(a) for a in snapshot.alpha]
     own, in_document, states = dict.fromkeys(table, 0), [0] * len(alpha), [None] * len(tokens)
     result = np.zeros(len(alpha), np.int64)
@@ -48,8 +48,8 @@ def slow_sample(snapshot, rows, tokens, sweeps, kept, uniforms, bug=None):
 
 def fast_sample(snapshot, rows, tokens, sweeps, kept, key):
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    totals = snapshot.totals + snapshot.prior.a
-    return sample_document(tokens, rows, *sparse, totals, snapshot.alpha, snapshot.prior.share, sweeps, kept, *key)
+    prior = snapshot.prior.strength, snapshot.prior.base[rows]
+    return sample_document(tokens, rows, *sparse, snapshot.normalisers, snapshot.alpha, *prior, sweeps, kept, *key)
 
 
 @pytest.mark.parametrize(("topics", "n", "sweeps", "kept"), [(1, 5, 2, 1), (2, 1, 0, 1), (5, 80, 4, 2), (13, 9, 3, 3), (7, 0, 3, 1)])
@@ -78,7 +78,7 @@ ROWS, TOKENS = np.array([0, 1, 2]), np.array([0, 0, 1, 2], np.int32)
 
 
 def law():
-    table, totals = TINY.rows(ROWS) + TINY.prior.share, TINY.totals + TINY.prior.a
+    table, totals = TINY.rows(ROWS) + TINY.prior.shares(ROWS), TINY.normalisers
     masses = np.zeros(len(TOKENS) + 1)
     for states in itertools.product((0, 1), repeat=len(TOKENS)):
         own, count, mass = np.zeros_like(table), np.zeros(2), 1.0

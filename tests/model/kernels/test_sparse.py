@@ -39,7 +39,8 @@ def test_a_document_alone_equals_its_slow_twin(topics, n, sweeps, kept):
     snapshot = random_snapshot(topics, words=20, topics=topics, alpha=np.linspace(0.01, 2, topics))
     generator = np.random.default_rng(n)
     rows, tokens = generator.permutation(20)[:6], generator.integers(0, 6, n).astype(np.int32)
-    parts = snapshot.offsets, *descending_rows(snapshot), snapshot.totals + snapshot.prior.a, snapshot.alpha, snapshot.prior.share
+    prior = snapshot.prior.strength, snapshot.prior.base[rows]
+    parts = snapshot.offsets, *descending_rows(snapshot), snapshot.normalisers, snapshot.alpha, *prior
     fast = sample_document(tokens, rows, *parts, topic_bits(topics), sweeps, kept, *KEYS)
     uniforms, slow = sweeps_of(KEYS, sweeps + 1, n), np.zeros(topics, np.int64)
     for last in range(sweeps - kept + 1, sweeps + 1):
@@ -91,7 +92,7 @@ def test_the_model_can_be_forgotten():
     snapshot = snapshot_of([[1000.0, 0.0]], alpha=0.5, beta=1.0)
     _, corpus, sampler = swept(snapshot, corpus_of([40], words=1), 0)
     assert corpus.in_documents[0, 0] > 30
-    sampler.forget_model(snapshot.prior.a)
+    sampler.forget_model()
     found = []
     for sweep in range(1, 200):
         sampler.sweep(corpus, sweep)
