@@ -103,6 +103,8 @@ class LearnerSettings(_Settings):
         initial_choice: the chain is chosen by held-out ``perplexity``, by its ``posterior``, or by in-sample ``nmi`` (needs labels).
         vocabulary: ``growing`` (words join as they come, up to ``max_words``), or ``given`` (``words``).
         max_words: W_max of the growing vocabulary; it is in the prior, so it never changes in mid-stream.
+        word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.strings`); without any, those of
+            the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
         sweeps: of ``batch-gibbs``, at each publication.
     """
@@ -133,6 +135,7 @@ class LearnerSettings(_Settings):
     vocabulary: VocabularyKind = "growing"
     words: tuple[str, ...] = field(default=(), repr=False)
     max_words: int = 30_000
+    word_list: tuple[str, ...] = field(default=(), repr=False)
     evidence_window: int = 20
     sweeps: int = 200
 

@@ -20,7 +20,7 @@ from model.learners import learner_for
 from model.parsing import MEGABYTE, FieldNames, ParseSettings
 from model.reading import ReadSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from model.tokeniser import tokeniser_settings
+from model.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.learner_flags import LEARNER_FLAGS
 from pipelines.options import (
     EvaluationOptions,
@@ -79,10 +79,11 @@ def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
 
 
 def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
-    """Checked settings of the learner; a file of words is read here."""
+    """Checked settings of the learner; files of words are read here."""
     given = options.view_as(LearnerOptions)
     chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
-    settings = LearnerSettings(words=_vocabulary(given.vocabulary_file, given.vocabulary), **chosen)
+    words = _vocabulary(given.vocabulary_file, given.vocabulary)
+    settings = LearnerSettings(words=words, word_list=_word_list(given.word_list, tokeniser_settings_of(options)), **chosen)
     learner_for(settings)
     return settings
 
@@ -123,8 +124,23 @@ def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:
         return ()
     if kind != "given":
         raise OptionError("--vocabulary_file", path, "nothing unless --vocabulary=given", "Add --vocabulary=given, or leave the file out.")
+    return tuple(dict.fromkeys(word for line in _lines("--vocabulary_file", path) if (word := line.strip())))
+
+
+def _word_list(path: str | None, tokeniser: TokeniserSettings) -> tuple[str, ...]:
+    """The words of a file as the tokeniser cuts them, sorted."""
+    if path is None:
+        return ()
+    cut = Tokeniser(tokeniser)
+    words = {word for line in _lines("--word_list", path) for word in cut.words(line)}
+    if not words:
+        allowed = "a file with at least one word that the tokeniser keeps"
+        raise OptionError("--word_list", path, allowed, "Leave it out to learn from the stream.")
+    return tuple(sorted(words))
+
+
+def _lines(option: str, path: str) -> list[str]:
     try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        return Path(path).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise OptionError("--vocabulary_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
-    return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
+        raise OptionError(option, path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error

@@ -116,6 +116,7 @@ class LearnerOptions(PipelineOptions):
         for flag, field, text in LEARNER_FLAGS:
             parser.add_argument(flag, type=kinds[type(defaults[field])], default=defaults[field], help=text)
         parser.add_argument("--vocabulary_file", help="with --vocabulary=given: one word a line, as the tokeniser leaves them")
+        parser.add_argument("--word_list", help="file of words that show how words are spelled; without it, the stream's first documents")
 
 
 class StoreOptions(PipelineOptions):

@@ -34,7 +34,7 @@ def test_defaults_are_those_of_the_settings():
 
 
 def test_every_field_of_the_learner_has_a_flag():
-    assert {field for _, field, _ in LEARNER_FLAGS} | {"words"} == {item.name for item in fields(LearnerSettings)}
+    assert {field for _, field, _ in LEARNER_FLAGS} | {"words", "word_list"} == {item.name for item in fields(LearnerSettings)}
 
 
 def test_values_reach_the_settings():
@@ -86,6 +86,22 @@ def test_a_given_vocabulary_is_read_in_order_without_repetition(tmp_path):
 def test_a_vocabulary_that_cannot_be_read(tmp_path):
     with pytest.raises(OptionError, match=r"--vocabulary_file: .* allowed is a UTF-8 text file, one word a line"):
         learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={tmp_path / 'absent'}"))
+
+
+def test_a_word_list_is_cut_as_the_documents_are(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("\ufeffShips\nthe\nship's\nAnchor\nships\n", encoding="utf-8")
+    made = learner_settings_of(options(f"--word_list={path}", "--stemmer=english"))
+    assert made.word_list == ("anchor", "ship")
+    assert made.canonical() != learner_settings_of(options()).canonical()
+
+
+@pytest.mark.parametrize(("content", "told"), [(b"the\n", "at least one word that the tokeniser keeps"), (b"\xff", "a UTF-8 text file")])
+def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
+    path = tmp_path / "words.txt"
+    path.write_bytes(content)
+    with pytest.raises(OptionError, match=f"--word_list: .* allowed is .*{told}"):
+        learner_settings_of(options(f"--word_list={path}"))
 
 
 def test_outputs_on_known_file_systems():
