@@ -20,7 +20,8 @@ Trigger = Literal["never", "resampling", "document", "tokens"]
 Choice = Literal["uniform", "decayed", "newest"]
 Unit = Literal["document", "token"]
 InitialChoice = Literal["perplexity", "nmi", "posterior"]
-VocabularyKind = Literal["growing", "given"]
+VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
+Remainder = Literal["stick", "mass", "share"]
 
 
 class _Settings:
@@ -89,7 +90,8 @@ class LearnerSettings(_Settings):
     """Which learner, and everything that changes what it learns. ``benchmarks/README.md`` has the measurements.
 
     Attributes:
-        learner: a registered name: ``particle-filter``, ``incremental-gibbs``, ``o-lda``, ``batch-gibbs``.
+        learner: a registered name: ``particle-filter``, ``incremental-gibbs``, ``o-lda``, ``batch-gibbs``,
+            ``fixvoc-vb``, ``fixvoc-hybrid``, ``infvoc``.
         topics: T. alpha: of the symmetric Dirichlet over a document's topics, per topic. beta: the same over words.
         particles: P, over all islands together. islands: I, a divisor of P.
         ess: resample when the effective sample size is at or below this: a number of particles, or below 1 a fraction of P; 0 never.
@@ -107,6 +109,15 @@ class LearnerSettings(_Settings):
             the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
         sweeps: of ``batch-gibbs``, at each publication.
+
+    Of the variational learners (:mod:`model.learners.variational`), whose ``vocabulary`` may also be ``null``, ``dict``, ``dict-hash`` or
+    ``full-hash`` (:mod:`model.learners.fixed_words`):
+        kappa, tau0: minibatch i has the step size (tau0 + i)^-kappa. stream_documents: D, 0: as many as there were so far.
+        local_iterations: of ``fixvoc-vb``, on each document. local_burn_in, local_sweeps: Gibbs sweeps of the others, left out and kept.
+        truncation: T, words that a topic of ``infvoc`` keeps; also how many numbers ``full-hash`` has.
+        reorder_every: U, minibatches. concentration: of infvoc's Dirichlet processes, the paper's alpha^beta.
+        remainder: what a topic of infvoc gives a word outside its set: all that its ``stick`` has left (eq. 6), all the ``mass`` that its
+            words leave, or a word's ``share`` of what the stick has left.
     """
 
     learner: str = "particle-filter"
@@ -138,6 +149,16 @@ class LearnerSettings(_Settings):
     word_list: tuple[str, ...] = field(default=(), repr=False)
     evidence_window: int = 20
     sweeps: int = 200
+    kappa: float = 0.6
+    tau0: float = 64.0
+    stream_documents: int = 0
+    local_iterations: int = 50
+    local_burn_in: int = 5
+    local_sweeps: int = 10
+    truncation: int = 30_000
+    reorder_every: int = 20
+    concentration: float = 1000.0
+    remainder: Remainder = "stick"
 
     def __post_init__(self) -> None:
         for option, value, least in (
@@ -156,10 +177,18 @@ class LearnerSettings(_Settings):
             ("--sweeps", self.sweeps, 1),
             ("--seed", self.seed, 0),
             ("--ess", self.ess, 0),
+            ("--tau0", self.tau0, 0),
+            ("--stream_documents", self.stream_documents, 0),
+            ("--local_iterations", self.local_iterations, 1),
+            ("--local_burn_in", self.local_burn_in, 0),
+            ("--local_sweeps", self.local_sweeps, 1),
+            ("--truncation", self.truncation, 1),
+            ("--reorder_every", self.reorder_every, 1),
         ):
             _at_least(option, value, least)
         _above_zero("--alpha", self.alpha)
         _above_zero("--beta", self.beta)
+        _above_zero("--concentration", self.concentration)
         _one_of("--resampling", self.resampling, get_args(Resampling))
         _one_of("--ess_check", self.ess_check, get_args(EssCheck))
         _one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
@@ -167,10 +196,13 @@ class LearnerSettings(_Settings):
         _one_of("--rejuvenation_choice", self.choice, get_args(Choice))
         _one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
         _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
+        _one_of("--remainder", self.remainder, get_args(Remainder))
         # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between machines.
         _one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))
         if not 0 <= self.newest_share <= 1:
             raise OptionError("--newest_share", self.newest_share, "a share from 0 to 1", "Give for example 0.85.")
+        if not 0 <= self.kappa <= 1:
+            raise OptionError("--kappa", self.kappa, "a number from 0 to 1", "Learning converges with more than 0.5; 0 is for batches.")
         self._check_together()
 
     def _check_together(self) -> None:

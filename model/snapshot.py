@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from model.hashing import bucket
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 
@@ -54,6 +55,7 @@ class Snapshot:
         alpha: float64[T]. prior: of the topics over words. totals: float64[T], n_z.
         words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz], ascending within a word. counts: float64[nnz].
         tokeniser: the settings that made the words.
+        buckets: other words have a row below this number, by a hash (:mod:`model.hashing`); 0: they have none.
     """
 
     key: str
@@ -67,6 +69,7 @@ class Snapshot:
     topics: IntArray
     counts: FloatArray
     tokeniser: TokeniserSettings = field(default_factory=TokeniserSettings)
+    buckets: int = 0
 
     @classmethod
     def from_dense(cls, counts: FloatArray, **others: Any) -> Snapshot:
@@ -96,6 +99,11 @@ class Snapshot:
     def numbers(self) -> dict[str, int]:
         """Word to row."""
         return {word: number for number, word in enumerate(self.words)}
+
+    def row_of(self, word: str) -> int:
+        """Its row, -1 where it has none."""
+        row = self.numbers.get(word, -1)
+        return bucket(word, self.buckets) if row < 0 and self.buckets else row
 
     def rows(self, numbers: IntArray | LongArray) -> FloatArray:
         """float64[len(numbers), T]: the counts of some words."""

@@ -53,6 +53,7 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
             "strength": snapshot.prior.strength.tolist(),
             "unseen": snapshot.prior.unseen,
             "words": len(snapshot.words),
+            "buckets": snapshot.buckets,
             "tokeniser": asdict(snapshot.tokeniser),
         }
     )
@@ -116,4 +117,5 @@ def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
         topics=topics,
         counts=counts,
         tokeniser=TokeniserSettings.from_dict(facts["tokeniser"]),
+        buckets=int(facts["buckets"]),
     )

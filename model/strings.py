@@ -62,7 +62,7 @@ class CharacterModel:
     order: int = ORDER
     characters: int = CHARACTERS
 
-    MAGIC = b"BTc1"
+    MAGIC = b"BTg1"
 
     @classmethod
     def fit(cls, words: Iterable[str] | Mapping[str, int], order: int = ORDER, characters: int = CHARACTERS) -> CharacterModel:
@@ -84,9 +84,7 @@ class CharacterModel:
 
     def probability(self, word: str) -> Scaled:
         """G0(word), of any magnitude. Raises ValueError where the word is empty."""
-        length = self.length_probability(len(word))
-        spelling = self.spelling(word)
-        return Scaled.of(length.mantissa * spelling.mantissa, length.exponent + spelling.exponent)
+        return self.length_probability(len(word)) * self.spelling(word)
 
     def log_probability(self, word: str) -> float:
         """ln G0(word)."""
@@ -94,29 +92,22 @@ class CharacterModel:
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
         """float64: each word's probability, :data:`SMALLEST` at least."""
-        found = [self.probability(word) for word in words]
-        return np.array([max(math.ldexp(value.mantissa, value.exponent), SMALLEST) for value in found], np.float64)
+        found = []
+        for word in words:
+            length, (product, exponent) = self.length_probability(len(word)), self._spelled(word)
+            found.append(max(math.ldexp(length.mantissa * product, length.exponent + exponent), SMALLEST))
+        return np.array(found, np.float64)
 
     def length_probability(self, length: int) -> Scaled:
         """p(length). Raises ValueError where it is 0."""
-        if length < 1:
-            raise ValueError("the empty string is not a word")
-        geometric = _power(self.again, length - 1)
-        share = GEOMETRIC * (1.0 - self.again)
-        fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
-        if fitted:
-            return Scaled.of((1.0 - GEOMETRIC) * fitted + math.ldexp(share * geometric.mantissa, geometric.exponent))
-        return Scaled.of(share * geometric.mantissa, geometric.exponent)
+        found = self._lengths.get(length)
+        if found is None:
+            found = self._lengths[length] = self._length_probability(length)
+        return found
 
     def spelling(self, word: str) -> Scaled:
         """The probability of a word among those of its length."""
-        product, exponent = 1.0, 0
-        for run in _runs(word, self.order):
-            product *= self._follows(run)
-            if product < _TINY:
-                product, shift = math.frexp(product)
-                exponent += shift
-        return Scaled.of(product, exponent)
+        return Scaled.of(*self._spelled(word))
 
     def to_bytes(self) -> bytes:
         """Equal models have equal bytes."""
@@ -140,7 +131,29 @@ class CharacterModel:
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedDataError(f"a character model of {len(data)} bytes is not whole: {error}") from error
 
-    def _follows(self, run: str) -> float:
+    def _length_probability(self, length: int) -> Scaled:
+        if length < 1:
+            raise ValueError("the empty string is not a word")
+        geometric = _power(self.again, length - 1)
+        share = GEOMETRIC * (1.0 - self.again)
+        fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
+        if fitted:
+            return Scaled.of((1.0 - GEOMETRIC) * fitted + math.ldexp(share * geometric.mantissa, geometric.exponent))
+        return Scaled.of(share * geometric.mantissa, geometric.exponent)
+
+    def _spelled(self, word: str) -> tuple[float, int]:
+        """The product over the characters, and its exponent."""
+        seen = self._tables[0]
+        product, exponent = 1.0, 0
+        for run in _runs(word, self.order):
+            found = seen.get(run)
+            product *= self._unseen(run) if found is None else found
+            if product < _TINY:
+                product, shift = math.frexp(product)
+                exponent += shift
+        return product, exponent
+
+    def _unseen(self, run: str) -> float:
         """P(last character | those before it): of the longest end of the run that was seen, times what its longer ends leave to it."""
         seen, left = self._tables
         share = 1.0
@@ -150,6 +163,11 @@ class CharacterModel:
                 return share * found
             share *= left.get(run[start:-1], 1.0)
         return share / self.characters
+
+    @cached_property
+    def _lengths(self) -> dict[int, Scaled]:
+        """p(length) of the lengths that were asked for; there are few."""
+        return {}
 
     @cached_property
     def _tables(self) -> tuple[dict[str, float], dict[str, float]]:
@@ -180,7 +198,7 @@ class CharacterModel:
 def _runs(word: str, order: int) -> Iterable[str]:
     """Each character with the ``order`` before it."""
     marked = _START * order + word
-    return (marked[at : at + order + 1] for at in range(len(word)))
+    return [marked[at : at + order + 1] for at in range(len(word))]
 
 
 def _power(base: float, exponent: int) -> Scaled:

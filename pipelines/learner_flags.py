@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Flag, field, what --help says. Values are checked together by LearnerSettings, whose errors name these flags.
 LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
-    ("--learner", "learner", "particle-filter, incremental-gibbs, o-lda or batch-gibbs"),
+    ("--learner", "learner", "particle-filter, incremental-gibbs, o-lda, batch-gibbs, fixvoc-vb, fixvoc-hybrid or infvoc"),
     ("--seed", "seed", "of all draws; the same seed and archive give the same bits"),
     ("--topics", "topics", "T"),
     ("--alpha", "alpha", "Dirichlet parameter of a document's topics, for each topic"),
@@ -27,8 +27,18 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--chains", "chains", "C, Gibbs chains over the initial batch, of which the best goes on"),
     ("--initial_sweeps", "initial_sweeps", "sweeps of each chain"),
     ("--initial_choice", "initial_choice", "the best by held-out perplexity, or by nmi with the labels"),
-    ("--vocabulary", "vocabulary", "growing: words join as they come; given: those of --vocabulary_file"),
+    ("--vocabulary", "vocabulary", "growing, or given by --vocabulary_file; for fixvoc-... also null, dict, dict-hash, full-hash"),
     ("--max_words", "max_words", "size of the growing vocabulary; part of the prior, so it never changes in mid-stream"),
     ("--evidence_window", "evidence_window", "islands are compared by their evidence over so many minibatches"),
     ("--sweeps", "sweeps", "of batch-gibbs, at each publication"),
+    ("--kappa", "kappa", "fixvoc, infvoc: minibatch i has the step size (tau0 + i)^-kappa"),
+    ("--tau0", "tau0", "the larger, the less early minibatches count"),
+    ("--stream_documents", "stream_documents", "fixvoc, infvoc: D, documents in the whole stream; 0: as many as there were so far"),
+    ("--local_iterations", "local_iterations", "fixvoc-vb: updates of each document"),
+    ("--local_burn_in", "local_burn_in", "fixvoc-hybrid, infvoc: sweeps over each document that do not count"),
+    ("--local_sweeps", "local_sweeps", "sweeps that count"),
+    ("--truncation", "truncation", "T, words that a topic of infvoc keeps; the numbers of full-hash"),
+    ("--reorder_every", "reorder_every", "infvoc: U, minibatches between two reorderings of a topic's words"),
+    ("--concentration", "concentration", "infvoc: of its Dirichlet processes, pseudo-counts of words outside a topic's set"),
+    ("--remainder", "remainder", "infvoc: what a word outside a topic's set gets: stick, mass or share"),
 )

@@ -88,7 +88,7 @@ def clusters(snapshot: Snapshot, documents: Iterable[TokenisedDocument], setting
 def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:
     """The share of the documents' distinct words that the model knows; None where there is no word."""
     words = {word for document in documents for word in document.words}
-    return len(words & snapshot.numbers.keys()) / len(words) if words else None
+    return sum(snapshot.row_of(word) >= 0 for word in words) / len(words) if words else None
 
 
 def _topic_counts(snapshot: Snapshot, document: TokenisedDocument, settings: EvaluationSettings) -> Sequence[int]:

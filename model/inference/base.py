@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -121,13 +120,16 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
     Returns:
         int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
     """
-    rows = np.fromiter(map(snapshot.numbers.get, document.words, repeat(-1)), np.int64, len(document.words))
+    rows = np.fromiter(map(snapshot.row_of, document.words), np.int64, len(document.words))
     known = rows >= 0
-    if known.all():
+    if known.all() and not snapshot.buckets:
         return rows, document.tokens.copy()
-    local = np.cumsum(known, dtype=np.int32) - 1
+    # Words of one bucket are one word.
+    distinct = np.array(list(dict.fromkeys(rows[known].tolist())), np.int64)
+    order = np.argsort(distinct)
+    local = order[np.searchsorted(distinct[order], rows)].astype(np.int32) if len(distinct) else np.zeros(0, np.int32)
     tokens = document.tokens
-    return rows[known], local[tokens[known[tokens]]]
+    return distinct, local[tokens[known[tokens]]]
 
 
 def mixture_of(document: TokenisedDocument, model_version: str, method: str, proportions: FloatArray, words_known: int) -> TopicMixture:

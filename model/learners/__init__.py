@@ -1,6 +1,6 @@
 """Learners, registered by name; :mod:`model.learners.base` has the contract."""
 
-from model.learners import batch_gibbs, particle_filter
+from model.learners import batch_gibbs, fixvoc, infvoc, particle_filter
 from model.learners.base import learner_for, learner_names
 
-__all__ = ["batch_gibbs", "learner_for", "learner_names", "particle_filter"]
+__all__ = ["batch_gibbs", "fixvoc", "infvoc", "learner_for", "learner_names", "particle_filter"]

@@ -41,6 +41,9 @@ class ParticleFilter:
         return settings
 
     def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> ParticleState:
+        if settings.vocabulary not in ("growing", "given"):
+            allowed = f"growing or given with --learner={settings.learner}"
+            raise OptionError("--vocabulary", settings.vocabulary, allowed, "The others are for fixvoc-vb and fixvoc-hybrid.")
         return new_state(self.adapt(settings), key, island, threads)
 
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:

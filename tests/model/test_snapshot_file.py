@@ -67,6 +67,7 @@ def test_every_field_changes_the_digest():
         dataclasses.replace(base, prior=dataclasses.replace(base.prior, unseen=0.01)),
         dataclasses.replace(base, prior=dataclasses.replace(base.prior, strength=base.prior.strength * 2)),
         dataclasses.replace(base, prior=dataclasses.replace(base.prior, base=base.prior.base / 2)),
+        dataclasses.replace(base, buckets=9),
         dataclasses.replace(base, tokeniser=dataclasses.replace(base.tokeniser, min_length=3)),
     ]
     digests = {snapshot_digest(snapshot_to_bytes(snapshot)) for snapshot in (base, *others)}

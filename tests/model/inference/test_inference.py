@@ -2,6 +2,7 @@
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from made import random_snapshot, snapshot_of
 
 from model.classifier import Classifier
 from model.errors import OptionError
+from model.hashing import bucket
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import known_tokens
 from model.records import Document, TokenisedDocument
@@ -240,6 +242,14 @@ def test_known_tokens():
     rows, tokens = known_tokens(snapshot, document_of(["x", "c", "y", "a", "c", "x"]))
     assert rows.tolist() == [2, 0] and tokens.tolist() == [0, 1, 0]
     assert rows.dtype == np.int64 and tokens.dtype == np.int32
+
+
+def test_hashed_words_are_known_and_those_of_one_bucket_are_one_word():
+    snapshot = replace(snapshot_of(np.ones((3, 1)), words=("a", "b", "c")), buckets=3)
+    rows, tokens = known_tokens(snapshot, document_of(["other", "c", "words", "a", "many", "other", "b"]))
+    expected = [bucket("other", 3), 2, bucket("words", 3), 0, bucket("many", 3), bucket("other", 3), 1]
+    assert rows[tokens].tolist() == expected
+    assert rows.tolist() == list(dict.fromkeys(expected))
 
 
 def test_wrong_settings():

@@ -1,4 +1,4 @@
-"""One battery over every registered learner and the main settings of the particle family: the laws of model.learners.base."""
+"""One battery over every registered learner and the main settings of each family: the laws of model.learners.base."""
 
 from collections import Counter
 from functools import cache
@@ -58,6 +58,20 @@ VARIANTS = {
     "an absolute threshold": {"ess": 3.0},
     "second of two islands": {"islands": 2},
     "every particle an island": {"islands": 4},
+    "fixvoc-vb, given": {"learner": "fixvoc-vb", "vocabulary": "given", "words": ("w1", "w2", "absent")},
+    "fixvoc-vb, null": {"learner": "fixvoc-vb", "vocabulary": "null"},
+    "fixvoc-hybrid, dict": {"learner": "fixvoc-hybrid", "vocabulary": "dict", "word_list": ("absent", "w1", "w2", "w3")},
+    "fixvoc-hybrid, dict-hash": {"learner": "fixvoc-hybrid", "vocabulary": "dict-hash", "word_list": ("absent", "w1", "w2")},
+    "fixvoc-hybrid, full-hash": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "truncation": 20},
+    "fixvoc-vb, kappa 0": {"learner": "fixvoc-vb", "kappa": 0.0},
+    "fixvoc-vb, only unknown words": {"learner": "fixvoc-vb", "vocabulary": "given", "words": ("absent",)},
+    "infvoc, word list": {"learner": "infvoc", "word_list": ("words", "of", "a", "list")},
+    "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
+    "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
+    "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
+    "infvoc, share": {"learner": "infvoc", "remainder": "share", "stream_documents": 500, "tau0": 1.0},
+    "infvoc, one topic": {"learner": "infvoc", "topics": 1},
+    "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
 STREAM = minibatches_of(awkward(), 6)
 WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for document in awkward()]
@@ -65,6 +79,13 @@ WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for documen
 
 def settings_of(variant):
     return LearnerSettings(**{**SMALL, **VARIANTS[variant]})
+
+
+def variational(variant):
+    return VARIANTS[variant].get("learner") in ("fixvoc-vb", "fixvoc-hybrid", "infvoc")
+
+
+PARTICLES = [variant for variant in VARIANTS if not variational(variant)]
 
 
 def streaming(variant):
@@ -140,7 +161,7 @@ def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
     assert results(outcome) == results(plain(variant))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", PARTICLES)
 def test_a_snapshot_counts_every_token_once(variant):
     settings, state = settings_of(variant), plain(variant)[3]
     learner = learner_for(settings)
@@ -166,7 +187,7 @@ def test_steps_say_what_they_did(variant):
     for info in infos:
         assert 1 - 1e-9 <= info.ess <= state.settings.island_particles + 1e-9
         assert info.log_evidence < 0 if info.scored_tokens else info.log_evidence == 0
-        if info.scored_tokens:
+        if info.scored_tokens and not variational(variant):
             least = state.settings.beta / (summary.tokens + state.settings.prior_words * state.settings.beta)
             assert 1 <= exp(-info.log_evidence / info.scored_tokens) <= 1 / least
 
@@ -179,7 +200,7 @@ def test_an_initial_batch_is_not_scored(variant):
     assert learner_for(settings).summary(state).scored_tokens == sum(lengths[settings.initial_documents :])
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", PARTICLES)
 def test_the_history_is_bounded(variant):
     if not streaming(variant):
         pytest.skip("keeps every document by design")
@@ -207,7 +228,10 @@ def test_waiting_documents_count_as_memory(learner_name):
     assert learner.nbytes(state) >= before + 40_000
 
 
-@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "o-lda", "batch-gibbs"])
+FAMILIES = ["particle-filter", "by tokens, residual", "o-lda", "batch-gibbs", "fixvoc-vb", "infvoc", "fixvoc-hybrid, full-hash"]
+
+
+@pytest.mark.parametrize("variant", FAMILIES)
 def test_a_state_that_does_not_fit_is_refused(variant):
     settings = settings_of(variant)
     learner, data = learner_for(settings), plain(variant)[0][-1]
@@ -270,6 +294,11 @@ def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading()
     [
         ({"learner": "incremental-gibbs", "rejuvenation": "resampling"}, r"--rejuvenation: 'resampling' .* document or tokens .* o-lda"),
         ({"learner": "batch-gibbs", "islands": 2}, r"--islands: 2 was given; allowed is 1 with --learner=batch-gibbs"),
+        *(({"learner": name, "islands": 2}, rf"--islands: 2 .* allowed is 1 with --learner={name}") for name in ("fixvoc-vb", "infvoc")),
+        ({"learner": "infvoc", "vocabulary": "null"}, r"--vocabulary: 'null' .* growing with --learner=infvoc"),
+        ({"learner": "infvoc", "concentration": 0.5}, r"--concentration: 0.5 .* 1 or more with --learner=infvoc"),
+        ({"vocabulary": "full-hash"}, r"--vocabulary: 'full-hash' .* growing or given with --learner=particle-filter"),
+        ({"learner": "fixvoc-vb", "vocabulary": "dict"}, r"--vocabulary: 'dict' .* a list of words .* --word_list"),
         ({"learner": "lda"}, r"--learner: 'lda' was given; allowed is one of batch-gibbs, .*particle-filter"),
     ],
 )
@@ -284,3 +313,36 @@ def test_nmi_needs_labels():
     learner = learner_for(settings)
     with pytest.raises(OptionError, match="--initial_choice: 'nmi' .* no label.* --label_field"):
         learner.step(learner.init(settings, "", 0), minibatches_of([document_of(["a"]), document_of(["b"], 1)], 2)[0])
+
+
+@pytest.mark.parametrize("name", ["fixvoc-vb", "infvoc"])
+def test_a_variational_state_of_other_settings_is_refused(name):
+    settings = LearnerSettings(**{**SMALL, "learner": name, "kappa": 0.7})
+    with pytest.raises(DamagedDataError, match="settings"):
+        learner_for(settings).load(settings, "", 0, plain(name)[0][-1])
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variational(variant)])
+def test_a_variational_snapshot_is_a_distribution(variant):
+    snapshot = results_snapshot(variant)
+    words = np.arange(len(snapshot.words))
+    probabilities = (snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers
+    unseen = snapshot.prior.strength / snapshot.normalisers * max(0.0, 1.0 - snapshot.prior.base.sum())
+    assert (probabilities > 0).all()
+    assert probabilities.sum(axis=0) + unseen == pytest.approx(np.ones(snapshot.topic_count), abs=1e-9)
+
+
+def results_snapshot(variant):
+    settings = settings_of(variant)
+    return learner_for(settings).snapshot(plain(variant)[3])
+
+
+@pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variational(variant)])
+def test_a_variational_learner_is_bounded(variant):
+    settings = settings_of(variant)
+    learner, state = learner_for(settings), plain(variant)[3]
+    words = {word for document in awkward() for word in document.words}
+    assert 0 < learner.nbytes(state) < 200_000
+    assert learner.summary(state).words <= (len(words) if settings.vocabulary == "growing" else max(len(words), 20))
+    if VARIANTS[variant].get("truncation") == 5:
+        assert learner.summary(state).words < len(words) / 2

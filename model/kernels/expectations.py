@@ -1,0 +1,76 @@
+"""exp(digamma(x)), the exponential of an expected logarithm, without logarithms: what variational updates are made of.
+
+For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
+digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So all is +, -, x and /, which IEEE fixes and compilers turn
+into vector instructions. The relative error is below 2e-11 (the tests compare with scipy).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from model.kernels.jit import inlined, kernel
+
+_C1, _C3, _C5, _C7 = 1.0 / 24.0, 37.0 / 5760.0, 10313.0 / 2903040.0, 5509121.0 / 1393459200.0
+# Below this an expectation would be no normal number for long; a weight of 0 in every topic could not be drawn from.
+SMALLEST = 2.0**-500
+
+
+@inlined
+def _shifted(x: Any) -> Any:
+    """exp(digamma(x + 8)), x >= 0."""
+    y = x + 7.5
+    z = 1.0 / (y * y)
+    return y * (1.0 + z * (_C1 - z * (_C3 - z * (_C5 - z * _C7))))
+
+
+@inlined
+def _harmonic(x: Any) -> Any:
+    """1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, by one division: the factors pair up to t, t + 6, t + 10, t + 12, t = x (x + 7)."""
+    t = x * (x + 7.0)
+    a, b, c = t + 6.0, t + 10.0, t + 12.0
+    low, high = t * a, b * c
+    return (2.0 * x + 7.0) * ((t + a) * high + (b + c) * low) / (low * high)
+
+
+@inlined
+def exp_digamma(x: Any) -> Any:
+    """exp(digamma(x)) for x >= 1. The harmonic sum is at most 2.72: its exponential is a short series, squared four times."""
+    s = _harmonic(x) * -0.0625
+    series = 1.0 + s * (1.0 + s * (0.5 + s * (1 / 6 + s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s * (1 / 5040 + s * (1 / 40320))))))))
+    squared = series * series
+    fourth = squared * squared
+    eighth = fourth * fourth
+    return _shifted(x) * (eighth * eighth)
+
+
+@inlined
+def exp_digamma_below(x: Any) -> Any:
+    """exp(digamma(x)) for x > 0; it falls below every number as x does."""
+    return exp_digamma(x + 1.0) * math.exp(-1.0 / x) if x < 1.0 else exp_digamma(x)
+
+
+@kernel
+def exp_digammas(values: Any, out: Any) -> None:
+    """out[i] = exp(digamma(values[i])); float64[n], positive."""
+    for i in range(values.shape[0]):
+        out[i] = exp_digamma_below(values[i])
+
+
+@kernel
+def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
+    """out[v, k] = exp E[log beta] of word rows[v] under Dirichlets with parameters eta + scale * counts[w, k], which sum to totals[k]."""
+    topics = out.shape[1]
+    for k in range(topics):
+        whole = 1.0 / exp_digamma_below(totals[k])
+        for v in range(rows.shape[0]):
+            out[v, k] = max(exp_digamma_below(eta + scale * counts[rows[v], k]) * whole, SMALLEST)
+
+
+@kernel
+def dirichlet_means(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
+    """out[v, k] = E[beta]; as :func:`dirichlet_weights`."""
+    for v in range(rows.shape[0]):
+        for k in range(out.shape[1]):
+            out[v, k] = (eta + scale * counts[rows[v], k]) / totals[k]

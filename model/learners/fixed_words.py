@@ -1,0 +1,94 @@
+"""The vocabularies of topic models that need one (Zhai and Boyd-Graber 2013, section 6): which words have a number, and which.
+
+* ``growing``: words join as they come, up to ``max_words``; the prior expects that many from the start.
+* ``null``: the words of the first minibatch that has any, and no others.
+* ``given``: those of ``words``. ``dict``: those of ``word_list``.
+* ``dict-hash``: as ``dict``, and every other word shares the number of one of these, by a hash.
+* ``full-hash``: every word has one of ``truncation`` numbers, by a hash.
+
+A hash cannot be undone, but a number can be named: each remembers the word that it holds most often, by a vote in constant memory
+(Boyer and Moore): the word in office gains a voice with each use and loses one with each use of another word of that number.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.errors import OptionError
+from model.hashing import bucket
+from model.records import IntArray
+from model.settings import LearnerSettings
+from model.vocabulary import Vocabulary
+
+_UNUSED = "#"
+
+
+class FixedWords:
+    """See the module's docstring.
+
+    Attributes:
+        words: names of the numbers. buckets: other words have a number below this, by a hash; 0: they have none.
+        expected: W of the prior, 0 while that is not known. voices: int64, of the names where they are found by vote, else empty.
+    """
+
+    def __init__(self, settings: LearnerSettings) -> None:
+        self.kind = settings.vocabulary
+        self.buckets, self.expected = 0, settings.max_words
+        start: tuple[str, ...] = ()
+        if self.kind in ("dict", "dict-hash"):
+            start = settings.word_list
+            if not start:
+                raise OptionError("--vocabulary", self.kind, "a list of words beside it", "Give a file of words with --word_list.")
+        elif self.kind == "given":
+            start = settings.words
+        elif self.kind == "full-hash":
+            start = tuple(f"{_UNUSED}{number}" for number in range(settings.truncation))
+        if self.kind != "growing":
+            self.expected = len(start)
+        if self.kind.endswith("hash"):
+            self.buckets = len(start)
+        self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
+        self.voices = np.zeros(len(start) if self.kind == "full-hash" else 0, np.int64)
+
+    @property
+    def words(self) -> list[str]:
+        """The names of the numbers, in their order."""
+        return self._vocabulary.words
+
+    def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
+        """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
+        if self.kind == "full-hash":
+            found = np.array([bucket(word, self.buckets) for word in words], np.int32)
+            self._vote(words, found, uses)
+            return found
+        found = self._vocabulary.numbers(words)
+        if self.buckets:
+            found = np.array([bucket(words[i], self.buckets) if n < 0 else n for i, n in enumerate(found)], np.int32)
+        if not self.expected and len(words):
+            self._close()
+        return found
+
+    def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
+        """Go on from saved names."""
+        if self.kind == "full-hash":
+            self._vocabulary.words[:], self.voices = words, voices.copy()
+            return
+        self._vocabulary.extend(words)
+        if not self.expected and words:
+            self._close()
+
+    def _close(self) -> None:
+        self.expected = self._vocabulary.limit = len(self.words)
+
+    def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
+        names, voices = self.words, self.voices
+        for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
+            if names[number] == word:
+                voices[number] += used
+            elif used > voices[number]:
+                names[number], voices[number] = word, used - voices[number]
+            else:
+                voices[number] -= used

@@ -1,0 +1,194 @@
+"""Online LDA with a fixed vocabulary: ``fixvoc-vb`` (Hoffman, Blei and Bach 2010) and ``fixvoc-hybrid`` (Mimno, Hoffman and Blei 2012).
+
+q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches added. A step makes it (1 - epsilon) lambda + epsilon (eta +
+D / |S| times the expected counts). The two differ in the expected counts only: by coordinate ascent on each document, or by Gibbs
+sweeps within it. Which words have a row is up to :mod:`model.learners.fixed_words`.
+
+All that was added decays at each step, so the table is kept divided by ``scale``, and a step touches only the rows of its words.
+Topics begin unlike each other: each row with counts between 1/2 and 3/2, drawn by name, as though they had been there from the start.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model import wire
+from model.errors import DamagedDataError
+from model.kernels.expectations import dirichlet_means, dirichlet_weights
+from model.kernels.local import expected_counts, fit_documents
+from model.kernels.random import FIRST_TOPICS, fill_uniforms
+from model.learners.base import StepInfo, Summary, register
+from model.learners.cloud import over_slices
+from model.learners.fixed_words import FixedWords
+from model.learners.variational import (
+    Local,
+    Progress,
+    check_alone,
+    known_tokens,
+    sampled_counts,
+    score,
+    settings_digest,
+    sizes,
+    unpack_state,
+    words_of_documents,
+)
+from model.records import FloatArray, Minibatch
+from model.settings import LearnerSettings
+from model.snapshot import Snapshot, TopicWordPrior
+
+MAGIC = b"BTf1"
+# Counts below this are noise of the start, and of documents' weakest topics; a published model leaves them out.
+SMALLEST_COUNT = 1e-3
+_SMALLEST_SCALE = 2.0**-300
+
+
+@dataclass
+class FixvocState(Progress):
+    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the sums of its columns."""
+
+    vocabulary: FixedWords = field(init=False)
+    counts: FloatArray = field(init=False)
+    added: FloatArray = field(init=False)
+    rows: int = 0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.vocabulary = FixedWords(self.settings)
+        self.counts = np.zeros((0, self.settings.topics))
+        self.added = np.zeros(self.settings.topics)
+        self.make_rows()
+
+    @property
+    def totals(self) -> FloatArray:
+        """float64[K]: the sum of lambda_k over the vocabulary of the prior."""
+        totals: FloatArray = self.settings.beta * self.vocabulary.expected + self.scale * self.added
+        return totals
+
+    def make_rows(self) -> None:
+        """Rows for the words that have joined."""
+        words, topics = len(self.vocabulary.words), self.settings.topics
+        if words > len(self.counts):
+            grown = np.zeros((max(words, len(self.counts) * 3 // 2), topics))
+            grown[: self.rows] = self.counts[: self.rows]
+            self.counts = grown
+        if words > self.rows:
+            fresh = self.counts[self.rows : words].reshape(-1)
+            fill_uniforms(fresh, len(fresh), self.rows * topics, *self.keys(), 0, 0, FIRST_TOPICS)
+            fresh += 0.5
+            self.added = self.added + self.counts[self.rows : words].sum(axis=0)
+            self.rows = words
+
+    def decay(self, step: float) -> None:
+        """All that was added becomes (1 - step) of it."""
+        self.scale *= 1.0 - step
+        if self.scale < _SMALLEST_SCALE:
+            self.counts *= self.scale
+            self.added = self.added * self.scale
+            self.scale = 1.0
+
+
+@register("fixvoc-hybrid")
+class FixvocHybrid:
+    """Gibbs sweeps within each document."""
+
+    name: str
+
+    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> FixvocState:
+        check_alone(settings)
+        return FixvocState(settings, key, threads)
+
+    def step(self, state: FixvocState, minibatch: Minibatch) -> StepInfo:
+        uses = np.bincount(minibatch.tokens, minlength=len(minibatch.words)).astype(np.int32)
+        local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
+        state.make_rows()
+        found = score(local, _table(state, local, dirichlet_means), state.settings.alpha) if state.steps else None
+        if found:
+            state.score(found, len(local.tokens))
+        step, weight = state.begin(minibatch, local)
+        counts = self.local_counts(state, local, _table(state, local, dirichlet_weights))
+        state.decay(step)
+        state.counts[local.rows] += counts * (step * weight / state.scale)
+        state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
+        return state.info(minibatch, local, len(state.vocabulary.words), found, self.sweeps(state.settings))
+
+    def sweeps(self, settings: LearnerSettings) -> int:
+        """Over the tokens of a minibatch."""
+        return settings.local_burn_in + settings.local_sweeps
+
+    def local_counts(self, state: FixvocState, local: Local, weights: FloatArray) -> FloatArray:
+        """float64[V, K]: expected counts of the minibatch's words."""
+        return sampled_counts(state, local, weights) / state.settings.local_sweeps
+
+    def snapshot(self, state: FixvocState) -> Snapshot:
+        settings, words = state.settings, state.vocabulary
+        counts = state.counts[: state.rows] * state.scale
+        return Snapshot.from_dense(
+            np.where(counts < SMALLEST_COUNT, 0.0, counts),
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=np.full(settings.topics, settings.alpha),
+            prior=TopicWordPrior.flat(settings.beta * words.expected, max(words.expected, 1), state.rows, settings.topics),
+            words=tuple(words.words),
+            buckets=words.buckets,
+        )
+
+    def summary(self, state: FixvocState) -> Summary:
+        return state.summary(len(state.vocabulary.words))
+
+    def witness(self, state: FixvocState) -> bytes:
+        return wire.digest(state.evidence.to_bytes(), wire.array_to_bytes(state.totals, "<f8"))
+
+    def save(self, state: FixvocState) -> bytes:
+        words = state.vocabulary
+        header = {**state.header(), "settings": settings_digest(state.settings), "scale": state.scale}
+        arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
+        return wire.pack(MAGIC, header, wire.words_to_bytes(tuple(words.words)), *(wire.array_to_bytes(*array) for array in arrays))
+
+    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> FixvocState:
+        header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
+        state = self.init(settings, key, island, threads)
+        voices, counts, added = (wire.array_from_bytes(blob, dtype) for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True))
+        names = wire.words_from_bytes(words)
+        if len(counts) != len(names) * settings.topics or len(added) != settings.topics:
+            raise DamagedDataError(f"a saved learner has {len(counts)} counts of {len(names)} words")
+        state.vocabulary.restore(names, voices)
+        state.restore(header)
+        state.counts, state.added, state.rows = counts.reshape(len(names), -1).copy(), added.copy(), len(names)
+        state.scale = float(header["scale"])
+        return state
+
+    def nbytes(self, state: FixvocState) -> int:
+        return sizes((state.counts, state.vocabulary.voices)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+
+
+@register("fixvoc-vb")
+class FixvocVb(FixvocHybrid):
+    """Coordinate ascent on each document."""
+
+    def sweeps(self, settings: LearnerSettings) -> int:
+        return settings.local_iterations
+
+    def local_counts(self, state: FixvocState, local: Local, weights: FloatArray) -> FloatArray:
+        words, repeats, offsets = words_of_documents(local)
+        theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
+        settings = state.settings
+
+        def run(first: int, last: int, thread: int) -> None:
+            fit_documents(first, last, words, repeats, offsets, weights, settings.alpha, settings.local_iterations, theta)
+
+        over_slices(len(theta), state.threads, run)
+        expected_counts(words, repeats, offsets, weights, theta, counts)
+        return counts
+
+
+def _table(state: FixvocState, local: Local, of: Callable[..., None]) -> FloatArray:
+    """float64[V, K]: a kernel's figures of the minibatch's words."""
+    out = np.empty((len(local.rows), state.settings.topics))
+    of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)
+    return out

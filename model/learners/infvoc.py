@@ -1,0 +1,269 @@
+"""``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
+
+A topic is a stick that is broken without end; each piece belongs to a word that G0 (:mod:`model.strings`) invented. Of these
+the topic keeps a truncation-ordered set (:mod:`model.kernels.sticks`), and what is left of the stick is for all other words:
+
+* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and by what the topic's
+  stick has left for those outside (``remainder``);
+* new words join the sets of the topics that drew them, at the end, and all beta parameters take a step (eq. 8 and 9);
+* every U minibatches the words of each topic are put into the order of their rank score R, parameters moving with their word, and only
+  the first T stay. A word that is in no topic's set is forgotten; if it comes back, it is new.
+
+R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1 - 1), and needs no memory of its own.
+
+A published model gives a topic's words their expected shares, and what its stick has left to the base B(w) = (1 + G0(w)) / (V + 1) of the V
+words that some topic has, G0(w) / (V + 1) of all others. So a word that is rare in one topic is not impossible in another.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from model import wire
+from model.errors import DamagedDataError, OptionError
+from model.kernels.sticks import Sticks, count_new, expected_logs, learn, look_up, means
+from model.learners.base import StepInfo, Summary, register
+from model.learners.cloud import over_slices
+from model.learners.variational import (
+    Local,
+    Progress,
+    check_alone,
+    sampled_counts,
+    score,
+    settings_digest,
+    sizes,
+    unpack_state,
+)
+from model.records import FloatArray, IntArray, Minibatch
+from model.settings import LearnerSettings
+from model.snapshot import Snapshot, TopicWordPrior
+from model.strings import CharacterModel
+from model.vocabulary import Vocabulary
+
+MAGIC = b"BTi1"
+
+
+@dataclass
+class InfvocState(Progress):
+    """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of the sticks' parameters, as a witness."""
+
+    vocabulary: Vocabulary = field(init=False)
+    letters: CharacterModel | None = field(init=False)
+    base: FloatArray = field(init=False)
+    sticks: Sticks = field(init=False)
+    sums: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        topics = self.settings.topics
+        self.vocabulary = Vocabulary((), sys.maxsize)
+        self.letters = CharacterModel.fit(self.settings.word_list) if self.settings.word_list else None
+        self.base = np.zeros(0)
+        self.sums = np.zeros((topics, 2))
+        none = np.zeros((topics, 0))
+        self.sticks = Sticks(none.astype(np.int32), none, none, np.zeros(topics, np.int64), new_positions(0, topics))
+
+    @property
+    def spelling(self) -> CharacterModel:
+        """G0; there is one as soon as there is a word."""
+        assert self.letters is not None
+        return self.letters
+
+
+@register("infvoc")
+class Infvoc:
+    """See the module's docstring."""
+
+    name: str
+
+    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> InfvocState:
+        check_alone(settings)
+        if settings.vocabulary != "growing":
+            raise OptionError("--vocabulary", settings.vocabulary, "growing with --learner=infvoc", "Its only limit is --truncation.")
+        if settings.concentration < 1:
+            raise OptionError("--concentration", settings.concentration, "1 or more with --learner=infvoc", "Thousands are usual.")
+        return InfvocState(settings, key, threads)
+
+    def step(self, state: InfvocState, minibatch: Minibatch) -> StepInfo:
+        settings = state.settings
+        if state.letters is None and minibatch.words:
+            state.letters = CharacterModel.fit(dict(zip(minibatch.words, np.bincount(minibatch.tokens).tolist(), strict=True)))
+        known = len(state.vocabulary)
+        local = Local(state.vocabulary.numbers(minibatch.words).astype(np.int64), minibatch.tokens, minibatch.offsets)
+        self._spell(state, known)
+        found = score(local, self._means(state, local, known), settings.alpha) if state.steps else None
+        if found:
+            state.score(found, len(local.tokens))
+        step, weight = state.begin(minibatch, local)
+        counts = sampled_counts(state, local, self._weights(state, local, known))
+        self._learn(state, local, counts, weight / settings.local_sweeps, step)
+        if state.steps % settings.reorder_every == 0:
+            reorder(state)
+        return state.info(minibatch, local, len(state.vocabulary), found, settings.local_burn_in + settings.local_sweeps)
+
+    def snapshot(self, state: InfvocState) -> Snapshot:
+        settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
+        shares, left = expectations(state, means)
+        # As many counts as the topic's words have, so that a few new tokens weigh as little as they should.
+        tokens = sticks.use.sum(axis=1, where=entries(sticks)) + settings.concentration
+        counts = np.zeros((words, settings.topics))
+        for k, size in enumerate(sticks.size):
+            counts[sticks.words[k, :size], k] = shares[k, :size] * tokens[k]
+        prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], words, words), 1.0 / (words + 1))
+        return Snapshot.from_dense(
+            counts,
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=np.full(settings.topics, settings.alpha),
+            prior=prior,
+            words=tuple(state.vocabulary.words),
+        )
+
+    def summary(self, state: InfvocState) -> Summary:
+        return state.summary(len(state.vocabulary))
+
+    def witness(self, state: InfvocState) -> bytes:
+        arrays = (state.sums, "<f8"), (state.sticks.size, "<i8")
+        return wire.digest(state.evidence.to_bytes(), *(wire.array_to_bytes(*array) for array in arrays))
+
+    def save(self, state: InfvocState) -> bytes:
+        sticks, words = state.sticks, len(state.vocabulary)
+        used = entries(sticks)
+        arrays = (
+            (state.base[:words], "<f8"),
+            (sticks.size, "<i8"),
+            (sticks.words[used], "<i4"),
+            (sticks.use[used], "<f8"),
+            (sticks.rest[used], "<f8"),
+            (state.sums, "<f8"),
+        )
+        texts = wire.words_to_bytes(tuple(state.vocabulary.words)), state.letters.to_bytes() if state.letters else b""
+        header = {**state.header(), "settings": settings_digest(state.settings)}
+        return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
+
+    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> InfvocState:
+        header, (words, letters, *blobs) = unpack_state(MAGIC, data, settings, 8)
+        state = self.init(settings, key, island, threads)
+        kinds = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
+        base, size, numbers, use, rest, sums = (wire.array_from_bytes(blob, kind) for blob, kind in zip(blobs, kinds, strict=True))
+        names = wire.words_from_bytes(words)
+        if len(size) != settings.topics or len(base) != len(names) or not size.sum() == len(numbers) == len(use) == len(rest):
+            raise DamagedDataError(f"a saved learner has {len(numbers)} entries of {len(names)} words")
+        state.restore(header)
+        state.vocabulary = Vocabulary(names, sys.maxsize)
+        state.letters = CharacterModel.from_bytes(letters) if letters else None
+        state.base, state.sums = base.copy(), sums.reshape(-1, 2).copy()
+        state.sticks = with_room(state.sticks, int(size.max(initial=0)), len(names))._replace(size=size.copy())
+        used = entries(state.sticks)
+        state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = numbers, use, rest
+        place(state.sticks)
+        return state
+
+    def nbytes(self, state: InfvocState) -> int:
+        return sizes((*state.sticks, state.base)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+
+    def _spell(self, state: InfvocState, known: int) -> None:
+        """G0 of the words that have joined the vocabulary."""
+        new = state.vocabulary.words[known:]
+        if new:
+            state.base = np.concatenate([state.base[:known], state.spelling.probabilities(new)])
+
+    def _means(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+        """float64[V, K]: P(w | k), as in a snapshot, of a vocabulary of the first ``known`` words."""
+        shares, left = expectations(state, means)
+        out, rest = np.empty((len(local.rows), len(left))), np.zeros((len(local.rows), len(left)))
+        look_up(local.rows, state.sticks, shares, rest, out)
+        out += np.multiply.outer(shared_base(state.base[local.rows], local.rows, known), left)
+        return out
+
+    def _weights(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+        """float64[V, K]: what a topic is drawn by."""
+        weight, left = expectations(state, expected_logs)
+        kind = state.settings.remainder
+        if kind == "mass":
+            left = 1.0 - weight.sum(axis=1, where=entries(state.sticks))
+        of_word = shared_base(state.base[local.rows], local.rows, known) if kind == "share" else np.ones(len(local.rows))
+        out = np.empty((len(local.rows), len(left)))
+        look_up(local.rows, state.sticks, weight, np.multiply.outer(of_word, left), out)
+        return out
+
+    def _learn(self, state: InfvocState, local: Local, counts: IntArray, scale: float, step: float) -> None:
+        words = len(state.vocabulary)
+        state.sticks = with_room(state.sticks, 0, words)
+        longest = int((state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0))
+        state.sticks = with_room(state.sticks, longest, words)
+
+        def run(first: int, last: int, thread: int) -> None:
+            learn(first, last, local.rows, counts, scale, step, state.settings.concentration, state.sticks, state.sums)
+
+        over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
+
+
+def new_positions(words: int, topics: int) -> IntArray:
+    """int32[words, topics] of -1: no topic has the words."""
+    return np.full((words, topics), -1, np.int32)
+
+
+def shared_base(spelled: FloatArray, rows: object, known: int) -> FloatArray:
+    """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below ``known`` are in some topic's set."""
+    shared: FloatArray = (spelled + (np.asarray(rows) < known)) / (known + 1)
+    return shared
+
+
+def entries(sticks: Sticks) -> np.ndarray:
+    """bool[K, C]: which places are in use."""
+    used: np.ndarray = np.arange(sticks.use.shape[1]) < sticks.size[:, None]
+    return used
+
+
+def with_room(sticks: Sticks, entries_each: int, words: int) -> Sticks:
+    """The sticks with room for so many entries in a topic and so many words."""
+    topics, room = sticks.use.shape
+    if words > len(sticks.position):
+        grown = new_positions(max(words, len(sticks.position) * 3 // 2), topics)
+        grown[: len(sticks.position)] = sticks.position
+        sticks = sticks._replace(position=grown)
+    if entries_each > room:
+        more = max(entries_each, room * 3 // 2) - room
+        parts: list[Any] = [np.pad(part, ((0, 0), (0, more))) for part in (sticks.words, sticks.use, sticks.rest)]
+        sticks = sticks._replace(words=parts[0], use=parts[1], rest=parts[2])
+    return sticks
+
+
+def place(sticks: Sticks) -> None:
+    """Write the positions of all entries."""
+    sticks.position[:] = -1
+    for k, size in enumerate(sticks.size):
+        sticks.position[sticks.words[k, :size], k] = np.arange(size)
+
+
+def expectations(state: InfvocState, kernel: object) -> tuple[FloatArray, FloatArray]:
+    """(float64[K, C], float64[K]): of each entry and of what each stick has left."""
+    weight, left = np.empty(state.sticks.use.shape), np.empty(len(state.sticks.size))
+    over_slices(len(left), state.threads, lambda first, last, thread: kernel(first, last, state.sticks, weight, left))  # type: ignore[operator]
+    return weight, left
+
+
+def reorder(state: InfvocState) -> None:
+    """Each topic's words by rank score, the first T of them; words that no topic has any more leave the vocabulary."""
+    sticks, words = state.sticks, state.vocabulary.words
+    for k, size in enumerate(sticks.size):
+        score = state.base[sticks.words[k, :size]] * sticks.use[k, :size]
+        order = np.argsort(-score, kind="stable")[: state.settings.truncation]
+        for part in (sticks.words, sticks.use, sticks.rest):
+            part[k, : len(order)] = part[k, order]
+        sticks.size[k] = len(order)
+    kept = np.zeros(len(words), bool)
+    kept[sticks.words[entries(sticks)]] = True
+    if not kept.all():
+        numbers = np.cumsum(kept) - 1
+        sticks.words[:] = np.where(entries(sticks), numbers[sticks.words], 0)
+        state.vocabulary = Vocabulary((word for word, stays in zip(words, kept, strict=True) if stays), sys.maxsize)
+        state.base = state.base[: len(words)][kept]
+        state.sticks = sticks._replace(position=new_positions(len(state.vocabulary), len(sticks.size)))
+    place(state.sticks)
