@@ -1,15 +1,13 @@
 """Rows of counts for SparseLDA: one whole number an entry, ``count << bits | topic``, in descending order.
 
-The order is a function of the counts, so a row has the same bits however it was reached. ``lengths[v]`` is how many entries word v's
-row has,
-from ``begin`` on; there is room behind them for as many as it can come to have.
+The order is a function of the counts, so a row has the same bits however it was reached. ``lengths[v]`` is how many entries word v's row
+has, from ``begin`` on. Behind them is room for as many as it can come to have, in whole blocks (:mod:`model.kernels.row_sums`), where
+no entry has tokens.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from model.kernels.jit import inlined
 
@@ -21,44 +19,6 @@ def place(own: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
     while at < begin + length and (own[at] & mask) != topic:
         at += 1
     return at
-
-
-@inlined
-def held_sum(coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
-    """Sum of coef times count over a held row, in four lanes: entry i is in lane i % 4."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = begin + ((end - begin) & ~3)
-    for at in range(begin, whole, 4):
-        a += coef[np.uintp(topics[at])] * counts[at]
-        b += coef[np.uintp(topics[at + 1])] * counts[at + 1]
-        c += coef[np.uintp(topics[at + 2])] * counts[at + 2]
-        d += coef[np.uintp(topics[at + 3])] * counts[at + 3]
-    if whole < end:
-        a += coef[np.uintp(topics[whole])] * counts[whole]
-    if whole + 1 < end:
-        b += coef[np.uintp(topics[whole + 1])] * counts[whole + 1]
-    if whole + 2 < end:
-        c += coef[np.uintp(topics[whole + 2])] * counts[whole + 2]
-    return (a + b) + (c + d)
-
-
-@inlined
-def own_sum(coef: Any, own: Any, begin: Any, end: Any, mask: Any, bits: Any) -> Any:
-    """The same over a packed row."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = begin + ((end - begin) & ~3)
-    for at in range(begin, whole, 4):
-        a += coef[np.uintp(own[at] & mask)] * (own[at] >> bits)
-        b += coef[np.uintp(own[at + 1] & mask)] * (own[at + 1] >> bits)
-        c += coef[np.uintp(own[at + 2] & mask)] * (own[at + 2] >> bits)
-        d += coef[np.uintp(own[at + 3] & mask)] * (own[at + 3] >> bits)
-    if whole < end:
-        a += coef[np.uintp(own[whole] & mask)] * (own[whole] >> bits)
-    if whole + 1 < end:
-        b += coef[np.uintp(own[whole + 1] & mask)] * (own[whole + 1] >> bits)
-    if whole + 2 < end:
-        c += coef[np.uintp(own[whole + 2] & mask)] * (own[whole + 2] >> bits)
-    return (a + b) + (c + d)
 
 
 @inlined

@@ -24,17 +24,40 @@ import numpy as np
 
 from model.kernels.gibbs2 import longest_of
 from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.packed import held_sum, less, more, own_sum
+from model.kernels.packed import less, more
 from model.kernels.random import INFERENCE, fill_uniforms
+from model.kernels.row_sums import packed_sum, pair_sum, prefetch
+
+
+# A row is asked for so many tokens before it is used.
+AHEAD = 2
+
+
+@inlined
+def _document_sum(start: Any, counts: Any, strength: Any, inverse: Any) -> Any:
+    """r without B(w), of sixteen topics, in four lanes."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for t in range(start, start + 16, 4):
+        a += counts[t] * (strength[t] * inverse[t])
+        b += counts[t + 1] * (strength[t + 1] * inverse[t + 1])
+        c += counts[t + 2] * (strength[t + 2] * inverse[t + 2])
+        d += counts[t + 3] * (strength[t + 3] * inverse[t + 3])
+    return (a + b) + (c + d)
 
 
 @inlined
 def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, strength: Any, inverse: Any) -> Any:
     """The topic at ``x`` in [0, r + s), both without B(w)."""
-    found = 0
+    found, start, total = 0, 0, 0.0
     if x < r:
-        total = 0.0
-        for t in range(alpha.shape[0]):
+        # A document has few of all topics: sixteen at a time are passed by.
+        while start + 16 <= alpha.shape[0]:
+            block = _document_sum(start, counts, strength, inverse)
+            if total + block > x:
+                break
+            total += block
+            start += 16
+        for t in range(start, alpha.shape[0]):
             if counts[t] > 0:
                 found = t
                 total += counts[t] * (strength[t] * inverse[t])
@@ -55,10 +78,11 @@ def _from_held(x: Any, coef: Any, held_topics: Any, held_counts: Any, begin: Any
     """The topic at ``x`` among a word's held counts; -1 where it has none."""
     found, total = -1, 0.0
     for at in range(begin, end):
-        found = held_topics[at]
-        total += coef[found] * held_counts[at]
-        if total > x:
-            break
+        if held_counts[at] > 0.0:
+            found = held_topics[at]
+            total += coef[found] * held_counts[at]
+            if total > x:
+                break
     return found
 
 
@@ -105,11 +129,11 @@ def document_pass(
         tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
         alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. inverse, coef: float64[T], scratch.
         strength: float64[T], s_t. base: float64[V], B(w).
-        held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts.
+        held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts, with zeros up to a whole block.
         own_offsets: int64[V + 1], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
         uniforms: float64[>= n].
     """
-    mask, r, s = (1 << bits) - 1, 0.0, 0.0
+    r, s = 0.0, 0.0
     for t in range(alpha.shape[0]):
         inverse[t] = 1.0 / (totals[t] + own_totals[t])
         coef[t] = (alpha[t] + counts[t]) * inverse[t]
@@ -118,6 +142,8 @@ def document_pass(
     for i in range(tokens.shape[0]):
         v, old, out_r, out_s, was, kept = tokens[i], -1, r, s, 0.0, 0.0
         begin, held_begin, held_end = own_offsets[v], held_offsets[v], held_offsets[v + 1]
+        if i + AHEAD < tokens.shape[0]:
+            prefetch(own, own_offsets[tokens[i + AHEAD]])
         if not first:
             old = states[i]
             was, kept = inverse[old], coef[old]
@@ -127,8 +153,8 @@ def document_pass(
             coef[old] = (alpha[old] + counts[old]) * inverse[old]
             out_r += strength[old] * (counts[old] * inverse[old] - (counts[old] + 1) * was)
             out_s += strength[old] * (alpha[old] * (inverse[old] - was))
-        held = held_sum(coef, held_topics, held_counts, held_begin, held_end)
-        q = held + own_sum(coef, own, begin, begin + lengths[v], mask, bits)
+        held = pair_sum(coef, held_topics, held_counts, held_begin, held_end) if held_begin < held_end else 0.0
+        q = held + packed_sum(coef, own, begin, begin + lengths[v], bits)
         if not first:
             q -= coef[old]
         x = uniforms[i] * (q + base[v] * (out_r + out_s))
@@ -189,51 +215,3 @@ def pass_over(
             tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, strength, base,
             held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
         )  # fmt: skip
-
-
-@kernel
-def sample_document(
-    tokens: Any,
-    rows: Any,
-    offsets: Any,
-    topics: Any,
-    counts: Any,
-    totals: Any,
-    alpha: Any,
-    strength: Any,
-    base: Any,
-    bits: Any,
-    sweeps: Any,
-    kept: Any,
-    key0: Any,
-    key1: Any,
-) -> Any:
-    """A document alone: :func:`model.kernels.gibbs3.sample_document` with sparse rows, the model's in descending order of their counts.
-
-    Returns:
-        int64[T]: n_td, summed over the states after the last ``kept`` passes.
-    """
-    n, t_count, v_count = tokens.shape[0], alpha.shape[0], rows.shape[0]
-    own_offsets, held_offsets = np.zeros(v_count + 1, np.int64), np.zeros(v_count + 1, np.int64)
-    for i in range(n):
-        own_offsets[tokens[i] + 1] += 1
-    for v in range(v_count):
-        own_offsets[v + 1] = own_offsets[v] + min(own_offsets[v + 1], t_count)
-        held_offsets[v + 1] = held_offsets[v] + offsets[rows[v] + 1] - offsets[rows[v]]
-    held_topics, held_counts = np.empty(held_offsets[-1], np.int32), np.empty(held_offsets[-1])
-    for v in range(v_count):
-        shift = offsets[rows[v]] - held_offsets[v]
-        for at in range(held_offsets[v], held_offsets[v + 1]):
-            held_topics[at], held_counts[at] = topics[at + shift], counts[at + shift]
-    own, lengths = np.zeros(own_offsets[-1], np.int64), np.zeros(v_count, np.int32)
-    in_document, result, own_totals = np.zeros(t_count, np.int64), np.zeros(t_count, np.int64), np.zeros(t_count, np.int64)
-    states, uniforms, inverse, coef = np.zeros(n, np.int32), np.empty(n), np.empty(t_count), np.empty(t_count)
-    for sweep in range(sweeps + 1):
-        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
-        document_pass(
-            tokens, states, in_document, sweep == 0, alpha, totals, own_totals, inverse, coef, strength, base,
-            held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
-        )  # fmt: skip
-        if sweep > sweeps - kept:
-            result += in_document
-    return result
