@@ -16,11 +16,36 @@ def held_descending(counts):
 
 
 def row_sum(coef, entries):
-    """Entry i is added in lane i % 4."""
-    lanes = [0.0] * 4
+    """Entry i is added in lane i % 8; then halves are added to halves."""
+    lanes = [0.0] * 8
     for i, (t, n) in enumerate(entries):
-        lanes[i % 4] += coef[t] * n
-    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+        lanes[i % 8] += coef[t] * n
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [a + b for a, b in zip(lanes[:half], lanes[half:], strict=True)]
+    return lanes[0]
+
+
+def from_prior(x, r, n_d, alpha, share):
+    """The topic at x in [0, r + s): a document's topics are passed by sixteen at a time."""
+    start, total, new = 0, 0.0, 0
+    if x < r:
+        while start + 16 <= len(alpha):
+            lanes = [0.0] * 4
+            for t in range(start, start + 16):
+                lanes[t % 4] += n_d[t] * share[t]
+            block = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+            if total + block > x:
+                break
+            total, start = total + block, start + 16
+        entries = [(t, n_d[t] * share[t]) for t in range(start, len(alpha)) if n_d[t]]
+    else:
+        total, entries = r, [(t, alpha[t] * share[t]) for t in range(len(alpha))]
+    for t, part in entries:
+        total, new = total + part, t
+        if total > x:
+            break
+    return new
 
 
 def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
@@ -62,15 +87,12 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     total = at_held
                     left = [(t, n - (t == old and bug != "token not taken out of q")) for t, n in descending(own[v])]
                     entries = [(t, coef[t] * n) for t, n in left if n > 0]
-                if not entries:
-                    x = (x - q) / weight
-                    entries = [(t, n_d[t] * (strength[t] * inverse[t])) for t in topics if n_d[t]] if x < out_r else []
-                    if not entries:
-                        total, entries = out_r, [(t, alpha[t] * (strength[t] * inverse[t])) for t in topics]
                 for t, part in entries:
                     total, new = total + part, t
                     if total > x:
                         break
+                if not entries:
+                    new = from_prior((x - q) / weight, out_r, n_d, alpha, [strength[t] * inverse[t] for t in topics])
                 own_totals[new] += 1
                 n_d[new] += 1
                 if new == old:
@@ -87,3 +109,60 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                 own[v][new] += 1
                 states[d][i] = new
     return states, np.array(counts)
+
+
+def slow_alone(snapshot, rows, text, sweeps, kept, uniforms):
+    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a list of [topic, count, is the model's]."""
+    topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
+    table = [[[t, n, True] for t, n in held_descending(row)] for row in snapshot.rows(rows).tolist()]
+    totals, alpha, base = snapshot.normalisers.tolist(), snapshot.alpha.tolist(), snapshot.prior.base[rows].tolist()
+    n_d, where, result = [0] * len(alpha), [None] * len(text), np.zeros(len(alpha), np.int64)
+    for sweep in range(sweeps + 1):
+        inverse = [1.0 / (totals[t] + n_d[t]) for t in topics]
+        coef, r, s = [(alpha[t] + n_d[t]) * inverse[t] for t in topics], 0.0, 0.0
+        for t in topics:
+            r += n_d[t] * (strength[t] * inverse[t])
+            s += alpha[t] * (strength[t] * inverse[t])
+
+        def count(t, step):
+            was = inverse[t]
+            n_d[t] += step
+            inverse[t] = 1.0 / (totals[t] + n_d[t])
+            coef[t] = (alpha[t] + n_d[t]) * inverse[t]
+            return strength[t] * (n_d[t] * inverse[t] - (n_d[t] - step) * was), strength[t] * (alpha[t] * (inverse[t] - was))
+
+        for i, (v, u) in enumerate(zip(text, uniforms[sweep], strict=True)):
+            row, out_r, out_s, old = table[v], r, s, None
+            if sweep:
+                old = where[i][0]
+                before = inverse[old], coef[old]
+                where[i][1] -= 1
+                more_r, more_s = count(old, -1)
+                out_r, out_s = r + more_r, s + more_s
+            q = row_sum(coef, [entry[:2] for entry in row])
+            x, total, entry = u * (q + base[v] * (out_r + out_s)), 0.0, None
+            for each in row if x < q else ():
+                if each[1] > 0:
+                    total, entry = total + coef[each[0]] * each[1], each
+                    if total > x:
+                        break
+            if entry is None:
+                t = from_prior((x - q) / base[v], out_r, n_d, alpha, [strength[t] * inverse[t] for t in topics])
+                entry = next((each for each in row if each[0] == t), None)
+                if entry is None:
+                    entry = next((each for each in row if not each[2] and each[1] == 0), None)
+                    if entry is None:
+                        entry = [t, 0, False]
+                        row.append(entry)
+                    entry[0] = t
+            entry[1] += 1
+            where[i] = entry
+            if entry[0] == old:
+                n_d[old] += 1
+                inverse[old], coef[old] = before
+            else:
+                more_r, more_s = count(entry[0], 1)
+                r, s = out_r + more_r, out_s + more_s
+        if sweep > sweeps - kept:
+            result += np.array(n_d)
+    return result

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from model.inference.base import known_tokens
 from model.inference.settings import Sampler
 from model.kernels import gibbs2, sparse
 from model.kernels.gibbs3 import dense_rows
+from model.kernels.row_sums import LANES
+from model.packed_counts import PackedCounts
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -34,7 +36,6 @@ from model.snapshot import Snapshot
 SPARSE_FROM = 8
 # Far above the number of any document: each corpus has uniforms of its own.
 APART = 1 << 40
-_SMALL = 2**31
 
 
 @dataclass(eq=False)
@@ -125,43 +126,30 @@ class DenseSampler:
 
 
 class SparseSampler:
-    """SparseLDA: :mod:`model.kernels.sparse`. A word's row has room for as many topics as it has tokens in the corpora."""
+    """SparseLDA: :mod:`model.kernels.sparse`."""
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]) -> None:
-        topics = snapshot.topic_count
         frequency = sum((np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora), np.zeros(len(rows), np.int64))
-        self._bits = topic_bits(topics)
-        small = int(frequency.max(initial=0) + 1) << self._bits < _SMALL
-        self._own_offsets = np.concatenate([[0], np.cumsum(np.minimum(frequency, topics))]).astype(np.int64)
-        self._own: Any = np.zeros(int(self._own_offsets[-1]), np.int32 if small else np.int64)
-        self._lengths = np.zeros(len(rows), np.int32)
+        self._own = PackedCounts(frequency, snapshot.topic_count)
         self._held = _held_rows(snapshot, rows)
-        self._totals, self._own_totals = snapshot.normalisers, np.zeros(topics, np.int64)
+        self._totals, self._own_totals = snapshot.normalisers, np.zeros(snapshot.topic_count, np.int64)
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        own = self._own_offsets, self._own, self._lengths, self._bits
-        counts = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held, *own
+        counts = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held, *self._own.rows
         documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
         sparse.pass_over(*documents, *counts, first, corpus.number, sweep, *self._keys)
 
     def forget_model(self) -> None:
-        offsets = np.zeros(len(self._lengths) + 1, np.int64)
-        self._held = offsets, np.zeros(0, np.int32), np.zeros(0)
+        self._held = no_rows(len(self._base))
         self._totals = self._strength
 
     def counts(self) -> IntArray:
-        dense = np.zeros((len(self._lengths), len(self._totals)), np.int32)
-        for v, (begin, length) in enumerate(zip(self._own_offsets[:-1], self._lengths, strict=True)):
-            entries = self._own[begin : begin + length]
-            dense[v, entries & ((1 << self._bits) - 1)] = entries >> self._bits
+        dense = np.zeros((len(self._base), len(self._totals)), np.int32)
+        words, topics, counts = self._own.triples()
+        dense[words, topics] = counts
         return dense
-
-
-def topic_bits(topics: int) -> int:
-    """How many bits a topic's number takes."""
-    return max((topics - 1).bit_length(), 1)
 
 
 def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
@@ -171,10 +159,18 @@ def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
     return snapshot.topics[order], snapshot.counts[order]
 
 
+def no_rows(words: int) -> tuple[LongArray, IntArray, FloatArray]:
+    """(offsets, topics, counts) of words that a model has no counts of."""
+    return np.zeros(words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+
+
 def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
-    """(offsets, topics, counts) of some of the model's rows, descending."""
-    topics, counts = descending(snapshot)
+    """(offsets, topics, counts) of some of the model's rows, descending, each in whole blocks."""
+    from_topics, from_counts = descending(snapshot)
     lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.arange(offsets[-1]) + np.repeat(snapshot.offsets[rows] - offsets[:-1], lengths)
-    return offsets, topics[at], counts[at]
+    offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    into, source = within + np.repeat(offsets[:-1], lengths), within + np.repeat(snapshot.offsets[rows], lengths)
+    topics, counts = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1])
+    topics[into], counts[into] = from_topics[source], from_counts[source]
+    return offsets, topics, counts

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from model.inference.base import PublishedModel, from_counts, known_tokens, mixture_of, register
-from model.inference.corpus import descending, is_sparse, topic_bits
+from model.inference.corpus import descending, is_sparse
 from model.inference.settings import InferenceSettings
-from model.kernels import gibbs3, random, sparse
+from model.kernels import alone, gibbs3, random
 from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
 
 
@@ -23,13 +23,13 @@ class PreparedGibbs3:
 
     Attributes:
         rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
-        bits: of a topic's number for the sparse sampler, 0 for the dense one.
+        sparse: whether the sampler is.
     """
 
     settings: InferenceSettings
     published: PublishedModel
     rows: tuple[IntArray, FloatArray]
-    bits: int
+    sparse: bool
 
 
 @register("gibbs3")
@@ -42,9 +42,8 @@ class Gibbs3:
 
     def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
-        packed = is_sparse(settings.sampler, snapshot.topic_count)
-        rows = descending(snapshot) if packed else (snapshot.topics, snapshot.counts)
-        return PreparedGibbs3(settings, published, rows, topic_bits(snapshot.topic_count) if packed else 0)
+        sparse = is_sparse(settings.sampler, snapshot.topic_count)
+        return PreparedGibbs3(settings, published, descending(snapshot) if sparse else (snapshot.topics, snapshot.counts), sparse)
 
     def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         return [self._infer(prepared, document) for document in documents]
@@ -55,11 +54,8 @@ class Gibbs3:
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         prior = snapshot.prior.strength, snapshot.prior.base[rows]
         held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
-        passes = settings.sweeps, settings.kept, key0, key1
-        if prepared.bits:
-            counts = sparse.sample_document(tokens, *held, prepared.bits, *passes)
-        else:
-            counts = gibbs3.sample_document(tokens, *held, *passes)
+        sample_document = alone.sample_document if prepared.sparse else gibbs3.sample_document
+        counts = sample_document(tokens, *held, settings.sweeps, settings.kept, key0, key1)
         proportions = from_counts(counts / settings.kept, snapshot.alpha)
         return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
 

@@ -20,6 +20,8 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from model.kernels.jit import inlined
+
 LANES = 8
 
 _DOUBLE, _INT, _I32, _BYTES = ir.DoubleType(), ir.IntType(64), ir.IntType(32), ir.IntType(8).as_pointer()
@@ -28,8 +30,9 @@ _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 _READ, _NEAR, _DATA = 0, 3, 1
 
 
+@inlined
 def whole(entries: Any) -> Any:
-    """Room for so many entries in whole blocks; for arrays too."""
+    """Room for so many entries in whole blocks."""
     return (entries + (LANES - 1)) // LANES * LANES
 
 

@@ -46,7 +46,7 @@ def _document_sum(start: Any, counts: Any, strength: Any, inverse: Any) -> Any:
 
 
 @inlined
-def _from_prior(x: Any, r: Any, counts: Any, alpha: Any, strength: Any, inverse: Any) -> Any:
+def from_prior(x: Any, r: Any, counts: Any, alpha: Any, strength: Any, inverse: Any) -> Any:
     """The topic at ``x`` in [0, r + s), both without B(w)."""
     found, start, total = 0, 0, 0.0
     if x < r:
@@ -117,7 +117,7 @@ def document_pass(
     held_offsets: Any,
     held_topics: Any,
     held_counts: Any,
-    own_offsets: Any,
+    begins: Any,
     own: Any,
     lengths: Any,
     bits: Any,
@@ -130,7 +130,7 @@ def document_pass(
         alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. inverse, coef: float64[T], scratch.
         strength: float64[T], s_t. base: float64[V], B(w).
         held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts, with zeros up to a whole block.
-        own_offsets: int64[V + 1], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
+        begins: int64[V], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
         uniforms: float64[>= n].
     """
     r, s = 0.0, 0.0
@@ -141,9 +141,9 @@ def document_pass(
         s += alpha[t] * (strength[t] * inverse[t])
     for i in range(tokens.shape[0]):
         v, old, out_r, out_s, was, kept = tokens[i], -1, r, s, 0.0, 0.0
-        begin, held_begin, held_end = own_offsets[v], held_offsets[v], held_offsets[v + 1]
+        begin, held_begin, held_end = begins[v], held_offsets[v], held_offsets[v + 1]
         if i + AHEAD < tokens.shape[0]:
-            prefetch(own, own_offsets[tokens[i + AHEAD]])
+            prefetch(own, begins[tokens[i + AHEAD]])
         if not first:
             old = states[i]
             was, kept = inverse[old], coef[old]
@@ -165,7 +165,7 @@ def document_pass(
             new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
         if new < 0:
             # Also where rounding left a q without a topic.
-            new = _from_prior((x - q) / base[v], out_r, counts, alpha, strength, inverse)
+            new = from_prior((x - q) / base[v], out_r, counts, alpha, strength, inverse)
         own_totals[new] += 1
         counts[new] += 1
         if new == old:
@@ -196,7 +196,7 @@ def pass_over(
     held_offsets: Any,
     held_topics: Any,
     held_counts: Any,
-    own_offsets: Any,
+    begins: Any,
     own: Any,
     lengths: Any,
     bits: Any,
@@ -213,5 +213,5 @@ def pass_over(
         fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
         document_pass(
             tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, strength, base,
-            held_offsets, held_topics, held_counts, own_offsets, own, lengths, bits, uniforms,
+            held_offsets, held_topics, held_counts, begins, own, lengths, bits, uniforms,
         )  # fmt: skip
