@@ -21,6 +21,7 @@ Choice = Literal["uniform", "decayed", "newest"]
 Unit = Literal["document", "token"]
 InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
+Sampler = Literal["auto", "dense", "sparse"]
 Remainder = Literal["stick", "mass", "share"]
 
 
@@ -108,7 +109,8 @@ class LearnerSettings(_Settings):
         word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.strings`); without any, those of
             the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
-        sweeps: of ``batch-gibbs``, at each publication.
+        sweeps: of ``batch-gibbs``, at each publication. sampler: of the same: ``dense`` weighs every topic, ``sparse`` (SparseLDA) those of
+            the word and the document; the law is the same, the draws are not. ``auto`` chooses by the number of topics.
 
     Of the variational learners (:mod:`model.learners.variational`), whose ``vocabulary`` may also be ``null``, ``dict``, ``dict-hash`` or
     ``full-hash`` (:mod:`model.learners.fixed_words`):
@@ -149,6 +151,7 @@ class LearnerSettings(_Settings):
     word_list: tuple[str, ...] = field(default=(), repr=False)
     evidence_window: int = 20
     sweeps: int = 200
+    sampler: Sampler = "auto"
     kappa: float = 0.6
     tau0: float = 64.0
     stream_documents: int = 0
@@ -196,6 +199,7 @@ class LearnerSettings(_Settings):
         _one_of("--rejuvenation_choice", self.choice, get_args(Choice))
         _one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
         _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
+        _one_of("--sampler", self.sampler, get_args(Sampler))
         _one_of("--remainder", self.remainder, get_args(Remainder))
         # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between machines.
         _one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))

@@ -97,7 +97,7 @@ def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
         burn_in=given.inference_burn_in,
         average=given.inference_from == "average",
         learn_alpha=given.learn_alpha,
-        sampler=given.sampler,
+        sampler=given.inference_sampler,
         iterations=given.variational_iterations,
         tolerance=given.variational_tolerance,
         repeats=given.hybrid_repeats,

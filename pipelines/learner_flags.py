@@ -31,6 +31,7 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--max_words", "max_words", "size of the growing vocabulary; part of the prior, so it never changes in mid-stream"),
     ("--evidence_window", "evidence_window", "islands are compared by their evidence over so many minibatches"),
     ("--sweeps", "sweeps", "of batch-gibbs, at each publication"),
+    ("--sampler", "sampler", "of batch-gibbs: dense, sparse (SparseLDA), or auto, by the number of topics"),
     ("--kappa", "kappa", "fixvoc, infvoc: minibatch i has the step size (tau0 + i)^-kappa"),
     ("--tau0", "tau0", "the larger, the less early minibatches count"),
     ("--stream_documents", "stream_documents", "fixvoc, infvoc: D, documents in the whole stream; 0: as many as there were so far"),

@@ -185,7 +185,9 @@ class InferenceOptions(PipelineOptions):
             help="proportions are averaged over the states after the burn-in, or come from the last one",
         )
         parser.add_argument("--learn_alpha", action="store_true", help="gibbs1, gibbs2: fit alpha to the documents during the burn-in")
-        parser.add_argument("--sampler", default=default.sampler, help="Gibbs: dense, sparse (SparseLDA), or auto, by the number of topics")
+        parser.add_argument(
+            "--inference_sampler", default=default.sampler, help="Gibbs: dense, sparse (SparseLDA), or auto, by the number of topics"
+        )
         parser.add_argument(
             "--variational_iterations", type=values.whole, default=default.iterations, help="at most so many for each document"
         )

@@ -111,6 +111,15 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     return states, np.array(counts)
 
 
+def recounted(t, step, n_d, inverse, coef, totals, alpha, strength):
+    """A token of the document joins or leaves a topic: how r and s change."""
+    was = inverse[t]
+    n_d[t] += step
+    inverse[t] = 1.0 / (totals[t] + n_d[t])
+    coef[t] = (alpha[t] + n_d[t]) * inverse[t]
+    return strength[t] * (n_d[t] * inverse[t] - (n_d[t] - step) * was), strength[t] * (alpha[t] * (inverse[t] - was))
+
+
 def slow_alone(snapshot, rows, text, sweeps, kept, uniforms):
     """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a list of [topic, count, is the model's]."""
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
@@ -123,21 +132,13 @@ def slow_alone(snapshot, rows, text, sweeps, kept, uniforms):
         for t in topics:
             r += n_d[t] * (strength[t] * inverse[t])
             s += alpha[t] * (strength[t] * inverse[t])
-
-        def count(t, step):
-            was = inverse[t]
-            n_d[t] += step
-            inverse[t] = 1.0 / (totals[t] + n_d[t])
-            coef[t] = (alpha[t] + n_d[t]) * inverse[t]
-            return strength[t] * (n_d[t] * inverse[t] - (n_d[t] - step) * was), strength[t] * (alpha[t] * (inverse[t] - was))
-
         for i, (v, u) in enumerate(zip(text, uniforms[sweep], strict=True)):
             row, out_r, out_s, old = table[v], r, s, None
             if sweep:
                 old = where[i][0]
                 before = inverse[old], coef[old]
                 where[i][1] -= 1
-                more_r, more_s = count(old, -1)
+                more_r, more_s = recounted(old, -1, n_d, inverse, coef, totals, alpha, strength)
                 out_r, out_s = r + more_r, s + more_s
             q = row_sum(coef, [entry[:2] for entry in row])
             x, total, entry = u * (q + base[v] * (out_r + out_s)), 0.0, None
@@ -161,7 +162,7 @@ def slow_alone(snapshot, rows, text, sweeps, kept, uniforms):
                 n_d[old] += 1
                 inverse[old], coef[old] = before
             else:
-                more_r, more_s = count(entry[0], 1)
+                more_r, more_s = recounted(entry[0], 1, n_d, inverse, coef, totals, alpha, strength)
                 r, s = out_r + more_r, out_s + more_s
         if sweep > sweeps - kept:
             result += np.array(n_d)

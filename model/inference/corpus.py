@@ -142,7 +142,7 @@ class SparseSampler:
         sparse.pass_over(*documents, *counts, first, corpus.number, sweep, *self._keys)
 
     def forget_model(self) -> None:
-        self._held = no_rows(len(self._base))
+        self._held = sparse.no_rows(len(self._base))
         self._totals = self._strength
 
     def counts(self) -> IntArray:
@@ -157,11 +157,6 @@ def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
     words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     order = np.lexsort((snapshot.topics, -snapshot.counts, words))
     return snapshot.topics[order], snapshot.counts[order]
-
-
-def no_rows(words: int) -> tuple[LongArray, IntArray, FloatArray]:
-    """(offsets, topics, counts) of words that a model has no counts of."""
-    return np.zeros(words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
 
 
 def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:

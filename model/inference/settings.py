@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from model.errors import OptionError
-
-Sampler = Literal["auto", "dense", "sparse"]
+from model.settings import Sampler
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class InferenceSettings:
             most = max(self.sweeps - 1, 0)
             raise OptionError("--inference_burn_in", self.burn_in, f"0 to {most}, below --inference_sweeps", "Correct the value.")
         if self.sampler not in get_args(Sampler):
-            raise OptionError("--sampler", self.sampler, "one of " + ", ".join(get_args(Sampler)), "Correct the spelling.")
+            raise OptionError("--inference_sampler", self.sampler, "one of " + ", ".join(get_args(Sampler)), "Correct the spelling.")
         if not self.tolerance > 0:
             raise OptionError("--variational_tolerance", self.tolerance, "a number above 0", "Give for example 1e-4.")
 

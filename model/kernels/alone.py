@@ -1,8 +1,8 @@
-"""SparseLDA for one document beside a model's counts: what :mod:`model.kernels.gibbs3` draws from, at the cost of :mod:`model.kernels.sparse`.
+"""SparseLDA for one document beside a model's counts: the law of :mod:`model.kernels.gibbs3`, at the cost of the topics that there are.
 
 The buckets q, r and s are those of :mod:`model.kernels.sparse`. What is different comes from the document being alone:
 
-* its words' rows are copied, a few kilobytes, and its own tokens are counted right into the copies; nothing of it stays for the next document;
+* its words' rows are copied, and its own tokens are counted right into the copies; nothing of it stays for the next document;
 * an entry never moves within its row, so each token remembers where its topic is, and is taken out without a search. Rows begin in the
   descending order of the model's counts, which the document's own hardly change, so a walk through q still ends early;
 * its tokens in a topic, n_td, are also what it adds to the topic's total.

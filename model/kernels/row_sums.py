@@ -1,7 +1,7 @@
 """What a visit of SparseLDA spends most of its time on: a word's row times the topics' coefficients, and waiting for that row.
 
-:func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row (:mod:`model.kernels.packed`), :func:`pair_sum` the same
-where topics and counts lie in two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
+:func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row (:mod:`model.kernels.packed`), :func:`pair_sum`
+the same where topics and counts lie in two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
 :mod:`model.kernels.draw`: numba widens each entry to 64 bits, and then neither the shift nor the conversion is done for several at once.
 
 So rows begin at multiples of eight and have room for whole blocks, and an entry behind the end must have a topic that exists and

@@ -28,7 +28,6 @@ from model.kernels.packed import less, more
 from model.kernels.random import INFERENCE, fill_uniforms
 from model.kernels.row_sums import packed_sum, pair_sum, prefetch
 
-
 # A row is asked for so many tokens before it is used.
 AHEAD = 2
 
@@ -215,3 +214,8 @@ def pass_over(
             tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, strength, base,
             held_offsets, held_topics, held_counts, begins, own, lengths, bits, uniforms,
         )  # fmt: skip
+
+
+def no_rows(words: int) -> tuple[Any, Any, Any]:
+    """Held rows, (offsets, topics, counts), of words that have no held counts."""
+    return np.zeros(words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)

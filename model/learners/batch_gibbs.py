@@ -3,6 +3,9 @@
 It keeps every document in an initial batch that never ends. A snapshot is what P chains of ``sweeps`` sweeps over all documents so far come
 to, the best by its joint probability. Each snapshot starts from nothing, so it is a function of the documents alone. Its state
 grows with the stream.
+
+The chains are particles that never meet (``--sampler=dense``), or, where topics are many, chains of their own on packed counts
+(``sparse``, :mod:`model.learners.sparse_chains`).
 """
 
 from __future__ import annotations
@@ -10,10 +13,20 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+import numpy as np
+
 from model.errors import OptionError
+from model.evaluation.nmi import nmi
 from model.learners.base import register
 from model.learners.particle_filter import ParticleFilter
+from model.learners.sparse_chains import SparseChain, best_chain
+from model.learners.stepping import ParticleState, make_room
+from model.scaled import Scaled
 from model.settings import LearnerSettings
+from model.snapshot import Snapshot, TopicWordPrior
+
+# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
+SPARSE_FROM = 8
 
 
 @register("batch-gibbs")
@@ -34,3 +47,54 @@ class BatchGibbs(ParticleFilter):
             initial_sweeps=settings.sweeps,
             initial_choice="posterior",
         )
+
+    def snapshot(self, state: ParticleState) -> Snapshot:
+        if not is_sparse(state.settings):
+            return super().snapshot(state)
+        settings, known = state.settings, len(state.vocabulary)
+        words, topics, counts = _chain(state).counts.triples()
+        return Snapshot(
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=state.prior.alpha[: settings.topics].copy(),
+            prior=TopicWordPrior.flat(state.prior.a, settings.prior_words, known, settings.topics),
+            words=tuple(state.vocabulary.words),
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(words, minlength=known))]).astype(np.int64),
+            topics=topics.astype(np.int32),
+            counts=counts.astype(np.float64),
+        )
+
+    def standing(self, state: ParticleState) -> tuple[Scaled, float | None]:
+        if not is_sparse(state.settings):
+            return super().standing(state)
+        chain, labels = _chain(state), [label for _, label in state.waiting or ()]
+        labelled = [d for d, label in enumerate(labels) if label is not None]
+        if not labelled:
+            return chain.joint, None
+        return chain.joint, nmi([labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist())
+
+
+def is_sparse(settings: LearnerSettings) -> bool:
+    """Whether these settings mean chains on packed counts."""
+    return settings.sampler == "sparse" or (settings.sampler == "auto" and settings.topics >= SPARSE_FROM)
+
+
+def _chain(state: ParticleState) -> SparseChain:
+    """What the documents so far come to."""
+    settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
+    if state.chain is None or len(state.chain.in_documents) != len(documents):
+        make_room(state, 0, 0, 0)
+        state.chain = best_chain(
+            documents,
+            state.prior.alpha[: settings.topics].copy(),
+            state.prior.a,
+            state.prior.base[: len(state.vocabulary)],
+            settings.chains,
+            settings.initial_sweeps,
+            settings.seed,
+            state.key,
+            state.threads,
+        )
+    return state.chain

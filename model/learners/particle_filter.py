@@ -89,19 +89,24 @@ class ParticleFilter:
         recent = Scaled(0.5, 1)
         for evidence in state.recent:
             recent = recent * evidence
-        settled_state = settled(state)
-        best = best_particle(settled_state.cloud)
+        posterior, in_sample = self.standing(state)
         return Summary(
             evidence=recent,
-            posterior=joint(settled_state.cloud, best),
+            posterior=posterior,
             documents=state.documents + len(state.waiting or ()),
             tokens=state.tokens + sum(len(tokens) for tokens, _ in state.waiting or ()),
             words=len(state.vocabulary),
             log_evidence=state.evidence.log(),
             scored_tokens=state.scored,
             ess=float(state.meeting.ess[0]),
-            in_sample_nmi=_in_sample(settled_state, best),
+            in_sample_nmi=in_sample,
         )
+
+    def standing(self, state: ParticleState) -> tuple[Scaled, float | None]:
+        """P(w, z) of the best particle, and the nMI of its topics with the labels; None where there are none."""
+        state = settled(state)
+        best = best_particle(state.cloud)
+        return joint(state.cloud, best), _in_sample(state, best)
 
     def witness(self, state: ParticleState) -> bytes:
         cloud = state.cloud

@@ -29,6 +29,7 @@ from model.kernels.random import FIRST_PASS, MOVE, stream_key
 from model.kernels.resampling import SCHEMES
 from model.learners.cloud import ROWS_AT_ONCE, new_cloud, new_prior, over_slices, with_room
 from model.learners.history import History
+from model.learners.sparse_chains import SparseChain
 from model.records import IntArray
 from model.scaled import Scaled
 from model.settings import LearnerSettings
@@ -43,7 +44,8 @@ class ParticleState:
     """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it is complete (None afterwards).
 
     ``recent``: the evidence of the last minibatches. ``drawn``: first-pass draws of this minibatch, so that each is named once.
-    ``settled``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures.
+    ``settled``, ``chain``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures; on
+    tables, or on packed counts.
     """
 
     settings: LearnerSettings
@@ -64,6 +66,7 @@ class ParticleState:
     evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
     recent: deque[Scaled] = field(default_factory=deque)
     settled: ParticleState | None = None
+    chain: SparseChain | None = None
 
     @cached_property
     def stream(self) -> tuple[int, int]:

@@ -13,9 +13,11 @@ from corpora import document_of, minibatches_of
 from tiny import ALPHA, ASSIGNMENTS, BETA, EVIDENCE, JOINT, POSTERIOR, TEXTS, alike
 from twins import Particle
 
+from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
 from model.learners import learner_for, stepping
 from model.learners.initialise import run_chains
+from model.learners.sparse_chains import run_chain
 from model.learners.stepping import begin_minibatch, new_state
 from model.settings import LearnerSettings
 
@@ -147,6 +149,21 @@ def test_batch_gibbs_agrees_with_enumeration():
 
 def test_too_few_sweeps_are_found():
     assert not agrees_in_counts(assignments_by_kernel(8000, 1), POSTERIOR)
+
+
+def assignments_by_sparse_chains(chains, sweeps, alpha=ALPHA, a=2 * BETA):
+    documents = [np.array(text, np.int32) for text in TEXTS]
+    prior = np.full(2, alpha), a, np.full(2, 0.5)
+    return count([run_chain(documents, *prior, sweeps, stream_key(1, f"{chain}")).states for chain in range(chains)])
+
+
+def test_sparse_chains_agree_with_enumeration():
+    assert agrees_in_counts(assignments_by_sparse_chains(6000, 15), POSTERIOR)
+
+
+@pytest.mark.parametrize("wrong", [{"sweeps": 0}, {"alpha": 2 * ALPHA}, {"a": 4 * BETA}])
+def test_a_bug_in_sparse_chains_is_found(wrong):
+    assert not agrees_in_counts(assignments_by_sparse_chains(6000, **{"sweeps": 15, **wrong}), POSTERIOR)
 
 
 @pytest.mark.parametrize("bug", [None, "not taken out", "document not updated"])

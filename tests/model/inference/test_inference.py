@@ -229,7 +229,7 @@ def test_without_a_classifier():
         InferenceSettings(tolerance=0)
     with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given"):
         InferenceSettings(repeats=0)
-    with pytest.raises(OptionError, match=r"--sampler: 'alias' was given; allowed is one of auto, dense, sparse"):
+    with pytest.raises(OptionError, match=r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse"):
         InferenceSettings(sampler="alias")
     with pytest.raises(OptionError, match=r"--learn_alpha: True was given; .* together: gibbs1, gibbs2, gibbs2-s. Leave it out"):
         inference_for(InferenceSettings(learn_alpha=True))

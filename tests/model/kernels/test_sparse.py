@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from corpus_twin import corpus_of, sweeps_of, uniforms_of
+from corpus_twin import corpus_of, uniforms_of
 from made import random_snapshot, snapshot_of
 from sparse_twin import descending, slow_sparse
 
@@ -23,7 +23,9 @@ def swept(snapshot, documents, sweeps):
     return rows, corpus, sampler
 
 
-@pytest.mark.parametrize(("topics", "lengths", "sweeps"), [(1, [3, 2], 2), (2, [1], 0), (5, [60, 0, 7, 1], 4), (13, [9] * 6, 3), (40, [90, 30], 3)])
+@pytest.mark.parametrize(
+    ("topics", "lengths", "sweeps"), [(1, [3, 2], 2), (2, [1], 0), (5, [60, 0, 7, 1], 4), (13, [9] * 6, 3), (40, [90, 30], 3)]
+)
 def test_equals_its_slow_twin(topics, lengths, sweeps):
     snapshot = random_snapshot(topics, words=12, topics=topics, alpha=np.linspace(0.01, 2, topics))
     rows, corpus, sampler = swept(snapshot, corpus_of(lengths, words=14), sweeps)

@@ -49,6 +49,8 @@ VARIANTS = {
     "one chain": {"chains": 1},
     "initial batch of one": {"initial_documents": 1},
     "initial batch never ends": {"initial_documents": 1000},
+    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "batch, sparse, many topics": {"learner": "batch-gibbs", "sampler": "sparse", "topics": 70, "particles": 2},
     "given vocabulary": {"vocabulary": "given", "words": tuple(f"w{i}" for i in range(25))},
     "full vocabulary": {"max_words": 20},
     "only unknown words": {"vocabulary": "given", "words": ("absent",)},

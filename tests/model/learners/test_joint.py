@@ -5,9 +5,11 @@ import pytest
 from corpora import awkward, minibatches_of
 from tiny import log_joint
 
+from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
 from model.learners import learner_for
 from model.learners.cloud import dense_counts, joint
+from model.learners.sparse_chains import run_chain
 from model.settings import LearnerSettings
 
 KEPT = {"topics": 4, "particles": 5, "ess": 0.9, "newest": 10_000, "reservoir": 0, "max_words": 500, "initial_documents": 0, "moves": 6}
@@ -45,6 +47,22 @@ def test_the_joint_is_what_the_counts_say(variant):
     summary = learner.summary(state)
     assert summary.posterior.log() == pytest.approx(max(closed(state, p) for p in range(settings.particles)), rel=1e-11)
     assert learner.snapshot(state).counts.sum() == state.tokens
+
+
+@pytest.mark.parametrize("topics", [4, 70])
+def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
+    settings = LearnerSettings(learner="batch-gibbs", sampler="sparse", topics=topics, particles=3, sweeps=3, max_words=500)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches_of(awkward(), 12):
+        learner.step(state, minibatch)
+    posterior, chain = learner.summary(state).posterior, state.chain
+    words = learner.snapshot(state).rows(np.arange(len(state.vocabulary)))
+    truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, settings.prior_words, settings.beta)
+    assert posterior.log() == pytest.approx(truth, rel=1e-11)
+    prior, documents = (np.full(topics, settings.alpha), state.prior.a, state.prior.base[: len(words)]), [t for t, _ in state.waiting]
+    others = [run_chain(documents, *prior, 3, stream_key(1, f"\0chain {chain}")) for chain in range(3)]
+    assert posterior == max((other.joint for other in others), key=lambda joint: joint.order())
 
 
 def test_one_count_in_another_topic_would_be_noticed():
