@@ -13,15 +13,15 @@ import numpy as np
 from model.classifier import Classifier, Provenance
 from model.evaluation import evaluate
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
-from model.inference.settings import Sampler
 from model.learners import learner_for
 from model.records import Document, Minibatch, TokenisedDocument
-from model.settings import LearnerSettings
+from model.settings import LearnerSettings, Sampler
 from model.snapshot import Snapshot
 
 _SETTINGS = (
     LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
     LearnerSettings(topics=2, particles=2, ess=0.99, ess_check="token", rejuvenation="resampling", unit="token", initial_documents=0),
+    LearnerSettings(learner="batch-gibbs", topics=2, particles=1, sweeps=1, sampler="sparse"),
 )
 
 

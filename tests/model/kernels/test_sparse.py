@@ -83,7 +83,7 @@ def test_rows_of_64_bits_draw_the_same(monkeypatch):
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     narrow = swept(snapshot, documents, 3)[1]
     monkeypatch.setattr("model.packed_counts._SMALL", 0)
-    rows, wide, sampler = swept(snapshot, documents, 3)
+    _, wide, sampler = swept(snapshot, documents, 3)
     assert sampler._own.entries.dtype == np.int64
     assert wide.states.tolist() == narrow.states.tolist()
 
