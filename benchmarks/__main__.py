@@ -8,9 +8,19 @@ from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.soak import soak
+from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 
-CASES = {"kernel": kernel, "sharing": sharing, "pass": one_pass, "pipeline": pipeline, "runners": runners, "memory": memory, "soak": soak}
+CASES = {
+    "kernel": kernel,
+    "sparse": sparse,
+    "sharing": sharing,
+    "pass": one_pass,
+    "pipeline": pipeline,
+    "runners": runners,
+    "memory": memory,
+    "soak": soak,
+}
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ class BatchGibbs(ParticleFilter):
         if not is_sparse(state.settings):
             return super().snapshot(state)
         settings, known = state.settings, len(state.vocabulary)
-        words, topics, counts = _chain(state).counts.triples()
+        words, topics, counts = _chain(state)[0].counts.triples()
         return Snapshot(
             key=state.key,
             sequence=state.sequence,
@@ -69,11 +69,11 @@ class BatchGibbs(ParticleFilter):
     def standing(self, state: ParticleState) -> tuple[Scaled, float | None]:
         if not is_sparse(state.settings):
             return super().standing(state)
-        chain, labels = _chain(state), [label for _, label in state.waiting or ()]
+        (chain, joint), labels = _chain(state), [label for _, label in state.waiting or ()]
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
-            return chain.joint, None
-        return chain.joint, nmi([labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist())
+            return joint, None
+        return joint, nmi([labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist())
 
 
 def is_sparse(settings: LearnerSettings) -> bool:
@@ -81,10 +81,10 @@ def is_sparse(settings: LearnerSettings) -> bool:
     return settings.sampler == "sparse" or (settings.sampler == "auto" and settings.topics >= SPARSE_FROM)
 
 
-def _chain(state: ParticleState) -> SparseChain:
-    """What the documents so far come to."""
+def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
+    """What the documents so far come to, and its joint probability."""
     settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
-    if state.chain is None or len(state.chain.in_documents) != len(documents):
+    if state.chain is None or len(state.chain[0].in_documents) != len(documents):
         make_room(state, 0, 0, 0)
         state.chain = best_chain(
             documents,

@@ -8,7 +8,6 @@ Particles need tables that they can share, and a whole weight for each token; ch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,23 +15,42 @@ from model.kernels import random, sparse
 from model.kernels.packed_joint import packed_joint
 from model.learners.cloud import over_slices
 from model.packed_counts import PackedCounts
-from model.records import FloatArray, IntArray, LongArray
+from model.records import FloatArray, IntArray
 from model.scaled import Scaled
 
 
-@dataclass(frozen=True, eq=False)
 class SparseChain:
-    """What a chain has come to.
+    """One chain, before its first sweep.
 
     Attributes:
-        states: int32[N], the tokens' topics. counts: n_wt. totals: int64[T], n_t. in_documents: int32[D, T], n_td. joint: P(w, z).
+        states: int32[N], the tokens' topics. counts: n_wt. totals: int64[T], n_t. in_documents: int32[D, T], n_td. sweeps: made so far.
     """
 
-    states: IntArray
-    counts: PackedCounts
-    totals: LongArray
-    in_documents: IntArray
-    joint: Scaled
+    def __init__(self, documents: Sequence[IntArray], alpha: FloatArray, a: float, base: FloatArray, keys: tuple[int, int]) -> None:
+        """Of documents that are each int32[n], word numbers, with alpha: float64[T], and a and B(w), float64[V], as the topics' prior."""
+        topics, words = len(alpha), len(base)
+        self.tokens = np.concatenate([np.zeros(0, np.int32), *documents])
+        self.counts = PackedCounts(np.bincount(self.tokens, minlength=words), topics)
+        self.states, self.totals = np.zeros(len(self.tokens), np.int32), np.zeros(topics, np.int64)
+        self.in_documents = np.zeros((len(documents), topics), np.int32)
+        self.sweeps = 0
+        self._offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+        self._prior, self._keys = (alpha, a, base), keys
+
+    def sweep(self) -> None:
+        """Each token's topic given those of all others; in the first sweep, of those before it."""
+        alpha, a, base = self._prior
+        strength = np.full(len(alpha), a)
+        sparse.pass_over(
+            self.tokens, self._offsets, self.states, self.in_documents, self.totals, strength, alpha, strength, base,
+            *sparse.no_rows(len(base)), *self.counts.rows, self.sweeps == 0, 0, self.sweeps, *self._keys,
+        )  # fmt: skip
+        self.sweeps += 1
+
+    def joint(self) -> Scaled:
+        """P(w, z)."""
+        mantissa, exponent = packed_joint(self.in_documents, self.totals, *self._prior, *self.counts.rows)
+        return Scaled(float(mantissa), int(exponent))
 
 
 def best_chain(
@@ -45,36 +63,16 @@ def best_chain(
     seed: int,
     key: str,
     threads: int,
-) -> SparseChain:
-    """The chain with the largest joint probability, the first of equals; ``documents`` and the prior as in :func:`run_chain`."""
-    found: dict[int, SparseChain] = {}
+) -> tuple[SparseChain, Scaled]:
+    """Of so many chains, after so many sweeps, the one with the largest joint probability, the first of equals; and that probability."""
+    made = [SparseChain(documents, alpha, a, base, random.stream_key(seed, f"{key}\0chain {number}")) for number in range(chains)]
 
     def run(first: int, last: int, thread: int) -> None:
-        for chain in range(first, last):
-            found[chain] = run_chain(documents, alpha, a, base, sweeps, random.stream_key(seed, f"{key}\0chain {chain}"))
+        for chain in made[first:last]:
+            for _ in range(sweeps + 1):
+                chain.sweep()
 
     over_slices(chains, min(threads, chains), run)
-    return found[max(range(chains), key=lambda chain: (found[chain].joint.order(), -chain))]
-
-
-def run_chain(
-    documents: Sequence[IntArray], alpha: FloatArray, a: float, base: FloatArray, sweeps: int, keys: tuple[int, int]
-) -> SparseChain:
-    """One chain.
-
-    Args:
-        documents: each int32[n], its tokens' word numbers. alpha: float64[T]. a, base: of the topics' prior, B(w) as float64[V].
-        keys: of the stream of uniforms.
-    """
-    topics, words = len(alpha), len(base)
-    tokens = np.concatenate([np.zeros(0, np.int32), *documents])
-    offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
-    counts, totals, strength = PackedCounts(np.bincount(tokens, minlength=words), topics), np.zeros(topics, np.int64), np.full(topics, a)
-    states, in_documents = np.zeros(len(tokens), np.int32), np.zeros((len(documents), topics), np.int32)
-    for sweep in range(sweeps + 1):
-        sparse.pass_over(
-            tokens, offsets, states, in_documents, totals, strength, alpha, strength, base,
-            *sparse.no_rows(words), *counts.rows, sweep == 0, 0, sweep, *keys,
-        )  # fmt: skip
-    mantissa, exponent = packed_joint(in_documents, totals, alpha, a, base, *counts.rows)
-    return SparseChain(states, counts, totals, in_documents, Scaled(float(mantissa), int(exponent)))
+    joints = [chain.joint() for chain in made]
+    best = max(range(chains), key=lambda number: (joints[number].order(), -number))
+    return made[best], joints[best]

@@ -66,7 +66,7 @@ class ParticleState:
     evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
     recent: deque[Scaled] = field(default_factory=deque)
     settled: ParticleState | None = None
-    chain: SparseChain | None = None
+    chain: tuple[SparseChain, Scaled] | None = None
 
     @cached_property
     def stream(self) -> tuple[int, int]:

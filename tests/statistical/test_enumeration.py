@@ -17,7 +17,7 @@ from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
 from model.learners import learner_for, stepping
 from model.learners.initialise import run_chains
-from model.learners.sparse_chains import run_chain
+from model.learners.sparse_chains import SparseChain
 from model.learners.stepping import begin_minibatch, new_state
 from model.settings import LearnerSettings
 
@@ -154,7 +154,13 @@ def test_too_few_sweeps_are_found():
 def assignments_by_sparse_chains(chains, sweeps, alpha=ALPHA, a=2 * BETA):
     documents = [np.array(text, np.int32) for text in TEXTS]
     prior = np.full(2, alpha), a, np.full(2, 0.5)
-    return count([run_chain(documents, *prior, sweeps, stream_key(1, f"{chain}")).states for chain in range(chains)])
+    ends = []
+    for number in range(chains):
+        chain = SparseChain(documents, *prior, stream_key(1, str(number)))
+        for _ in range(sweeps + 1):
+            chain.sweep()
+        ends.append(chain.states)
+    return count(ends)
 
 
 def test_sparse_chains_agree_with_enumeration():

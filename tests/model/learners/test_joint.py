@@ -9,7 +9,7 @@ from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
 from model.learners import learner_for
 from model.learners.cloud import dense_counts, joint
-from model.learners.sparse_chains import run_chain
+from model.learners.sparse_chains import SparseChain
 from model.settings import LearnerSettings
 
 KEPT = {"topics": 4, "particles": 5, "ess": 0.9, "newest": 10_000, "reservoir": 0, "max_words": 500, "initial_documents": 0, "moves": 6}
@@ -56,13 +56,15 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(awkward(), 12):
         learner.step(state, minibatch)
-    posterior, chain = learner.summary(state).posterior, state.chain
+    posterior, chain = learner.summary(state).posterior, state.chain[0]
     words = learner.snapshot(state).rows(np.arange(len(state.vocabulary)))
     truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, settings.prior_words, settings.beta)
     assert posterior.log() == pytest.approx(truth, rel=1e-11)
     prior, documents = (np.full(topics, settings.alpha), state.prior.a, state.prior.base[: len(words)]), [t for t, _ in state.waiting]
-    others = [run_chain(documents, *prior, 3, stream_key(1, f"\0chain {chain}")) for chain in range(3)]
-    assert posterior == max((other.joint for other in others), key=lambda joint: joint.order())
+    others = [SparseChain(documents, *prior, stream_key(1, f"\0chain {number}")) for number in range(3)]
+    for other in [*others] * 4:
+        other.sweep()
+    assert posterior == max((other.joint() for other in others), key=lambda joint: joint.order())
 
 
 def test_one_count_in_another_topic_would_be_noticed():

@@ -1,0 +1,99 @@
+"""SparseLDA beside MALLET's, tomotopy's sampler and our own dense kernel: ``python -m benchmarks sparse``.
+
+Batch Gibbs of all 1,740 NIPS papers (2.45 M tokens: stop words and words of fewer than three papers dropped), alpha = .1, beta = .01, one
+thread each, in turns. The clock starts after ``WARM`` sweeps, because a chain that begins has longer rows than one that has settled.
+Seconds are the processor's. ``BENCHMARK_TOPICS=50,400,800`` names other numbers of topics.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import minibatches, numbered, vocabulary
+from benchmarks.inference import papers
+from benchmarks.rivals import mallet, mallet_seconds, write_numbers
+from model.kernels.random import stream_key
+from model.learners import learner_for
+from model.learners.sparse_chains import SparseChain
+from model.records import TokenisedDocument
+from model.settings import LearnerSettings
+
+ALPHA, BETA = 0.1, 0.01
+WARM, SWEEPS, ROUNDS = 40, 5, 2
+DENSE_SWEEPS = 1
+
+
+def sparse() -> None:
+    """SparseLDA against MALLET, tomotopy and the dense kernel, T = 400 and 800: visits a second and memory."""
+    documents = papers()
+    words = vocabulary(documents)
+    tokens, offsets = numbered(documents, words)
+    texts = np.split(tokens, offsets[1:-1])
+    for topics in map(int, os.environ.get("BENCHMARK_TOPICS", "400,800").split(",")):
+        compare(documents, texts, words, topics)
+
+
+def compare(documents: list[TokenisedDocument], texts: list[Any], words: tuple[str, ...], topics: int) -> None:
+    """One number of topics."""
+    visits = sum(map(len, texts))
+    chain = SparseChain(texts, np.full(topics, ALPHA), BETA * len(words), np.full(len(words), 1 / len(words)), stream_key(1, "benchmark"))
+    seconds_of(lambda: [chain.sweep() for _ in range(WARM)])
+    runs: dict[str, Callable[[], list[float]]] = {"ours, sparse": lambda: [seconds_of(chain.sweep) for _ in range(SWEEPS)]}
+    with tempfile.TemporaryDirectory() as name:
+        folder = mallet()
+        if folder is not None:
+            source = write_numbers(Path(name) / "papers", texts)
+            runs["MALLET"] = lambda: mallet_seconds(folder, source, topics, ALPHA, BETA, WARM, 1, SWEEPS)
+        runs["tomotopy"] = tomotopy_seconds(texts, topics)
+        runs["ours, dense"] = lambda: [dense_seconds(documents, words, topics)]
+        found: dict[str, list[float]] = {label: [] for label in runs}
+        for _ in range(ROUNDS):
+            for label, run in runs.items():
+                found[label] += run()
+    ours = min(found["ours, sparse"])
+    print(f"T = {topics}: {len(texts)} papers, {visits} tokens, {len(words)} words")
+    for label, taken in found.items():
+        rate, middle = visits / min(taken) / 1e6, visits / float(np.median(taken)) / 1e6
+        print(f"  {label:14} {rate:6.2f} M visits/s (median {middle:.2f})   ours, sparse, is {min(taken) / ours:.2f} x as fast", flush=True)
+    table = 4 * topics * len(words)
+    print(f"  counts of words: {chain.counts.nbytes() / 1e6:.1f} MB, {chain.counts.nbytes() / table:.3f} of a dense table", flush=True)
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """The processor's, of this process, which does nothing else."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def dense_seconds(documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
+    """Of one pass of batch Gibbs by the dense kernel."""
+    settings = LearnerSettings(
+        learner="batch-gibbs", sampler="dense", topics=topics, alpha=ALPHA, beta=BETA, particles=1, sweeps=DENSE_SWEEPS, ess=0,
+        vocabulary="given", words=words,
+    )  # fmt: skip
+    learner = learner_for(settings)
+    state: Any = learner.init(settings, "", 0)
+    for minibatch in minibatches(documents, 200):
+        learner.step(state, minibatch)
+    return seconds_of(lambda: learner.summary(state)) / (DENSE_SWEEPS + 1)
+
+
+def tomotopy_seconds(texts: list[Any], topics: int) -> Callable[[], list[float]]:
+    """Of some sweeps, after the first ones."""
+    import tomotopy
+
+    rival = tomotopy.LDAModel(k=topics, alpha=ALPHA, eta=BETA, seed=1)
+    rival.optim_interval = 0
+    for tokens in texts:
+        rival.add_doc(list(map(str, tokens.tolist())))
+    alone = {"workers": 1, "parallel": tomotopy.ParallelScheme.NONE}
+    rival.train(WARM, **alone)
+    return lambda: [seconds_of(lambda: rival.train(1, **alone)) for _ in range(SWEEPS)]
