@@ -37,6 +37,7 @@ setup(
         "plots": ["matplotlib>=3.8,<4"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
+        "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
         "dev": [
             "pytest>=8,<10",

@@ -10,12 +10,14 @@ from benchmarks.runners import runners
 from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
+from benchmarks.variational import variational
 
 CASES = {
     "kernel": kernel,
     "sparse": sparse,
     "sharing": sharing,
     "pass": one_pass,
+    "variational": variational,
     "pipeline": pipeline,
     "runners": runners,
     "memory": memory,

@@ -1,0 +1,78 @@
+"""How fast the variational learners are beside gensim's online LDA and river's LDA: one pass over de-news, K = 50, one thread.
+
+gensim and river (``pip install gensim river``) are timed in the same run, taking turns with ours; the fastest of several repetitions counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.corpora import minibatches
+from benchmarks.speed import learn, seconds
+from benchmarks.vocabulary import TOPICS, de_news
+from model.records import TokenisedDocument
+from model.settings import LearnerSettings
+
+REPETITIONS = 3
+CHUNK = 256
+# River takes a second for some hundred tokens; a stretch of the stream is enough.
+RIVER_DOCUMENTS = 60
+
+_COMMON: dict[str, Any] = {"topics": TOPICS, "alpha": 1 / TOPICS, "beta": 1 / TOPICS, "max_words": 20_000}
+OURS: dict[str, dict[str, Any]] = {
+    "infvoc, 15 sweeps": {"learner": "infvoc", "truncation": 4000, "concentration": 2000.0},
+    "fixvoc-hybrid, 15 sweeps": {"learner": "fixvoc-hybrid"},
+    "fixvoc-vb, 50 iterations": {"learner": "fixvoc-vb"},
+}
+
+
+def _gensim(documents: list[TokenisedDocument]) -> Callable[[], object]:
+    from gensim.corpora import Dictionary
+    from gensim.models import LdaModel
+
+    texts = [[document.words[w] for w in document.tokens] for document in documents]
+    words = Dictionary(texts)
+    counts = [words.doc2bow(text) for text in texts]
+    return lambda: LdaModel(counts, TOPICS, words, chunksize=CHUNK, eval_every=None, random_state=1)
+
+
+def _river(documents: list[TokenisedDocument]) -> Callable[[], object]:
+    from collections import Counter
+
+    from river.preprocessing import LDA
+
+    counts = [Counter(document.words[w] for w in document.tokens) for document in documents]
+
+    def run() -> None:
+        lda = LDA(n_components=TOPICS, number_of_documents=len(documents), seed=1)
+        for count in counts:
+            lda.learn_transform_one(count)
+
+    return run
+
+
+def variational() -> None:
+    """infvoc, fixvoc and the particle family with one particle against gensim and river, tokens a second."""
+    documents = de_news()
+    tokens = sum(len(document.tokens) for document in documents)
+    some = documents[:RIVER_DOCUMENTS]
+    batches = list(minibatches(documents, CHUNK))
+    plain: dict[str, Any] = {"particles": 1, "topics": TOPICS, "max_words": 20_000, "initial_documents": 0}
+    ours = {
+        **{name: LearnerSettings(**_COMMON, **others) for name, others in OURS.items()},
+        "particle filter, P = 1, no rejuvenation": LearnerSettings(**plain, rejuvenation="never"),
+        "particle filter, P = 1": LearnerSettings(**plain),
+    }
+    gensim, river = _gensim(documents), _river(some)
+    found: dict[str, list[float]] = {}
+    for settings in ours.values():
+        learn(settings, batches[:2])
+    for _ in range(REPETITIONS):
+        found.setdefault("gensim, chunk 256", []).append(tokens / seconds(gensim))
+        found.setdefault("river", []).append(sum(len(document.tokens) for document in some) / seconds(river))
+        for name, settings in ours.items():
+            found.setdefault(name, []).append(tokens / learn(settings, batches))
+    rival = max(found["gensim, chunk 256"])
+    for name, rates in found.items():
+        print(f"{name:42} {max(rates) / 1e3:8.1f} k tokens/s {max(rates) / rival:7.2f} x gensim")

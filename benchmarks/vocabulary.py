@@ -1,0 +1,225 @@
+"""Zhai and Boyd-Graber (2013) again: ``python -m benchmarks.vocabulary table --help``; docs/results/zhai-2013.md has what it found.
+
+20 Newsgroups in date order, whole posts, every type kept; one pass; mixtures of all documents by the final model; a linear SVM
+learns the training documents' groups from their mixtures and is asked for the test documents'. A row of the table is a name and a
+function that makes the mixtures, so that a row can be anything: :data:`ROWS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import data_folder, minibatches, records
+from model.evaluation.classification import svm_accuracy
+from model.evaluation.coherence import TOP_WORDS, Reference
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.learners import learner_for
+from model.records import Document, FloatArray, TokenisedDocument
+from model.settings import LearnerSettings, TokeniserSettings
+from model.snapshot import Snapshot
+from model.tokeniser import Tokeniser
+
+TOPICS = 50
+METHODS = ("gibbs3", "variational")
+
+
+@cache
+def newsgroups() -> tuple[list[TokenisedDocument], list[str]]:
+    """All posts in date order, and ``train`` or ``test`` of each."""
+    found = sorted(records("20news-bydate"), key=lambda record: (record["timestamp"], record["id"]))
+    cut = Tokeniser(TokeniserSettings())
+    documents = [cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found)]
+    return documents, [r["split"] for r in found]
+
+
+@cache
+def de_news() -> list[TokenisedDocument]:
+    """In the order of time; its authors cut and stemmed it."""
+    found = enumerate(records("de-news-en-stemmed"))
+    return [TokenisedDocument.from_words(Document(r["id"], n, ""), r["text"].split()) for n, r in found]
+
+
+@cache
+def word_list(stemmer: str = "none") -> tuple[str, ...]:
+    """The English word list, as the tokeniser cuts it."""
+    cut = Tokeniser(TokeniserSettings(stemmer=stemmer))
+    lines = (data_folder() / "words" / "wamerican.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(sorted({word for line in lines for word in cut.words(line)}))
+
+
+def learn(settings: LearnerSettings, documents: list[TokenisedDocument], size: int) -> Iterator[Callable[[], Snapshot]]:
+    """One pass; after each minibatch, a function that makes the model: most are not looked at."""
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches(documents, size):
+        learner.step(state, minibatch)
+        yield lambda: learner.snapshot(state)
+
+
+def mixtures(snapshot: Snapshot, documents: list[TokenisedDocument], method: str) -> FloatArray:
+    """float64[D, T] by an inference method, each document alone."""
+    settings = InferenceSettings(method=method)
+    inference = inference_for(settings)
+    prepared = inference.prepare(settings, PublishedModel(snapshot, "final"))
+    return np.array([mixture.proportions for mixture in inference.infer(prepared, documents)])
+
+
+Row = Callable[[list[TokenisedDocument], list[TokenisedDocument], int, int], tuple[dict[str, FloatArray], float]]
+
+
+def learned(**settings: Any) -> Row:
+    """A row that learns with these settings: (to learn, all, minibatch size, seed) -> (mixtures of all by method, seconds)."""
+
+    def run(
+        to_learn: list[TokenisedDocument], documents: list[TokenisedDocument], size: int, seed: int
+    ) -> tuple[dict[str, FloatArray], float]:
+        common = {"topics": TOPICS, "alpha": 1 / TOPICS, "seed": seed, "stream_documents": len(to_learn), "reorder_every": 10 * size // 155}
+        chosen = {name: value(to_learn) if callable(value) else value for name, value in {**common, **settings}.items()}
+        start = time.perf_counter()
+        *_, last = learn(LearnerSettings(**chosen), to_learn, size)
+        snapshot = last()
+        seconds = time.perf_counter() - start
+        return {method: mixtures(snapshot, documents, method) for method in METHODS}, seconds
+
+    return run
+
+
+def types(documents: list[TokenisedDocument]) -> int:
+    """How many distinct words there are."""
+    return len({word for document in documents for word in document.words})
+
+
+def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
+    """What an oracle would take: the words that five documents or more will have had in the end."""
+    seen: dict[str, int] = {}
+    for document in documents:
+        for word in document.words:
+            seen[word] = seen.get(word, 0) + 1
+    return tuple(sorted(word for word, count in seen.items() if count > 4))
+
+
+_FIXED: dict[str, Any] = {"beta": 0.01, "tau0": 64.0, "kappa": 0.6}
+_INFVOC: dict[str, Any] = {"learner": "infvoc", "tau0": 64.0, "kappa": 0.6, "concentration": 3000.0, "truncation": 40_000}
+
+
+def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
+    return word_list()
+
+
+ROWS: dict[str, Row] = {
+    "infvoc, remainder stick": learned(**_INFVOC, remainder="stick", word_list=_dictionary),
+    "infvoc, remainder mass": learned(**_INFVOC, remainder="mass", word_list=_dictionary),
+    "infvoc, remainder share": learned(**_INFVOC, remainder="share", word_list=_dictionary),
+    "infvoc, share, no word list": learned(**_INFVOC, remainder="share"),
+    **{
+        f"fixvoc-{kind} {vocabulary}": learned(**_FIXED, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
+        for kind in ("vb", "hybrid")
+        for vocabulary, others in (
+            ("null", {}),
+            ("dict", {"word_list": _dictionary}),
+            ("dict-hash", {"word_list": _dictionary}),
+            ("full-hash", {"truncation": 30_000}),
+            ("growing", {"max_words": types}),
+            ("given", {"words": repeated}),
+        )
+    },
+}
+
+
+def run(name: str, size: int, seed: int, train_only: bool) -> dict[str, Any]:
+    """One row once: accuracy by each inference method, and seconds of learning."""
+    documents, split = newsgroups()
+    is_train = np.array([part == "train" for part in split])
+    labels = np.array([document.label for document in documents])
+    to_learn = [document for document, part in zip(documents, split, strict=True) if part == "train" or not train_only]
+    found, seconds = ROWS[name](to_learn, documents, size, seed)
+    accuracies = {
+        method: svm_accuracy(theta[is_train], labels[is_train], theta[~is_train], labels[~is_train]) for method, theta in found.items()
+    }
+    return {"row": name, "size": size, "seed": seed, "train_only": train_only, "seconds": seconds, **accuracies}
+
+
+def table(arguments: argparse.Namespace) -> None:
+    """All runs, a line of JSON each."""
+    plan = [
+        (name, size, seed, only)
+        for only in ((False, True) if arguments.train_only else (False,))
+        for seed in range(1, arguments.seeds + 1)
+        for size in arguments.sizes
+        for name in arguments.rows
+    ]
+    with Path(arguments.json).open("a", encoding="utf-8") as lines, ProcessPoolExecutor(arguments.processes) as pool:
+        for result in pool.map(run, *zip(*plan, strict=True)):
+            print(json.dumps(result), file=lines, flush=True)
+
+
+def summarise(arguments: argparse.Namespace) -> None:
+    """Mean and standard error of each row, as a table in Markdown."""
+    found: dict[tuple[str, int, bool], list[dict[str, Any]]] = {}
+    for line in Path(arguments.json).read_text(encoding="utf-8").splitlines():
+        result = json.loads(line)
+        found.setdefault((result["row"], result["size"], result["train_only"]), []).append(result)
+    print(f"| row | S | learns | runs | {' | '.join(METHODS)} | seconds |\n|---|---|---|---|" + "---|" * (len(METHODS) + 1))
+    for (name, size, only), results in found.items():
+        cells = []
+        for method in METHODS:
+            values = 100 * np.array([result[method] for result in results])
+            error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+            cells.append(f"{values.mean():.1f} ± {error:.1f}")
+        seconds = np.mean([result["seconds"] for result in results])
+        print(f"| {name} | {size} | {'train' if only else 'all'} | {len(results)} | {' | '.join(cells)} | {seconds:.0f} |")
+
+
+def traces(arguments: argparse.Namespace) -> None:
+    """PMI and NPMI of the top ten words over the stream, a line of JSON for each model looked at."""
+    documents = de_news() if arguments.corpus == "de-news" else newsgroups()[0]
+    topics = 10 if arguments.corpus == "de-news" else TOPICS
+    settings = {"topics": topics, "alpha": 1 / topics, "stream_documents": len(documents), **json.loads(arguments.settings)}
+    tops = []
+    for number, model in enumerate(learn(LearnerSettings(**settings), documents, arguments.size), start=1):
+        if number % arguments.every == 0 or number * arguments.size >= len(documents):
+            tops.append((number, model().top_words(TOP_WORDS)))
+    reference = Reference(documents, (word for _, topics in tops for topic in topics for word in topic))
+    with Path(arguments.json).open("a", encoding="utf-8") as lines:
+        for number, topics in tops:
+            found = reference.coherence(topics)
+            facts = {"corpus": arguments.corpus, "name": arguments.name, "minibatch": number, "settings": settings}
+            print(json.dumps({**facts, "pmi": found.pmi.mean(), "npmi": found.npmi.mean()}), file=lines, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("table", help=table.__doc__)
+    one.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    one.add_argument("--sizes", nargs="+", type=int, default=[155, 310])
+    one.add_argument("--seeds", type=int, default=5)
+    one.add_argument("--processes", type=int, default=1)
+    one.add_argument("--train_only", action="store_true", help="also with topics that were learned from the training documents alone")
+    one.set_defaults(run=table)
+    two = commands.add_parser("summary", help=summarise.__doc__)
+    two.set_defaults(run=summarise)
+    three = commands.add_parser("pmi", help=traces.__doc__)
+    three.add_argument("--corpus", choices=("de-news", "20news"), required=True)
+    three.add_argument("--name", required=True, help="of the trace")
+    three.add_argument("--size", type=int, default=140)
+    three.add_argument("--every", type=int, default=5)
+    three.add_argument("--settings", default="{}", help="of the learner, JSON")
+    three.set_defaults(run=traces)
+    for command in (one, two, three):
+        command.add_argument("--json", required=True, help="file of the results, which is added to")
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()

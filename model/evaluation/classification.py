@@ -1,0 +1,36 @@
+"""What topic proportions are worth as features: the accuracy of a linear support vector machine.
+
+Proportions are scaled to [0, 1] by the training documents, C is 1, classes are told apart one against the rest. Needs scikit-learn
+(``pip install 'beam-topics[evaluation]'``).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.errors import OptionError
+from model.records import FloatArray
+
+
+def check_classifier(option: str, given: object) -> None:
+    """Raises OptionError: ``option`` needs scikit-learn, which is not installed."""
+    if importlib.util.find_spec("sklearn") is None:
+        raise OptionError(option, given, "nothing unless scikit-learn is installed", "Run: pip install scikit-learn. Or leave it out.")
+
+
+def svm_accuracy(train: FloatArray, train_labels: Sequence[str], test: FloatArray, test_labels: Sequence[str]) -> float:
+    """The share of test documents whose label is found; float64[D, T] proportions.
+
+    Raises:
+        OptionError: scikit-learn is not installed. ValueError: the training documents have fewer than two labels.
+    """
+    check_classifier("--classify", "svm")
+    from sklearn.svm import LinearSVC
+
+    least, most = train.min(axis=0), train.max(axis=0)
+    width = np.where(most > least, most - least, 1.0)
+    machine = LinearSVC(C=1.0, dual=False).fit((train - least) / width, list(train_labels))
+    return float(machine.score((test - least) / width, list(test_labels)))

@@ -1,0 +1,76 @@
+"""How well the words of a topic belong together: pointwise mutual information over the documents of a reference corpus.
+
+With n_a documents that hold word a, n_ab that hold both, N in all, and e = n_a n_b / N, which independent words would have together:
+
+    PMI(a, b)  = ln((n_ab + 1) / (e + 1))
+    NPMI(a, b) = PMI(a, b) / -ln((n_ab + 1) / (N + 1))
+
+The pseudo-document on both sides is the smoothing: what was seen together and what was expected meet where there is little of both, so a
+pair of rare words says little, and a word that the reference does not have says nothing (0). A topic's coherence is the mean
+over all pairs of its first ten words (Newman, Karimi and Cavedon 2009), a model's the mean over its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from model.records import FloatArray, TokenisedDocument
+
+TOP_WORDS = 10
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """float64[T] each: mean PMI and NPMI of each topic's pairs; a topic of fewer than two words has 0."""
+
+    pmi: FloatArray
+    npmi: FloatArray
+
+
+class Reference:
+    """Which documents hold which of some words.
+
+    Args:
+        documents: of the reference corpus. words: all that will be asked for.
+    """
+
+    def __init__(self, documents: Iterable[TokenisedDocument], words: Iterable[str]) -> None:
+        self._column = {word: number for number, word in enumerate(sorted(set(words)))}
+        rows: list[int] = []
+        columns: list[int] = []
+        size = 0
+        for document in documents:
+            held = [self._column[word] for word in document.words if word in self._column]
+            columns += held
+            rows += [size] * len(held)
+            size += 1
+        held_by = csr_array((np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), max(len(self._column), 1)))
+        self._documents = size
+        self._together = csr_array(held_by.T @ held_by)
+
+    def pairs(self, words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """(PMI, NPMI) of each pair of some words, float64[n (n - 1) / 2] each."""
+        columns = [self._column[word] for word in words]
+        together = self._together[columns][:, columns].toarray()
+        alone = np.diag(together)
+        first, second = np.triu_indices(len(columns), 1)
+        seen, whole = together[first, second], max(self._documents, 1)
+        pmi = np.log((seen + 1.0) / (alone[first] * alone[second] / whole + 1.0))
+        # A pair that is in every document has the PMI 0 and the probability 1.
+        npmi = pmi / np.maximum(-np.log((seen + 1.0) / (whole + 1.0)), 1e-12)
+        return pmi, npmi
+
+    def coherence(self, topics: Iterable[Sequence[str]]) -> Coherence:
+        """Of topics, each as its first words."""
+        means = [[float(part.mean()) if len(part) else 0.0 for part in self.pairs(words)] for words in topics]
+        both = np.array(means).reshape(-1, 2)
+        return Coherence(both[:, 0], both[:, 1])
+
+
+def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]) -> Coherence:
+    """Of topics, each as its first words, against a reference corpus."""
+    return Reference(documents, (word for words in topics for word in words)).coherence(topics)
