@@ -1,17 +1,18 @@
 """How fast the variational learners are beside gensim's online LDA and river's LDA: one pass over de-news, K = 50, one thread.
 
-gensim and river (``pip install gensim river``) are timed in the same run, taking turns with ours; the fastest of several repetitions counts.
+gensim and river (``pip install gensim river``) take turns with ours in one run; the fastest of several repetitions counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks.corpora import minibatches
-from benchmarks.speed import learn, seconds
+from benchmarks.speed import seconds
 from benchmarks.vocabulary import TOPICS, de_news
-from model.records import TokenisedDocument
+from model.learners import learner_for
+from model.records import Minibatch, TokenisedDocument
 from model.settings import LearnerSettings
 
 REPETITIONS = 3
@@ -52,6 +53,12 @@ def _river(documents: list[TokenisedDocument]) -> Callable[[], object]:
     return run
 
 
+def _learn(settings: LearnerSettings, batches: Iterable[Minibatch]) -> float:
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    return seconds(lambda: [learner.step(state, minibatch) for minibatch in batches])
+
+
 def variational() -> None:
     """infvoc, fixvoc and the particle family with one particle against gensim and river, tokens a second."""
     documents = de_news()
@@ -67,12 +74,12 @@ def variational() -> None:
     gensim, river = _gensim(documents), _river(some)
     found: dict[str, list[float]] = {}
     for settings in ours.values():
-        learn(settings, batches[:2])
+        _learn(settings, batches[:2])
     for _ in range(REPETITIONS):
         found.setdefault("gensim, chunk 256", []).append(tokens / seconds(gensim))
         found.setdefault("river", []).append(sum(len(document.tokens) for document in some) / seconds(river))
         for name, settings in ours.items():
-            found.setdefault(name, []).append(tokens / learn(settings, batches))
+            found.setdefault(name, []).append(tokens / _learn(settings, batches))
     rival = max(found["gensim, chunk 256"])
     for name, rates in found.items():
         print(f"{name:42} {max(rates) / 1e3:8.1f} k tokens/s {max(rates) / rival:7.2f} x gensim")
