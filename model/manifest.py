@@ -92,6 +92,7 @@ class Manifest(_Sealed):
         island, islands: which of how many islands won. fingerprint: the learner's, hex. chain: h_n, hex.
         settings: of ``tokeniser``, ``sequence`` and ``learner``.
         topic_order: the permutation that gave the topics their parent's ids, [] when none was needed.
+        changes: which words entered and left each topic's first ten since the parent (:func:`model.watching.changes`).
         documents, tokens, words: learned so far; the vocabulary's size.
         log_evidence: ln of the evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its island.
         prequential_perplexity: over the tokens since the parent, None where there were none.
@@ -110,6 +111,7 @@ class Manifest(_Sealed):
     chain: str
     settings: dict[str, Any]
     topic_order: list[int]
+    changes: list[dict[str, Any]]
     documents: int
     tokens: int
     words: int

@@ -18,6 +18,7 @@ from model.manifest import Manifest
 from model.pending import Bag
 from model.scaled import Scaled
 from model.store import ModelStore
+from model.watching import changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +105,16 @@ class Publisher:
 
     def _publish(self, best: Candidate, parent: str | None) -> Manifest:
         snapshot, order = self._store.get_snapshot(self._key, best.snapshot), []
-        digest = best.snapshot
+        digest, changed = best.snapshot, []
         if parent:
             before = self._store.get_snapshot(self._key, self._store.manifest(self._key, parent).snapshot)
             order = align_topics(before, snapshot)
             if order == list(range(snapshot.topic_count)):
                 order = []
             else:
-                digest = self._store.put_snapshot(reorder(snapshot, order))
+                snapshot = reorder(snapshot, order)
+                digest = self._store.put_snapshot(snapshot)
+            changed = changes(before, snapshot)
         manifest = Manifest(
             key=self._key,
             sequence=best.sequence,
@@ -124,6 +127,7 @@ class Publisher:
             chain=best.chain,
             settings=self._settings,
             topic_order=order,
+            changes=changed,
             documents=best.documents,
             tokens=best.tokens,
             words=best.words,

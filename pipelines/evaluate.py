@@ -1,8 +1,10 @@
-"""Evaluate the versions of a model store: nMI and perplexity over the stream, as a table, JSON lines and a plot.
+"""Evaluate the versions of a model store: nMI, perplexity, coherence over the stream, as a table, JSON lines and a plot.
 
 ``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead --plot=quality.png``
 
 ``--held_out`` are documents that the model has not learned; each version is scored on all of them, versions in parallel.
+``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify`` the accuracy of a linear SVM, trained with the proportions of those
+documents, on the held-out ones, and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
 In-sample nMI and prequential perplexity were measured while the model learned, and come from the manifests.
 """
 
@@ -13,6 +15,7 @@ import sys
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.evaluation.classification import check_classifier
 from model.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.store import ModelStore
@@ -23,8 +26,8 @@ from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.sources import files
-from pipelines.terminal import console, figure_table, thin
-from transforms.evaluate import Evaluate
+from pipelines.terminal import console, figure_table, rank_table, thin
+from transforms.evaluate import Evaluate, EvaluationPlan
 
 GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
@@ -35,10 +38,14 @@ _COLUMNS = {
     "coverage": "coverage",
     "nMI": "nmi",
     "nMI in sample": "in_sample_nmi",
+    "PMI": "pmi",
+    "NPMI": "npmi",
+    "SVM": "svm_accuracy",
     "perplexity": "first_moment_perplexity",
     "left to right": "left_to_right_perplexity",
     "prequential": "prequential_perplexity",
 }
+_ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 
 
 def chosen_versions(options: PipelineOptions) -> list[Manifest]:
@@ -52,24 +59,38 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Score the versions; the lines go to ``--json``."""
-    versions = chosen_versions(options)
+    versions, given = chosen_versions(options), options.view_as(EvaluationOptions)
     # One model, one way to cut words: the store refuses versions with another tokeniser.
     tokeniser = TokeniserSettings.from_dict(versions[-1].settings["tokeniser"])
-    held_out = files(options, tokeniser, options.view_as(EvaluationOptions).held_out, "--held_out")
-    documents, dead = pipeline | "Read" >> held_out
-    write_dead_letters([dead], options)
+    read: list[beam.PCollection | None] = []
+    dead = []
+    for name in ("held_out", "coherence_with", "classify"):
+        patterns = getattr(given, name)
+        if patterns is None:
+            read.append(None)
+            continue
+        documents, unread = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, f"--{name}")
+        read.append(documents)
+        dead.append(unread)
+    write_dead_letters(dead, options)
+    plan = EvaluationPlan(options.view_as(StoreOptions).model_store, evaluation_settings_of(options), given.words)
     lines = (
         pipeline
         | "Versions" >> beam.Create([version.to_json() for version in versions])
-        | "Evaluate" >> Evaluate(documents, options.view_as(StoreOptions).model_store, evaluation_settings_of(options))
+        | "Evaluate" >> Evaluate(plan, *read)
     )
     write_figures(lines, options)
 
 
 def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
+    if options.view_as(EvaluationOptions).classify is not None:
+        check_classifier("--classify", ",".join(options.view_as(EvaluationOptions).classify))
     rows = sorted(run_for_figures(build, options), key=lambda row: row["sequence"])
-    console().print(figure_table(f"{len(rows)} versions", list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
+    columns = {title: name for title, name in _COLUMNS.items() if name not in _ASKED_FOR or any(row[name] is not None for row in rows)}
+    console().print(figure_table(f"{len(rows)} versions", list(columns), ([row[name] for name in columns.values()] for row in rows)))
+    if words := options.view_as(EvaluationOptions).words:
+        console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
         console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: retrain.")
     if (plot := options.view_as(FigureOptions).plot) is not None:

@@ -248,6 +248,9 @@ class EvaluationOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         default = EvaluationSettings()
         parser.add_argument("--held_out", type=values.patterns, help="documents that were not learned: paths or globs, with commas")
+        parser.add_argument("--coherence_with", type=values.patterns, help="documents that show which words belong together: PMI of topics")
+        parser.add_argument("--classify", type=values.patterns, help="labelled documents for a linear SVM, tested on those of --held_out")
+        parser.add_argument("--words", type=values.words, default=(), help="with commas: where each stands in its topic, over the stream")
         parser.add_argument("--versions", type=values.positive, default=50, help="how many versions, evenly spread, the newest among them")
         parser.add_argument("--evaluation_sweeps", type=values.whole, default=default.sweeps, help="Gibbs sweeps before the nMI")
         parser.add_argument("--check_documents", type=values.whole, default=default.check_documents, help="scored left to right; 0: none")
@@ -261,7 +264,7 @@ class ShowOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--words", type=values.positive, default=10, help="words shown for each topic")
+        parser.add_argument("--top_words", type=values.positive, default=10, help="words shown for each topic")
 
 
 class DemoOptions(PipelineOptions):

@@ -9,8 +9,15 @@ from typing import Any
 
 from model.errors import OptionError
 from model.times import EPOCH
+from pipelines.terminal import plain, rank_trace
 
-_UPPER = {"nmi": "nMI, held out", "in_sample_nmi": "nMI, in sample", "coverage": "known share of words"}
+_UPPER = {
+    "nmi": "nMI, held out",
+    "in_sample_nmi": "nMI, in sample",
+    "coverage": "known share of words",
+    "npmi": "coherence, NPMI",
+    "svm_accuracy": "accuracy of a linear SVM",
+}
 _LOWER = {
     "first_moment_perplexity": "held out, first moment",
     "left_to_right_perplexity": "held out, left to right",
@@ -31,8 +38,10 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
     from matplotlib.figure import Figure
 
     times = [EPOCH + timedelta(microseconds=row["event_time"]) for row in rows]
-    figure = Figure(figsize=(9, 7), layout="constrained")
-    for axes, names, title in zip(figure.subplots(2, 1, sharex=True), (_UPPER, _LOWER), ("share", "perplexity"), strict=True):
+    words = list(rows[-1]["ranks"]) if rows else []
+    figure = Figure(figsize=(9, 10 if words else 7), layout="constrained")
+    panels = figure.subplots(3 if words else 2, 1, sharex=True)
+    for axes, names, title in zip(panels, (_UPPER, _LOWER), ("share", "perplexity"), strict=False):
         for name, label in names.items():
             values = [float("nan") if row.get(name) is None else row[name] for row in rows]
             if any(value == value for value in values):
@@ -40,7 +49,23 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
         axes.set_ylabel(title)
         if axes.lines:
             axes.legend()
+    if words:
+        _draw_ranks(panels[2], times, words, rows)
     figure.savefig(path, format="png", dpi=110)
+
+
+def _draw_ranks(axes: Any, times: Sequence[Any], words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    """The rank of each word, 1 at the top."""
+    for word in words:
+        topic, ranks = rank_trace(word, rows)
+        if topic is not None:
+            values = [float("nan") if rank is None else rank for rank in ranks]
+            axes.plot(times, values, label=f"{plain(word)}, topic {topic}", marker=".")
+    axes.set_yscale("log")
+    axes.invert_yaxis()
+    axes.set_ylabel("rank in the topic")
+    if axes.lines:
+        axes.legend()
 
 
 def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -35,7 +35,7 @@ def growth(totals: Sequence[FloatArray]) -> FloatArray:
 def show(options: PipelineOptions) -> None:
     """Print it; the version and its snapshot are checked by their digests first."""
     store, which = ModelStore(options.view_as(StoreOptions).model_store), options.view_as(ModelVersionOptions)
-    words = options.view_as(ShowOptions).words
+    words = options.view_as(ShowOptions).top_words
     chosen = store.manifest(which.model_key, which.model_version)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
     history = [m for m in store.manifests(chosen.key) if m.sequence <= chosen.sequence]

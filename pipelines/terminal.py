@@ -6,8 +6,9 @@ or control characters.
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from model.snapshot import Snapshot
 from model.times import to_iso
+from model.watching import topic_of
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -72,6 +74,28 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
     for row in rows:
         table.add_row(*(plain(_figure(value)) for value in row))
     return table
+
+
+def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Each word's rank in the topic where it stands highest in the last row; a curve that is high where the rank is."""
+    table = Table(title="ranks of words", title_justify="left", show_edge=False)
+    for column in ("word", "topic", "first", "best", "now", "over the stream"):
+        table.add_column(column, justify="left" if column in ("word", "over the stream") else "right")
+    for word in words:
+        topic, ranks = rank_trace(word, rows)
+        known = [rank for rank in ranks if rank is not None]
+        heights = [math.nan if rank is None else 1 / math.log2(1 + rank) for rank in ranks]
+        figures = (topic, known[0], min(known), ranks[-1]) if known else (None,) * 4
+        table.add_row(plain(word), *map(_figure, figures), Text(sparkline(heights), style="cyan"))
+    return table
+
+
+def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[int | None, list[int | None]]:
+    """(topic, its rank there in each row): the topic where it stands highest in the last row, or the last row that has it at all."""
+    for row in reversed(rows):
+        if (topic := topic_of(row["ranks"][word])) is not None:
+            return topic, [row["ranks"][word][topic] for row in rows]
+    return None, [None] * len(rows)
 
 
 def _figure(value: object) -> str:

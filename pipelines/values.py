@@ -96,6 +96,18 @@ def patterns(text: str) -> list[str]:
     return found
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Words, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more words, separated by commas. Name the words.")
+    return found
+
+
 def whole(text: str) -> int:
     """A whole number, also written 200_000.
 

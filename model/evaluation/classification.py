@@ -1,7 +1,7 @@
 """What topic proportions are worth as features: the accuracy of a linear support vector machine.
 
 Proportions are scaled to [0, 1] by the training documents, C is 1, classes are told apart one against the rest. Needs scikit-learn
-(``pip install 'beam-topics[evaluation]'``).
+(``pip install 'beam-topics[evaluation]'``). Mixtures of a published model are inferred by ``gibbs3``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.errors import OptionError
-from model.records import FloatArray
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.records import FloatArray, TokenisedDocument
+from model.snapshot import Snapshot
 
 
 def check_classifier(option: str, given: object) -> None:
@@ -34,3 +36,18 @@ def svm_accuracy(train: FloatArray, train_labels: Sequence[str], test: FloatArra
     width = np.where(most > least, most - least, 1.0)
     machine = LinearSVC(C=1.0, dual=False).fit((train - least) / width, list(train_labels))
     return float(machine.score((test - least) / width, list(test_labels)))
+
+
+def classification_figures(
+    snapshot: Snapshot, training: Sequence[TokenisedDocument], test: Sequence[TokenisedDocument]
+) -> dict[str, float | None]:
+    """``svm_accuracy``; None where either has no label, or training only one. Documents without a label are left out."""
+    parts = [[document for document in documents if document.label is not None] for documents in (training, test)]
+    labels = [[str(document.label) for document in documents] for documents in parts]
+    if len(set(labels[0])) < 2 or not labels[1]:
+        return {"svm_accuracy": None}
+    settings = InferenceSettings()
+    method = inference_for(settings)
+    prepared = method.prepare(settings, PublishedModel(snapshot, ""))
+    train, held_out = (np.array([mixture.proportions for mixture in method.infer(prepared, documents)]) for documents in parts)
+    return {"svm_accuracy": svm_accuracy(train, labels[0], held_out, labels[1])}

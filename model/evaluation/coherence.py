@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from model.records import FloatArray, TokenisedDocument
+from model.snapshot import Snapshot
 
 TOP_WORDS = 10
 
@@ -74,3 +75,11 @@ class Reference:
 def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]) -> Coherence:
     """Of topics, each as its first words, against a reference corpus."""
     return Reference(documents, (word for words in topics for word in words)).coherence(topics)
+
+
+def coherence_figures(snapshot: Snapshot, reference: Sequence[TokenisedDocument]) -> dict[str, float | None]:
+    """``pmi`` and ``npmi``: means over the topics; None without reference documents."""
+    if not reference:
+        return {"pmi": None, "npmi": None}
+    found = coherence(snapshot.top_words(TOP_WORDS), reference)
+    return {"pmi": float(found.pmi.mean()), "npmi": float(found.npmi.mean())}

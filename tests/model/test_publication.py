@@ -1,11 +1,12 @@
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from fake_learner import fake_settings
 from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
-from model import __version__
+from model import __version__, publication
 from model.candidates import Candidate
 from model.errors import DivergedError, StoreConflictError
 from model.learning import Session
@@ -14,6 +15,7 @@ from model.pending import ListBag
 from model.publication import Publisher, PublishHead
 from model.scaled import Scaled
 from model.store import ModelStore
+from model.watching import changes
 
 LINKS = links_of(documents(40))
 
@@ -120,6 +122,17 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
     for word in WORDS:
         topics = [int(s.topics[s.offsets[s.numbers[word]]]) for s in (old, new)]
         assert topics[0] == topics[1]
+
+
+def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):
+    monkeypatch.setattr(publication, "changes", partial(changes, count=2))
+    (offers,) = candidates_of(tmp_path, 1)
+    manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
+    store = ModelStore(str(tmp_path))
+    assert manifests[0].changes == []
+    for before, after in zip(manifests, manifests[1:], strict=False):
+        assert after.changes == publication.changes(*(store.get_snapshot("", manifest.snapshot) for manifest in (before, after)))
+    assert any(manifest.changes for manifest in manifests)
 
 
 def test_islands_that_disagree_are_refused(tmp_path):

@@ -232,12 +232,17 @@ def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
     store = trained(corpus, tmp_path)
     path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
     flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={path}"]
-    assert evaluate.main([*flags, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]) == 0
+    more = [f"--coherence_with={corpus}", f"--classify={corpus}", "--words=harbour,[red]never"]
+    assert evaluate.main([*flags, *more, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]) == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert {row["version"] for row in rows} == {manifest.version for manifest in store.manifests("")}
     assert all(0 <= row["nmi"] <= 1 and row["first_moment_perplexity"] > 1 for row in rows)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert "prequential" in capsys.readouterr().out
+    assert all(row["npmi"] > 0 and 0 <= row["svm_accuracy"] <= 1 for row in rows)
+    assert min(rank for rank in rows[-1]["ranks"]["harbour"] if rank) <= 10
+    text = capsys.readouterr().out
+    assert "prequential" in text
+    assert "harbour" in text and "[red]never" in text
 
 
 def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
@@ -273,7 +278,7 @@ def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
 def test_show_prints_topics_and_versions(corpus, tmp_path, capsys):
     store = trained(corpus, tmp_path)
     capsys.readouterr()
-    assert show.main([f"--model_store={tmp_path / 'models'}", "--words=4"]) == 0
+    assert show.main([f"--model_store={tmp_path / 'models'}", "--top_words=4"]) == 0
     text = capsys.readouterr().out
     assert store.manifest("").version in text
     assert "harbour" in text

@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from model.snapshot import Snapshot, TopicWordPrior
-from pipelines.terminal import figure_table, plain, shares, sparkline, thin, topic_table
+from pipelines.terminal import figure_table, plain, rank_table, rank_trace, shares, sparkline, thin, topic_table
 
 
 def printed(table):
@@ -33,6 +33,19 @@ def test_sparklines():
     assert sparkline([0, 0]) == "▁▁"
     assert sparkline([float("nan"), 1]) == " █"
     assert sparkline([]) == ""
+
+
+def test_ranks_are_of_the_topic_where_a_word_stands_highest_now():
+    rows = [{"ranks": {"sea": ranks, "gone": gone, "never": [None, None]}} for ranks, gone in (([9, None], [4, 2]), ([1, 5], [None] * 2))]
+    assert rank_trace("sea", rows) == (0, [9, 1])
+    assert rank_trace("gone", rows) == (1, [2, None])
+    assert rank_trace("never", rows) == (None, [None, None])
+    text = printed(rank_table(("sea", "gone", "never"), rows))
+    assert [line.replace("│", " ").split()[:5] for line in text.splitlines()[3:]] == [
+        ["sea", "0", "9", "1", "1"],
+        ["gone", "1", "2", "2", "–"],
+        ["never", "–", "–", "–", "–"],
+    ]
 
 
 def test_thin_keeps_both_ends():

@@ -46,6 +46,12 @@ def test_patterns():
         values.patterns(" , ")
 
 
+def test_words():
+    assert values.words("hulk, wolverine,hulk,") == ("hulk", "wolverine")
+    with pytest.raises(argparse.ArgumentTypeError, match=r"' ,' was given; allowed is one or more words"):
+        values.words(" ,")
+
+
 def test_numbers():
     assert (values.whole("200_000"), values.whole("-3"), values.number("0.5"), values.positive("1")) == (200_000, -3, 0.5, 1)
     for parse, text in (
