@@ -23,6 +23,9 @@ InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
 Sampler = Literal["auto", "dense", "sparse"]
 Remainder = Literal["stick", "mass", "share"]
+TopicPrior = Literal["flat", "urn", "hierarchical"]
+Tables = Literal["minimal", "sampled"]
+Concentrations = Literal["fixed", "learned"]
 
 
 class _Settings:
@@ -93,7 +96,13 @@ class LearnerSettings(_Settings):
     Attributes:
         learner: a registered name: ``particle-filter``, ``incremental-gibbs``, ``o-lda``, ``batch-gibbs``,
             ``fixvoc-vb``, ``fixvoc-hybrid``, ``infvoc``.
-        topics: T. alpha: of the symmetric Dirichlet over a document's topics, per topic. beta: the same over words.
+        topics: T. alpha: of the symmetric Dirichlet over a document's topics, per topic. beta: the same over words, of the ``flat`` prior.
+        prior: of the topics over words: ``flat`` (every word alike), ``urn`` (by its spelling: each topic draws its words from G0), or
+            ``hierarchical`` (topics draw from a distribution that they share, and that from G0).
+        concentration, base_concentration: a of the urn, the hierarchical prior and infvoc (the paper's alpha^beta), and
+            a_0 of the hierarchical one. concentrations: whether
+            the hierarchical prior's are ``learned`` from the stream, from these to begin with, or ``fixed``.
+        discount: d of Pitman and Yor, with the hierarchical prior. tables: ``sampled`` (exact), or ``minimal``, one a word and topic.
         particles: P, over all islands together. islands: I, a divisor of P.
         ess: resample when the effective sample size is at or below this: a number of particles, or below 1 a fraction of P; 0 never.
         ess_check: after every ``document`` or every ``token``. resampling: the scheme.
@@ -104,8 +113,10 @@ class LearnerSettings(_Settings):
         newest_share: the share of visits that goes to the newest; the rest goes to the reservoir.
         initial_documents: size of the initial batch; 0 starts without. chains, initial_sweeps: C Gibbs chains of so many sweeps.
         initial_choice: the chain is chosen by held-out ``perplexity``, by its ``posterior``, or by in-sample ``nmi`` (needs labels).
-        vocabulary: ``growing`` (words join as they come, up to ``max_words``), or ``given`` (``words``).
-        max_words: W_max of the growing vocabulary; it is in the prior, so it never changes in mid-stream.
+        vocabulary: ``growing`` (words join as they come; where there would be more than ``max_words`` those of least use leave), or
+            ``given`` (``words``).
+        max_words: W_max of the growing vocabulary; it is in the flat prior, so it never changes in mid-stream.
+        word_memory: how many minibatches a word's use is remembered for, as a weight that falls by 1/word_memory at each.
         word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.strings`); without any, those of
             the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
@@ -117,7 +128,7 @@ class LearnerSettings(_Settings):
         kappa, tau0: minibatch i has the step size (tau0 + i)^-kappa. stream_documents: D, 0: as many as there were so far.
         local_iterations: of ``fixvoc-vb``, on each document. local_burn_in, local_sweeps: Gibbs sweeps of the others, left out and kept.
         truncation: T, words that a topic of ``infvoc`` keeps; also how many numbers ``full-hash`` has.
-        reorder_every: U, minibatches. concentration: of infvoc's Dirichlet processes, the paper's alpha^beta.
+        reorder_every: U, minibatches.
         remainder: what a topic of infvoc gives a word outside its set: all that its ``stick`` has left (eq. 6), all the ``mass`` that its
             words leave, or a word's ``share`` of what the stick has left.
     """
@@ -127,6 +138,12 @@ class LearnerSettings(_Settings):
     topics: int = 50
     alpha: float = 0.1
     beta: float = 0.1
+    prior: TopicPrior = "flat"
+    concentration: float = 1000.0
+    base_concentration: float = 1000.0
+    concentrations: Concentrations = "learned"
+    discount: float = 0.0
+    tables: Tables = "sampled"
     particles: int = 2
     islands: int = 1
     ess: float = 0.0
@@ -148,6 +165,7 @@ class LearnerSettings(_Settings):
     vocabulary: VocabularyKind = "growing"
     words: tuple[str, ...] = field(default=(), repr=False)
     max_words: int = 30_000
+    word_memory: int = 100
     word_list: tuple[str, ...] = field(default=(), repr=False)
     evidence_window: int = 20
     sweeps: int = 200
@@ -160,7 +178,6 @@ class LearnerSettings(_Settings):
     local_sweeps: int = 10
     truncation: int = 30_000
     reorder_every: int = 20
-    concentration: float = 1000.0
     remainder: Remainder = "stick"
 
     def __post_init__(self) -> None:
@@ -176,6 +193,7 @@ class LearnerSettings(_Settings):
             ("--chains", self.chains, 1),
             ("--initial_sweeps", self.initial_sweeps, 1),
             ("--max_words", self.max_words, 1),
+            ("--word_memory", self.word_memory, 1),
             ("--evidence_window", self.evidence_window, 1),
             ("--sweeps", self.sweeps, 1),
             ("--seed", self.seed, 0),
@@ -192,6 +210,12 @@ class LearnerSettings(_Settings):
         _above_zero("--alpha", self.alpha)
         _above_zero("--beta", self.beta)
         _above_zero("--concentration", self.concentration)
+        _above_zero("--base_concentration", self.base_concentration)
+        _one_of("--prior", self.prior, get_args(TopicPrior))
+        _one_of("--tables", self.tables, get_args(Tables))
+        _one_of("--concentrations", self.concentrations, get_args(Concentrations))
+        if not 0 <= self.discount < 1:
+            raise OptionError("--discount", self.discount, "a number from 0 to below 1", "0 is a Dirichlet process.")
         _one_of("--resampling", self.resampling, get_args(Resampling))
         _one_of("--ess_check", self.ess_check, get_args(EssCheck))
         _one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
@@ -224,6 +248,10 @@ class LearnerSettings(_Settings):
         if self.ess > self.particles:
             raise OptionError(
                 "--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1."
+            )
+        if self.discount and self.prior != "hierarchical":
+            raise OptionError(
+                "--discount", self.discount, "0 unless --prior=hierarchical", "Leave it out: without tables there is nothing to discount."
             )
         if self.vocabulary == "given" and not self.words:
             raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")

@@ -11,6 +11,7 @@ the vocabulary, and for all others, so a word that the model has never seen has 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from model.hashing import bucket
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
+from model.strings import CharacterModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,15 @@ class TopicWordPrior:
 
     Attributes:
         strength: float64[T], s_z, in pseudo-counts.
-        base: float64[W], B(w) of the vocabulary's words. unseen: B(w) of each other word; 0 where there can be none.
+        base: float64[W], B(w) of the vocabulary's words. unseen: B(w) of each other word, or, where there are ``characters``, what
+            their probability of it is multiplied by; 0 where there can be no other words.
+        characters: G0, a distribution over all strings; None where unseen words are all alike.
     """
 
     strength: FloatArray
     base: FloatArray
     unseen: float = 0.0
+    characters: CharacterModel | None = None
 
     @classmethod
     def flat(cls, a: float, words: int, known: int, topics: int) -> TopicWordPrior:
@@ -43,6 +48,13 @@ class TopicWordPrior:
     def shares(self, rows: IntArray | LongArray) -> FloatArray:
         """float64[len(rows), T]: s_z B(w) of some words."""
         return np.multiply.outer(self.base[rows], self.strength)
+
+    def unseen_base(self, words: Iterable[str]) -> FloatArray:
+        """float64: B(w) of words that are not in the vocabulary."""
+        if self.characters is None:
+            return np.array([self.unseen for _ in words], np.float64)
+        found: FloatArray = self.unseen * self.characters.probabilities(words)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ sync marker, usually random, is the content's hash), so equal snapshots have equ
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -21,6 +22,7 @@ from model import wire
 from model.errors import DamagedDataError
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
+from model.strings import CharacterModel
 
 VERSION = 2
 
@@ -52,6 +54,7 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
             "alpha": snapshot.alpha.tolist(),
             "strength": snapshot.prior.strength.tolist(),
             "unseen": snapshot.prior.unseen,
+            "characters": _characters_to_text(snapshot.prior.characters),
             "words": len(snapshot.words),
             "buckets": snapshot.buckets,
             "tokeniser": asdict(snapshot.tokeniser),
@@ -89,6 +92,10 @@ def snapshot_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def _characters_to_text(characters: CharacterModel | None) -> str:
+    return base64.b64encode(characters.to_bytes()).decode() if characters else ""
+
+
 def _records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     offsets, topics, counts = snapshot.offsets.tolist(), snapshot.topics.tolist(), snapshot.counts.tolist()
     for word, base, first, last in zip(snapshot.words, snapshot.prior.base.tolist(), offsets[:-1], offsets[1:], strict=True):
@@ -111,7 +118,12 @@ def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
         event_time=facts["event_time"],
         fingerprint=facts["fingerprint"],
         alpha=alpha,
-        prior=TopicWordPrior(strength, np.array([record["base"] for record in records], np.float64), float(facts["unseen"])),
+        prior=TopicWordPrior(
+            strength,
+            np.array([record["base"] for record in records], np.float64),
+            float(facts["unseen"]),
+            CharacterModel.from_bytes(base64.b64decode(facts["characters"], validate=True)) if facts["characters"] else None,
+        ),
         words=tuple(record["word"] for record in records),
         offsets=offsets,
         topics=topics,

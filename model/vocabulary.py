@@ -1,34 +1,38 @@
 """Words to numbers, in the order in which a stream first uses them.
 
-A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word until it holds ``limit`` words; later
-new words are unknown, so memory stays bounded. The prior's W is the limit, not the present size, so that no probability
-changes because a word joins (DESIGN section 8, growing and flat).
+A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word and never holds more than ``limit``: who makes
+room for new words is decided by use. A word's use is the number of its tokens, those of earlier minibatches weighing less: at
+each minibatch all uses fall by one part in ``memory`` (products only, so the bits are the same everywhere).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from model.records import IntArray
+from model.records import FloatArray, IntArray, LongArray
 
 UNKNOWN = -1
+# So much of the vocabulary is free after words have left, so that they do not leave at every minibatch.
+FREED = 0.1
 
 
 class Vocabulary:
-    """See the module's docstring. ``words[i]`` is word number i."""
+    """See the module's docstring. ``words[i]`` is word number i; ``use``: float64, as long as ``words`` or longer."""
 
-    def __init__(self, words: Iterable[str], limit: int) -> None:
+    def __init__(self, words: Iterable[str], limit: int, memory: int = 1) -> None:
         self.words = list(words)
-        self.limit = limit
+        self.limit, self.memory = limit, memory
+        self.use: FloatArray = np.zeros(len(self.words))
         self._numbers = {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def numbers(self, words: Iterable[str]) -> IntArray:
-        """int32: each word's number, :data:`UNKNOWN` for words that are not in it and cannot join."""
+        """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which there is no room."""
         numbers = self._numbers
         found = []
         for word in words:
@@ -38,6 +42,34 @@ class Vocabulary:
                 self.words.append(word)
             found.append(number)
         return np.array(found, np.int32)
+
+    def staying(self, words: Sequence[str]) -> LongArray | None:
+        """Who stays so that ``words`` find room: their numbers, ascending; None where nobody has to go.
+
+        The least used leave, of equally used ones the later; words that are about to be used stay.
+        """
+        known = [number for word in words if (number := self._numbers.get(word)) is not None]
+        have, new = len(self.words), len(words) - len(known)
+        if have + new <= self.limit:
+            return None
+        room = max(len(known), min(int((1.0 - FREED) * self.limit), self.limit - new))
+        use = self.use[:have].copy()
+        use[known] = np.inf
+        staying: LongArray = np.sort(np.lexsort((np.arange(have), -use))[:room])
+        return staying
+
+    def keep(self, staying: npt.NDArray[np.int64]) -> None:
+        """Only these stay, and are numbered anew in their order."""
+        self.words = [self.words[number] for number in staying.tolist()]
+        self.use = self.use[staying]
+        self._numbers = {word: number for number, word in enumerate(self.words)}
+
+    def used(self, numbers: IntArray) -> None:
+        """A minibatch's tokens, as numbers; unknown ones do not count."""
+        counts = np.bincount(numbers[numbers != UNKNOWN], minlength=len(self.words))
+        use = np.zeros(len(self.words))
+        use[: len(self.use)] = self.use
+        self.use = use * (1.0 - 1.0 / self.memory) + counts
 
     def extend(self, words: Iterable[str]) -> None:
         """Take the words of a saved vocabulary, those that are given with the settings left out."""

@@ -7,7 +7,8 @@ from model.kernels.arrivals import arrival, first_pass, settle
 from model.kernels.filter import become
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws, Prior
-from model.kernels.random import FIRST_PASS, MOVE
+from model.kernels.random import FIRST_PASS, MOVE, SEATS
+from model.kernels.seating import closing_table
 from model.kernels.sharing import row_of
 from model.learners.cloud import new_cloud, with_room
 from model.learners.history import WHOLE, History
@@ -16,27 +17,28 @@ from model.settings import LearnerSettings
 KEY = (5, 6)
 
 
-def new_prior(topics, words, discount=0.0, seed=0):
+def new_prior(topics, words, discount=0.0, kind=None, seed=0):
     generator = np.random.default_rng(seed)
     alpha = np.zeros(-(-topics // 8) * 8)
     alpha[:topics] = generator.uniform(0.05, 0.9, topics)
     base = generator.dirichlet(np.ones(words))
-    return Prior(alpha, sum(alpha[:topics].tolist()), base, 1.7, discount)
+    tables = (None, "minimal", "sampled").index(kind)
+    return Prior(alpha, sum(alpha[:topics].tolist()), base, 1.7, 2.9, discount, tables, closing_table(discount, tables))
 
 
 class Pair:
     """Kernels and twins side by side. Documents are numbered by their slots."""
 
-    def __init__(self, topics, words, particles=3, discount=0.0, wide=False, bug=None):
+    def __init__(self, topics, words, particles=3, discount=0.0, kind=None, wide=False, bug=None):
         self.topics, self.words, self.particles = topics, words, particles
-        self.prior = new_prior(topics, words, discount)
+        self.prior = new_prior(topics, words, discount, kind)
         self.history = History(LearnerSettings(newest=1000))
         self.cloud = new_cloud(self.prior, particles, 1)
         if wide:
             self.cloud = self.cloud._replace(words=self.cloud.words._replace(rows=self.cloud.words.rows.astype(np.int64)))
         self.generations = np.array([0, 0, 0, particles], np.int64)
         alpha, base = self.prior.alpha[:topics].tolist(), self.prior.base.tolist()
-        self.twins = [Particle(alpha, base, self.prior.a, discount, bug) for _ in range(particles)]
+        self.twins = [Particle(alpha, base, self.prior.a, discount, bug, kind, self.prior.base_a) for _ in range(particles)]
         for twin in self.twins:
             twin.weight = (1 / particles, 0)
         self.drawn = self.moved = 0
@@ -57,7 +59,8 @@ class Pair:
             settle(self.cloud, self.history.pages, new, np.arange(self.particles), 0, self.particles, 0)
             begin = stop
         for p, twin in enumerate(self.twins):
-            twin.learn(slot, text, [uniform(self.drawn + i, KEY, p, 1, FIRST_PASS) for i in range(len(text))], blind)
+            seats = [uniform(2 * (self.drawn + i), KEY, p, 1, FIRST_PASS + SEATS) for i in range(len(text))]
+            twin.learn(slot, text, [uniform(self.drawn + i, KEY, p, 1, FIRST_PASS) for i in range(len(text))], blind, seats)
         self.drawn += len(text)
         return slot
 
@@ -70,7 +73,8 @@ class Pair:
         single = [(s, i) for s, at in units for i in (range(len(self.twins[0].texts[s])) if at == WHOLE else (at,))]
         for p, twin in enumerate(self.twins):
             for n, (s, i) in enumerate(single):
-                twin.move(s, i, uniform(self.moved + n, KEY, p, 1, MOVE))
+                seats = [uniform(2 * (self.moved + n) + k, KEY, p, 1, MOVE + SEATS) for k in (0, 1)]
+                twin.move(s, i, uniform(self.moved + n, KEY, p, 1, MOVE), seats)
             fraction, shift = np.frexp(twin.joint[0])
             twin.joint = (float(fraction), twin.joint[1] + int(shift))
         self.moved += len(single)
@@ -90,8 +94,13 @@ class Pair:
             assert (cloud.joint[p], cloud.joint_exponent[p]) == twin.joint
             assert (cloud.weight[p], cloud.weight_exponent[p]) == twin.weight
             assert cloud.totals[p, :topics].tolist() == twin.totals
-            assert cloud.kinds[p, :topics].tolist() == (twin.kinds if self.prior.discount else [0] * topics)
-            assert [self.row(cloud.words, p, w)[:topics].tolist() for w in range(self.words)] == twin.words
+            assert cloud.kinds[p, :topics].tolist() == twin.kinds
+            assert cloud.tables[p] == sum(twin.kinds)
+            rows, tp = [self.row(cloud.words, p, w) for w in range(self.words)], len(self.prior.alpha)
+            assert [row[:topics].tolist() for row in rows] == twin.words
+            if self.prior.tables:
+                assert [row[tp : tp + topics].tolist() for row in rows] == twin.tables
+                assert [row[2 * tp] for row in rows] == [sum(tables) for tables in twin.tables]
             for slot, drawn in twin.topics.items():
                 pages = [self.row(cloud.topics, p, page) for page in self.history.pages_of(slot)]
                 assert np.concatenate(pages)[: len(drawn)].tolist() == drawn

@@ -5,6 +5,7 @@
 
 import copy
 import math
+from functools import lru_cache
 
 
 def philox(counter, key):
@@ -59,10 +60,15 @@ def normal(product):
 
 
 class Particle:
-    """One particle: ``words[w]``, ``totals`` and ``documents[d]`` count topics, ``topics[d]`` are the tokens' topics."""
+    """One particle: ``words[w]``, ``totals`` and ``documents[d]`` count topics, ``topics[d]`` are the tokens' topics.
 
-    def __init__(self, alpha, base, a, discount=0.0, bug=None):
+    kind: None, "minimal" or "sampled" tables, counted in ``tables[w]``.
+    """
+
+    def __init__(self, alpha, base, a, discount=0.0, bug=None, kind=None, base_a=0.0):
         self.alpha, self.alpha_sum, self.base, self.a, self.discount, self.bug = alpha, sum(alpha), base, a, discount, bug
+        self.kind, self.base_a = kind, base_a
+        self.tables = [[0] * len(alpha) for _ in base]
         self.pads = [0.0] * (-len(alpha) % 8)
         self.words = [[0] * len(alpha) for _ in base]
         self.totals, self.kinds = [0] * len(alpha), [0] * len(alpha)
@@ -72,53 +78,105 @@ class Particle:
     def child(self):
         return copy.deepcopy(self)
 
-    def word_weight(self, n, t, w, kinds):
-        if self.discount:
-            return (n - (self.discount if n > 0 else 0.0)) + (self.a + self.discount * kinds) * self.base[w]
-        return n + self.a * self.base[w]
+    def shared(self, w, closed=0):
+        """B(w), when ``closed`` of the word's tables are left out."""
+        if not self.kind:
+            return self.base[w]
+        return (sum(self.tables[w]) - closed + self.base_a * self.base[w]) / (sum(self.kinds) - closed + self.base_a)
 
-    def weights(self, d, w):
-        """q of every topic, as the token's word and document count now."""
+    def gain(self, d, t, out=0):
         counts = [0] * len(self.alpha) if self.bug == "document ignored" else self.documents[d]
-        gain = [(alpha + n) / (self.a + total) for alpha, n, total in zip(self.alpha, counts, self.totals, strict=True)]
-        return [g * self.word_weight(self.words[w][t], t, w, self.kinds[t]) for t, g in enumerate(gain)]
+        return (self.alpha[t] + (counts[t] - out)) / (self.a + (self.totals[t] - out))
 
-    def count(self, d, w, t, step):
-        self.kinds[t] += (self.words[w][t] == 0) if step > 0 else -(self.words[w][t] == 1)
+    def weights(self, d, w, base):
+        """q of every topic, as the token's word and document count now."""
+        return [
+            self.gain(d, t) * ((self.words[w][t] - self.discount * self.tables[w][t]) + (self.a + self.discount * k) * base)
+            for t, k in enumerate(self.kinds)
+        ]
+
+    def opens(self, n, tables, back, u):
+        if self.kind == "sampled":
+            return u * ((n - self.discount * tables) + back) < back
+        return self.kind == "minimal" and n == 0
+
+    def closes(self, n, tables, u):
+        if self.bug == "tables closed in proportion":
+            return u < tables / n
+        if self.kind == "sampled":
+            return u < alone(n, tables, self.discount)
+        return self.kind == "minimal" and n == 1
+
+    def worth(self, n, tables, back, opened):
+        if self.kind != "sampled":
+            return (n - self.discount * tables) + back
+        if opened:
+            return back / alone(n + 1, tables + 1, self.discount)
+        return (n - self.discount * tables) / (1.0 - alone(n + 1, tables, self.discount))
+
+    def count(self, d, w, t, step, tables=0):
+        self.kinds[t] += step * tables
+        self.tables[w][t] += step * tables
         self.words[w][t] += step
         self.totals[t] += step
         self.documents[d][t] += step
 
-    def learn(self, d, text, uniforms, blind=False):
+    def learn(self, d, text, uniforms, blind=False, seats=None):
         """A document's first pass."""
         self.texts[d], self.documents[d], self.topics[d] = list(text), [0] * len(self.alpha), []
         for i, (w, u) in enumerate(zip(text, uniforms, strict=True)):
-            q = self.weights(d, w)
-            t, total, _ = draw(q + self.pads, u)
+            base = self.shared(w)
+            t, total, _ = draw(self.weights(d, w, base) + self.pads, u)
             if blind:
                 t = int(u * len(self.alpha))
             per = 1.0 / (self.alpha_sum + i)
+            n, tables, back = self.words[w][t], self.tables[w][t], (self.a + self.discount * self.kinds[t]) * base
+            opened = self.opens(n, tables, back, seats[i] if seats else None)
             self.weight = times(self.weight, total * per)
-            self.joint = times(self.joint, q[t] * per)
-            self.count(d, w, t, 1)
+            self.joint = times(self.joint, self.gain(d, t) * self.worth(n, tables, back, opened) * per)
+            self.count(d, w, t, 1, opened)
             self.topics[d].append(t)
         self.weight, self.joint = normal(self.weight), normal(self.joint)
 
-    def move(self, d, i, u):
+    def move(self, d, i, u, seats=(None, None)):
         """Draw one token's topic again."""
         w, old = self.texts[d][i], self.topics[d][i]
-        q = self.weights(d, w)
+        n, tables = self.words[w][old], self.tables[w][old]
+        closed = bool(self.closes(n, tables, seats[0]))
+        base = self.shared(w, closed)
+        n, tables, back = n - 1, tables - closed, (self.a + self.discount * (self.kinds[old] - closed)) * base
+        q, gain = self.weights(d, w, base), self.gain(d, old, 1)
         if self.bug != "not taken out":
-            n, kinds = self.words[w][old] - 1, self.kinds[old] - (self.words[w][old] == 1)
-            gain = (self.alpha[old] + (self.documents[d][old] - 1)) / (self.a + (self.totals[old] - 1))
-            q[old] = gain * self.word_weight(n, old, w, kinds)
+            q[old] = gain * ((n - self.discount * tables) + back)
         t, _, _ = draw(q + self.pads, u)
-        if t == old:
+        was = gain * self.worth(n, tables, back, closed)
+        if t != old:
+            gain, n, tables = self.gain(d, t), self.words[w][t], self.tables[w][t]
+            back = (self.a + self.discount * self.kinds[t]) * base
+        opened = bool(self.opens(n, tables, back, seats[1]))
+        if t == old and opened == closed:
             return
-        self.joint = times(self.joint, q[t] / q[old])
-        self.count(d, w, old, -1)
-        self.count(d, w, t, 1)
+        self.joint = times(self.joint, gain * self.worth(n, tables, back, opened) / was)
+        self.count(d, w, old, -1, closed)
+        self.count(d, w, t, 1, opened)
         if self.bug == "document not updated":
             self.documents[d][old] += 1
             self.documents[d][t] -= 1
         self.topics[d][i] = t
+
+
+@lru_cache(maxsize=8)
+def closing(discount, most):
+    """V(n, t) = R(n-1, t) / (R(n-1, t) + n - 1 - d t) for n, t <= most, row by row."""
+    table, ratios = {}, [0.0] + [math.inf] * most
+    for n in range(1, most + 1):
+        for t in range(1, n + 1):
+            table[n, t] = 1.0 if t == n else ratios[t] / (ratios[t] + (n - 1 - discount * t))
+        for t in range(n, 0, -1):
+            ratios[t] = 0.0 if t == 1 else (ratios[t - 1] + (n - 1 - discount * (t - 1))) * table[n, t]
+    return table
+
+
+def alone(n, t, discount):
+    """The probability that one of n tokens at t tables has a table of its own."""
+    return closing(discount, 400)[n, t]

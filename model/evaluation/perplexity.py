@@ -21,7 +21,7 @@ import numpy as np
 
 from model.kernels import held_out, random
 from model.kernels.gibbs3 import dense_rows
-from model.records import FloatArray, IntArray, TokenisedDocument
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 
 
@@ -54,10 +54,18 @@ def word_table(snapshot: Snapshot, document: TokenisedDocument, unseen: bool) ->
     local = np.cumsum(scored, dtype=np.int32) - 1
     tokens = local[document.tokens[scored[document.tokens]]]
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    base = np.append(snapshot.prior.base, snapshot.prior.unseen)[rows[scored]]
+    base = _base(snapshot, rows[scored], [word for word, row in zip(document.words, rows, strict=True) if row < 0])
     table: FloatArray = dense_rows(rows[scored], *sparse, snapshot.prior.strength, base)
     table /= snapshot.normalisers
     return table, tokens
+
+
+def _base(snapshot: Snapshot, rows: LongArray, unseen: list[str]) -> FloatArray:
+    """float64: B(w) of some rows; those of -1 are the unseen words in their order."""
+    base = np.append(snapshot.prior.base, 0.0)[rows]
+    if (rows < 0).any():
+        base[rows < 0] = snapshot.prior.unseen_base(unseen)
+    return base
 
 
 def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool = True) -> Score:

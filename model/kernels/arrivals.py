@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
+from model.kernels.particles import PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
+from model.kernels.seating import opens, seat, worth
 from model.kernels.sharing import own_row, row_of
 
 ONCE = -1
@@ -27,7 +28,8 @@ class Arrival(NamedTuple):
     """Tokens begin..stop-1 of the document in ``slot``, and what the particles drew for them.
 
     words: int32[n]. repeats: int32[n], a number for each word that comes several times, else -1. again: bool[n], it came before.
-    repeated: how many such words. topics: int32[n, P]. counts: int32[P, Tp], n_td with these tokens.
+    repeated: how many such words. topics: int32[n, P]. opened: bool[n, P], whether a token opened a table.
+    counts: int32[P, Tp], n_td with these tokens.
     """
 
     slot: int
@@ -38,6 +40,7 @@ class Arrival(NamedTuple):
     again: npt.NDArray[np.bool_]
     repeated: int
     topics: npt.NDArray[np.int32]
+    opened: npt.NDArray[np.bool_]
     counts: npt.NDArray[np.int32]
 
 
@@ -61,8 +64,8 @@ def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: An
                 repeated += 1
             repeats[here] = repeats[before]
             again[here] = True
-    topics, counts = np.empty((n, particles), np.int32), np.zeros((particles, tp), np.int32)
-    return Arrival(slot, begin, stop, words, repeats, again, repeated, topics, counts)
+    topics, opened, counts = np.empty((n, particles), np.int32), np.zeros((n, particles), np.bool_), np.zeros((particles, tp), np.int32)
+    return Arrival(slot, begin, stop, words, repeats, again, repeated, topics, opened, counts)
 
 
 @kernel
@@ -76,14 +79,14 @@ def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: 
     while blind and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
     desk = new_desk(tp)
-    repeated = np.empty((new.repeated, TILE, tp), cloud.words.rows.dtype)
+    repeated = np.empty((new.repeated, TILE, cloud.words.rows.shape[1]), cloud.words.rows.dtype)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
         _begin(cloud, desk, new, low, high)
         start_gain(desk, cloud, prior, low, high)
         for start in range(0, len(new.words), PAGE):
             count = min(PAGE, len(new.words) - start)
-            name_draws(desk, cloud, draws, index + new.begin + start, count, low, high)
+            name_draws(desk, cloud, prior, draws, index + new.begin + start, count, low, high)
             _draw_page(cloud, prior, desk, new, repeated, start, start + count, low, high, topics)
         for p in range(low, high):
             new.counts[p, :] = desk.counts[p - low, :]
@@ -103,32 +106,34 @@ def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
 @page_kernel
 def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any) -> None:
     """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0."""
-    table, rows, alpha, a, discount = cloud.words, cloud.words.rows, prior.alpha, prior.a, prior.discount
+    table, rows, tp, discount = cloud.words, cloud.words.rows, len(prior.alpha), prior.discount
     gain, strength = desk.gain, desk.strength
     for k in range(begin, stop):
-        w, repeat, base = new.words[k], new.repeats[k], prior.base[new.words[k]]
+        w, repeat = new.words[k], new.repeats[k]
         per = 1.0 / (prior.alpha_sum + (new.begin + k))
         for p in range(low, high):
             i = p - low
             row = rows[row_of(table, p, w)]
             if repeat != ONCE:
                 if not new.again[k]:
-                    for j in range(len(alpha)):
+                    for j in range(len(row)):
                         repeated[repeat, i, j] = row[j]
                 row = repeated[repeat, i]
+            base, u = base_of(cloud, prior, p, row, w, 0), desk.uniforms[i, k - begin]
             if discount > 0.0:
-                t, total = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, desk.uniforms[i, k - begin])
+                t, total = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u)
             else:
-                t, total = draw(desk.scratch, gain[i], row, a * base, desk.uniforms[i, k - begin])
+                t, total = draw(desk.scratch, gain[i], row, cloud.concentration[p, 0] * base, u)
             if topics:
-                t = np.int64(desk.uniforms[i, k - begin] * topics)
-            q = gain[i, t] * word_weight(prior, row[t], strength[i, t], base)
+                t = np.int64(u * topics)
+            n, tables, back = row[t], tables_of(prior, row, t), strength[i, t] * base
+            opened = opens(prior, n, tables, back, desk.seats[i, 2 * (k - begin)])
             times(cloud.weight, cloud.weight_exponent, p, total * per)
-            times(cloud.joint, cloud.joint_exponent, p, q * per)
-            recount(cloud, prior, desk, p, i, t, 1, row[t] == 0)
-            new.topics[k, p] = t
+            times(cloud.joint, cloud.joint_exponent, p, gain[i, t] * worth(prior, n, tables, back, opened) * per)
+            recount(cloud, prior, desk, p, i, t, 1, opened)
+            new.topics[k, p], new.opened[k, p] = t, opened
             if repeat != ONCE:
-                row[t] += 1
+                seat(row, tp, t, 1, opened)
 
 
 @kernel
@@ -142,16 +147,17 @@ def settle(cloud: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: A
 @page_kernel
 def _settle(cloud: Any, pages: Any, new: Any, p: Any, thread: Any) -> None:
     words, topics, documents, generation = cloud.words, cloud.topics, cloud.documents, cloud.generation[p]
-    page = pages.first[new.slot]
+    page, tp = pages.first[new.slot], new.counts.shape[1]
     for start in range(0, new.stop, PAGE):
         here, there = max(new.begin - start, 0), min(new.stop - start, PAGE)
         if here < there:
             place = own_row(topics, p, page, generation, thread, here > 0)
             for k in range(here, there):
-                w, t = new.words[start + k - new.begin], new.topics[start + k - new.begin, p]
-                topics.rows[place, k] = t
-                words.rows[own_row(words, p, w, generation, thread, True), t] += 1
+                at = start + k - new.begin
+                topics.rows[place, k] = new.topics[at, p]
+                row = words.rows[own_row(words, p, new.words[at], generation, thread, True)]
+                seat(row, tp, new.topics[at, p], 1, new.opened[at, p])
         page = pages.following[page]
-    row = own_row(documents, p, new.slot, generation, thread, False)
-    for t in range(new.counts.shape[1]):
-        documents.rows[row, t] = new.counts[p, t]
+    mine = own_row(documents, p, new.slot, generation, thread, False)
+    for t in range(tp):
+        documents.rows[mine, t] = new.counts[p, t]

@@ -86,7 +86,10 @@ def draw_without(scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old:
 
 @inlined
 def draw_discounted(scratch: Any, gain: Any, row: Any, discount: Any, strength: Any, base: Any, old: Any, q_old: Any, u: Any) -> Any:
-    """q[t] = gain[t] * ((row[t] - (discount if row[t] > 0 else 0.0)) + strength[t] * base), and q[old] = q_old unless old is -1."""
+    """q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base), and q[old] = q_old unless old is -1.
+
+    A row holds tables behind its counts, see :mod:`model.kernels.seating`.
+    """
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
     return _pick(scratch, gain, u), total
 
@@ -232,15 +235,15 @@ def _weigh_discounted(typing: Any, scratch: Any, gain: Any, row: Any, discount: 
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
         q, g, n, c = _arrays(context, b, sig, args, 0, 1, 2, 4)
-        discounts, bases = _splat(b, args[3]), _splat(b, args[5])
+        discounts, bases, tp = _splat(b, args[3]), _splat(b, args[5]), b.extract_value(g.shape, 0)
 
         def weight(j: Any) -> Any:
             counts = _counts(b, n.data, j)
-            off = b.select(b.fcmp_ordered(">", counts, _ZERO), discounts, _ZERO)
+            off = b.fmul(discounts, _counts(b, n.data, b.add(j, tp)))
             backoff = b.fmul(b.load(_at(b, c.data, j, _DOUBLES), align=8), bases)
             return b.fadd(b.fsub(counts, off), backoff)
 
-        return _emit_weigh(b, b.extract_value(g.shape, 0), q.data, g.data, weight, args[6], args[7])
+        return _emit_weigh(b, tp, q.data, g.data, weight, args[6], args[7])
 
     return _F(scratch, gain, row, _F, strength, _F, _N, _F), codegen
 

@@ -66,6 +66,8 @@ def become(cloud: Any, ancestors: Any, counters: Any) -> None:
             parent = ancestors[p]
             cloud.totals[p, :] = cloud.totals[parent, :]
             cloud.kinds[p, :] = cloud.kinds[parent, :]
+            cloud.tables[p] = cloud.tables[parent]
+            cloud.concentration[p, :] = cloud.concentration[parent, :]
             cloud.joint[p] = cloud.joint[parent]
             cloud.joint_exponent[p] = cloud.joint_exponent[parent]
         if shared[p]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, TILE, name_draws, new_desk, normalise, recount, start_gain, times, word_weight
+from model.kernels.particles import GONE, PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
+from model.kernels.seating import closes, opens, seat, worth
 from model.kernels.sharing import own_row, row_of
 
 
@@ -38,7 +39,7 @@ def move_units(
             for start in range(0, end, PAGE):
                 if start + PAGE > begin:
                     here, there = max(begin - start, 0), min(end - start, PAGE)
-                    name_draws(desk, cloud, draws, number, there - here, low, high)
+                    name_draws(desk, cloud, prior, draws, number, there - here, low, high)
                     number += there - here
                     _move_page(cloud, prior, pages, desk, page, here, there, low, high, thread)
                 page = pages.following[page]
@@ -70,31 +71,38 @@ def _put_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any
 @page_kernel
 def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: Any, there: Any, low: Any, high: Any, thread: Any) -> None:
     """The tokens here..there-1 of a page."""
-    words, topics, a, discount, alpha = cloud.words, cloud.topics, prior.a, prior.discount, prior.alpha
-    gain, strength, counts, totals, kinds = desk.gain, desk.strength, desk.counts, cloud.totals, cloud.kinds
+    words, topics, discount = cloud.words, cloud.topics, prior.discount
     for p in range(low, high):
         desk.place[p - low] = row_of(topics, p, page)
     for k in range(here, there):
-        w, base = pages.words[page, k], prior.base[pages.words[page, k]]
-        for p in range(low, high):
-            i = p - low
+        w = pages.words[page, k]
+        for p in range(low, high if w != GONE else low):
+            i, a = p - low, cloud.concentration[p, 0]
             u, old = desk.uniforms[i, k - here], np.int64(topics.rows[desk.place[i], k])
             row = words.rows[row_of(words, p, w)]
-            n = row[old] - 1
-            q_old = (alpha[old] + (counts[i, old] - 1)) / (a + (totals[p, old] - 1))
-            q_old *= word_weight(prior, n, a + discount * (kinds[p, old] - (n == 0)), base)
+            n, tables = row[old] - 1, tables_of(prior, row, old)
+            closed = closes(prior, n + 1, tables, desk.seats[i, 2 * (k - here)])
+            base = base_of(cloud, prior, p, row, w, closed)
+            tables -= closed
+            back = (a + discount * (cloud.kinds[p, old] - closed)) * base
+            gain = (prior.alpha[old] + (desk.counts[i, old] - 1)) / (a + (cloud.totals[p, old] - 1))
+            q = gain * ((n - discount * tables) + back)
             if discount > 0.0:
-                t, _ = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, old, q_old, u)
+                t, _ = draw_discounted(desk.scratch, desk.gain[i], row, discount, desk.strength[i], base, old, q, u)
             else:
-                t, _ = draw_without(desk.scratch, gain[i], row, a * base, old, q_old, u)
+                t, _ = draw_without(desk.scratch, desk.gain[i], row, a * base, old, q, u)
+            was = gain * worth(prior, n, tables, back, closed)
             if t != old:
-                q = gain[i, t] * word_weight(prior, row[t], strength[i, t], base)
-                times(cloud.joint, cloud.joint_exponent, p, q / q_old)
-                mine = own_row(words, p, w, cloud.generation[p], thread, True)
-                words.rows[mine, old] -= 1
-                words.rows[mine, t] += 1
+                gain, n, tables, back = desk.gain[i, t], row[t], tables_of(prior, row, t), desk.strength[i, t] * base
+            opened = opens(prior, n, tables, back, desk.seats[i, 2 * (k - here) + 1])
+            if t != old or opened != closed:
+                times(cloud.joint, cloud.joint_exponent, p, gain * worth(prior, n, tables, back, opened) / was)
+                mine = words.rows[own_row(words, p, w, cloud.generation[p], thread, True)]
+                seat(mine, len(prior.alpha), old, -1, closed)
+                seat(mine, len(prior.alpha), t, 1, opened)
+                recount(cloud, prior, desk, p, i, old, -1, closed)
+                recount(cloud, prior, desk, p, i, t, 1, opened)
+            if t != old:
                 desk.place[i] = own_row(topics, p, page, cloud.generation[p], thread, True)
                 topics.rows[desk.place[i], k] = t
                 desk.moved[i] += 1
-                recount(cloud, prior, desk, p, i, old, -1, n == 0)
-                recount(cloud, prior, desk, p, i, t, 1, words.rows[mine, t] == 1)

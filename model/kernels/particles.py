@@ -1,11 +1,13 @@
 """What a particle is. :mod:`model.kernels.arrivals` draws topics for a document that arrives, :mod:`model.kernels.moves` draws them again.
 
 Notation: p a particle, w a word, t a topic (z in the papers), n_wt how often w has topic t, n_t = sum over w of n_wt, n_td the same
-within document d, k_t the number of distinct words in topic t. A token's conditional probability is (DESIGN section 8, minimal path)
+within document d; t_wt the tables of w in topic t (:mod:`model.kernels.seating`), k_t = sum over w of t_wt, m_w = sum over t of t_wt,
+M = sum over w of m_w. A token's conditional probability is (DESIGN section 8)
 
-    q_t = (alpha_t + n_td) * (n_wt - discount * [n_wt > 0] + (a + discount * k_t) * B(w)) / (a + n_t)
+    q_t = (alpha_t + n_td) * (n_wt - d * t_wt + (a + d * k_t) * B(w)) / (a + n_t)
 
-and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). With discount 0 this is LDA with B(w) = 1/W, a = W beta.
+and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). Where topics do not share words there are no tables, d = 0 and
+B = G, a given distribution: with G = 1/W and a = W beta this is LDA. Where they do, B(w) = (m_w + a_0 G(w)) / (M + a_0).
 ``gain`` holds (alpha_t + n_td) / (a + n_t); it changes in two topics at a move, so q is one product a topic.
 
 Each particle's joint probability P(w, z) and its weight are scaled products (:mod:`model.scaled`): no logarithm is taken.
@@ -27,10 +29,14 @@ import numpy.typing as npt
 
 from model.kernels.draw import aligned, new_scratch
 from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.random import fill_uniforms
+from model.kernels.random import SEATS, fill_uniforms
+from model.kernels.seating import NONE, SAMPLED, Closing
 from model.kernels.sharing import Table
 
 PAGE = 32
+
+# In a page, in place of a word that has left the vocabulary: its token counts nowhere and is not drawn again.
+GONE = -1
 
 TILE = 16
 
@@ -39,19 +45,27 @@ _LARGE = 2.0**400
 
 
 class Prior(NamedTuple):
-    """alpha: float64[Tp], 0 in the pads. base: float64[words], B(w). a, discount: of the topics over words."""
+    """alpha: float64[Tp], 0 in the pads. base: float64[words], G(w). a, a_0: what particles begin with. discount: d.
+
+    tables: one of the kinds of :mod:`model.kernels.seating`, and closing: its V.
+    """
 
     alpha: npt.NDArray[np.float64]
     alpha_sum: float
     base: npt.NDArray[np.float64]
     a: float
+    base_a: float
     discount: float
+    tables: int
+    closing: Closing
 
 
 class Cloud(NamedTuple):
-    """All particles of an island. ``totals``: int64[P, Tp], n_t. ``kinds``: int64[P, Tp], k_t where there is a discount, else 0.
+    """All particles of an island. ``totals``: int64[P, Tp], n_t. ``kinds``: int64[P, Tp], k_t; ``tables``: int64[P], M.
 
-    ``words``: rows of n_wt by word; ``documents``: rows of n_td by slot; ``topics``: rows of 32 topics by page.
+    ``concentration``: float64[P, 2], a and a_0.
+    ``words``: rows by word of n_wt, and where there are tables n_wt in the first Tp places, t_wt in the next, then m_w.
+    ``documents``: rows of n_td by slot; ``topics``: rows of 32 topics by page.
     ``weight`` and ``joint``: float64[P] mantissas beside int64[P] exponents. ``generation``: int64[P], see :mod:`sharing`.
     ``identity``: int64[P], the particles' numbers in the whole learner (they differ between islands).
     """
@@ -61,6 +75,8 @@ class Cloud(NamedTuple):
     topics: Table
     totals: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.int64]
+    tables: npt.NDArray[np.int64]
+    concentration: npt.NDArray[np.float64]
     weight: npt.NDArray[np.float64]
     weight_exponent: npt.NDArray[np.int64]
     joint: npt.NDArray[np.float64]
@@ -110,7 +126,8 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
 class Desk(NamedTuple):
     """What a kernel works with while it goes through a tile of particles; i is a particle's place in the tile.
 
-    gain, strength: float64[16, Tp], strength being a + discount * k_t. counts: int32[16, Tp], n_td. uniforms: float64[16, 32].
+    gain, strength: float64[16, Tp], strength being a + d k_t. counts: int32[16, Tp], n_td.
+    uniforms, seats: float64[16, 32] and float64[16, 64], a draw for each token's topic, and two for its tables.
     place, moved: int64[16], for moves: where the page's topics are, and how many tokens changed theirs. scratch: for draws.
     """
 
@@ -119,6 +136,7 @@ class Desk(NamedTuple):
     strength: npt.NDArray[np.float64]
     counts: npt.NDArray[np.int32]
     uniforms: npt.NDArray[np.float64]
+    seats: npt.NDArray[np.float64]
     place: npt.NDArray[np.int64]
     moved: npt.NDArray[np.int64]
 
@@ -132,6 +150,7 @@ def new_desk(tp: Any) -> Any:
         aligned(TILE * tp).reshape((TILE, tp)),
         np.zeros((TILE, tp), np.int32),
         np.zeros((TILE, PAGE)),
+        np.zeros((TILE, 2 * PAGE)),
         np.zeros(TILE, np.int64),
         np.zeros(TILE, np.int64),
     )
@@ -143,31 +162,42 @@ def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
     for p in range(low, high):
         i = p - low
         for t in range(len(prior.alpha)):
-            desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (prior.a + cloud.totals[p, t])
-            desk.strength[i, t] = prior.a + prior.discount * cloud.kinds[p, t]
+            desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (cloud.concentration[p, 0] + cloud.totals[p, t])
+            desk.strength[i, t] = cloud.concentration[p, 0] + prior.discount * cloud.kinds[p, t]
 
 
 @page_kernel
-def name_draws(desk: Any, cloud: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
-    """The uniforms number..number + count - 1 of particles low..high-1."""
+def name_draws(desk: Any, cloud: Any, prior: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
+    """The uniforms of particles low..high-1 for the draws number..number + count - 1."""
     for p in range(low, high):
         fill_uniforms(desk.uniforms[p - low], count, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
+        if prior.tables == SAMPLED:
+            purpose = draws.purpose + SEATS
+            fill_uniforms(desk.seats[p - low], 2 * count, 2 * number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, purpose)
 
 
 @inlined
-def word_weight(prior: Any, n: Any, strength: Any, base: Any) -> Any:
-    """What multiplies gain in q for a word that has n tokens in the topic; strength is a + discount * k_t, and a without a discount."""
-    if prior.discount > 0.0:
-        return (n - (prior.discount if n > 0 else 0.0)) + strength * base
-    return n + prior.a * base
+def base_of(cloud: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
+    """B(w), when ``closed`` of the word's tables are left out."""
+    if prior.tables == NONE:
+        return prior.base[w]
+    a_0 = cloud.concentration[p, 1]
+    return (row[2 * len(prior.alpha)] - closed + a_0 * prior.base[w]) / (cloud.tables[p] - closed + a_0)
 
 
 @inlined
-def recount(cloud: Any, prior: Any, desk: Any, p: Any, i: Any, t: Any, step: Any, kinds: Any) -> None:
-    """A token joined (step 1) or left (-1) topic t, and so did as many ``kinds`` of words: the counts, and what is computed from them."""
+def tables_of(prior: Any, row: Any, t: Any) -> Any:
+    """t_wt, and 0 where there are no tables."""
+    return np.int64(row[len(prior.alpha) + t]) if prior.tables != NONE else 0
+
+
+@inlined
+def recount(cloud: Any, prior: Any, desk: Any, p: Any, i: Any, t: Any, step: Any, tables: Any) -> None:
+    """A token joined (step 1) or left (-1) topic t, and so did as many ``tables``: the counts, and what is computed from them."""
     cloud.totals[p, t] += step
     desk.counts[i, t] += step
-    desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (prior.a + cloud.totals[p, t])
-    if prior.discount > 0.0:
-        cloud.kinds[p, t] += step * np.int64(kinds)
-        desk.strength[i, t] = prior.a + prior.discount * cloud.kinds[p, t]
+    desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (cloud.concentration[p, 0] + cloud.totals[p, t])
+    if tables:
+        cloud.kinds[p, t] += step
+        cloud.tables[p] += step
+        desk.strength[i, t] = cloud.concentration[p, 0] + prior.discount * cloud.kinds[p, t]

@@ -28,10 +28,13 @@ SCHEDULE = 4
 RESERVOIR = 5
 INITIAL_TOPICS = 6
 INITIAL_SWEEP = 7
+CONCENTRATION = 8
 INFERENCE = 10
 EVALUATION = 11
 LOCAL = 20
 FIRST_TOPICS = 21
+# Added to one of the above: whether a token opens or closes a table (model.kernels.seating).
+SEATS = 64
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

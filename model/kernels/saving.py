@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel
-from model.kernels.particles import PAGE
+from model.kernels.particles import GONE, PAGE
 from model.kernels.sharing import own_row, row_of
 
 
@@ -66,5 +66,6 @@ def count_documents(cloud: Any, pages: Any, slots: Any) -> None:
             for start in range(0, pages.length[slot], PAGE):
                 place = row_of(topics, p, page)
                 for k in range(min(PAGE, pages.length[slot] - start)):
-                    documents.rows[row, topics.rows[place, k]] += 1
+                    if pages.words[page, k] != GONE:
+                        documents.rows[row, topics.rows[place, k]] += 1
                 page = pages.following[page]

@@ -7,37 +7,29 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from model.kernels import sharing
-from model.kernels.draw import padded
 from model.kernels.filter import rows_needed
 from model.kernels.particles import PAGE, Cloud, Prior
+from model.learners.priors import row_length
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 
 # A visit's worth of rows is reserved at once; more would only make the pools larger.
 ROWS_AT_ONCE = 1 << 17
 WIDEST = 2**31 - 1
 
 
-def new_prior(settings: LearnerSettings, words: int = 0) -> Prior:
-    """LDA's prior of DESIGN section 8 (fixed, or growing and flat), for a vocabulary of ``words`` words so far."""
-    alpha = np.zeros(padded(settings.topics))
-    alpha[: settings.topics] = settings.alpha
-    base = np.full(words, 1.0 / settings.prior_words)
-    return Prior(alpha, settings.alpha * settings.topics, base, settings.prior_words * settings.beta, 0.0)
-
-
 def new_cloud(prior: Prior, particles: int, threads: int, first_identity: int = 0) -> Cloud:
     """Particles that have seen nothing, of equal weight."""
     tp = len(prior.alpha)
     return Cloud(
-        words=sharing.new_table(particles, 1, tp, threads),
+        words=sharing.new_table(particles, 1, row_length(prior), threads),
         documents=sharing.new_table(particles, 1, tp, threads),
         topics=sharing.new_table(particles, 1, PAGE, threads),
         totals=np.zeros((particles, tp), np.int64),
         kinds=np.zeros((particles, tp), np.int64),
+        tables=np.zeros(particles, np.int64),
+        concentration=np.tile([prior.a, prior.base_a], (particles, 1)),
         weight=np.full(particles, 1.0 / particles),
         weight_exponent=np.zeros(particles, np.int64),
         joint=np.full(particles, 0.5),
@@ -58,6 +50,8 @@ def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cl
         topics=sharing.spread(cloud.topics, chosen, particles),
         totals=cloud.totals[take],
         kinds=cloud.kinds[take],
+        tables=cloud.tables[take],
+        concentration=cloud.concentration[take],
         weight=np.full(particles, 1.0 / particles),
         weight_exponent=np.zeros(particles, np.int64),
         joint=cloud.joint[take],
@@ -94,14 +88,6 @@ def over_slices(particles: int, threads: int, run: Callable[[int, int, int], obj
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="particles")
-
-
-def dense_counts(cloud: Cloud, particle: int, words: int, topics: int) -> npt.NDArray[np.float64]:
-    """float64[words, topics]: n_wt of one particle."""
-    table = sharing.with_rows(cloud.words, words)
-    rows = table.blocks[table.blocks[table.lines[table.line[particle]]]].reshape(-1)[:words]
-    counts: npt.NDArray[np.float64] = table.rows[rows][:, :topics].astype(np.float64)
-    return counts
 
 
 def joint(cloud: Cloud, particle: int) -> Scaled:

@@ -18,8 +18,10 @@ from model.evaluation.nmi import nmi
 from model.kernels.held_out import first_moment
 from model.kernels.random import INITIAL_SWEEP, INITIAL_TOPICS
 from model.kernels.sharing import row_of
-from model.learners.cloud import dense_counts, joint, new_cloud, spread
-from model.learners.stepping import ParticleState, begin_minibatch, draw_documents, learn_document, make_room, visit
+from model.learners.cloud import joint, new_cloud, spread
+from model.learners.concentration import learn_concentrations
+from model.learners.priors import topic_words
+from model.learners.stepping import ParticleState, begin_minibatch, draw_documents, learn_document, learn_spelling, make_room, visit
 from model.records import IntArray
 from model.scaled import Scaled
 
@@ -31,6 +33,7 @@ def initialise(state: ParticleState) -> None:
     """Learn the waiting documents; ``state.waiting`` is None afterwards. Their draws bear sequence 0."""
     waiting, settings = state.waiting or [], state.settings
     state.waiting = None
+    learn_spelling(state)
     begin_minibatch(state, 0)
     held_out = settings.initial_choice == "perplexity" and settings.chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
@@ -62,6 +65,7 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)
     for _ in range(sweeps):
         visit(state, units, positions, INITIAL_SWEEP)
+        learn_concentrations(state)
 
 
 def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, str | None]], trained: int) -> int:
@@ -89,8 +93,8 @@ def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Sc
     """P(held-out documents | the chain's topics); words that no training document used have their prior's probability."""
     prior, topics = state.prior, state.settings.topics
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
-    counts = dense_counts(state.cloud, chain, len(state.vocabulary), topics)[distinct]
-    phi = (counts + prior.a / state.settings.prior_words) / (prior.a + state.cloud.totals[chain, :topics])
+    counts, believed = topic_words(state.cloud, prior, chain, distinct.astype(np.int64), state.settings, state.characters)
+    phi = (counts + np.multiply.outer(believed.base, believed.strength)) / (prior.a + state.cloud.totals[chain, :topics])
     result = Scaled(0.5, 1)
     for tokens in np.split(rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]):
         for p in first_moment(tokens, phi, prior.alpha[:topics], prior.alpha_sum):

@@ -20,13 +20,16 @@ from model.evaluation.nmi import nmi
 from model.kernels.filter import MOVES
 from model.learners import saving
 from model.learners.base import StepInfo, Summary, register
-from model.learners.cloud import best_particle, dense_counts, joint, nbytes
+from model.learners.cloud import best_particle, joint, nbytes
+from model.learners.concentration import learn_concentrations
+from model.learners.contraction import make_way
 from model.learners.initialise import clusters, initialise
-from model.learners.stepping import ParticleState, begin_minibatch, learn_document, new_state, resamplings
+from model.learners.priors import topic_words
+from model.learners.stepping import ParticleState, begin_minibatch, learn_document, learn_spelling, make_room, new_state, resamplings
 from model.records import Minibatch
 from model.scaled import Scaled
 from model.settings import LearnerSettings
-from model.snapshot import Snapshot, TopicWordPrior
+from model.snapshot import Snapshot
 from model.vocabulary import UNKNOWN
 
 
@@ -47,12 +50,18 @@ class ParticleFilter:
         return new_state(self.adapt(settings), key, island, threads)
 
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
+        make_way(state, minibatch.words)
         numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
+        state.vocabulary.used(numbers)
+        if state.waiting is None:
+            learn_spelling(state)
         unknown, scored = int(np.count_nonzero(numbers == UNKNOWN)), state.scored
         begin_minibatch(state, minibatch.sequence)
         for d, label in enumerate(minibatch.labels):
             tokens = numbers[minibatch.offsets[d] : minibatch.offsets[d + 1]]
             self._take(state, tokens[tokens != UNKNOWN], label, minibatch.sequence)
+        if state.waiting is None:
+            learn_concentrations(state)
         evidence = Scaled(float(state.meeting.evidence[0]), int(state.meeting.evidence_exponent[0]))
         state.evidence = state.evidence * evidence
         state.recent.append(evidence)
@@ -73,15 +82,17 @@ class ParticleFilter:
     def snapshot(self, state: ParticleState) -> Snapshot:
         state = settled(state)
         settings = state.settings
-        best = best_particle(state.cloud)
+        make_room(state, 0, 0, 0)
+        words = np.arange(len(state.vocabulary))
+        counts, prior = topic_words(state.cloud, state.prior, best_particle(state.cloud), words, settings, state.characters)
         return Snapshot.from_dense(
-            dense_counts(state.cloud, best, len(state.vocabulary), settings.topics),
+            counts,
             key=state.key,
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
             alpha=state.prior.alpha[: settings.topics].copy(),
-            prior=TopicWordPrior.flat(state.prior.a, settings.prior_words, len(state.vocabulary), settings.topics),
+            prior=prior,
             words=tuple(state.vocabulary.words),
         )
 

@@ -15,21 +15,24 @@ import numpy.typing as npt
 from model import wire
 from model.errors import DamagedDataError
 from model.kernels.history import HEAD, KEPT, RING, SEEN
-from model.kernels.particles import PAGE
+from model.kernels.particles import GONE, PAGE
 from model.kernels.saving import count_documents
+from model.kernels.seating import NONE
 from model.kernels.sharing import BLOCKS_EACH, reserve, with_rows
 from model.learners import cloud as clouds
-from model.learners.cloud import new_prior
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
+from model.learners.priors import row_length
 from model.learners.stepping import ParticleState
 from model.scaled import Scaled
+from model.strings import CharacterModel
 
-MAGIC = b"BTp1"
+MAGIC = b"BTp2"
 
 
 def to_bytes(state: ParticleState) -> bytes:
     """The whole state; see the module's docstring."""
     cloud, topics, words = state.cloud, state.settings.topics, len(state.vocabulary)
+    live = np.full(words, topics if state.prior.tables == NONE else row_length(state.prior))
     header = {
         "sequence": state.sequence,
         "documents": state.documents,
@@ -42,10 +45,11 @@ def to_bytes(state: ParticleState) -> bytes:
         header,
         wire.words_to_bytes(tuple(state.vocabulary.words)),
         b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
-        *(wire.array_to_bytes(part, "<f8") for part in (cloud.weight, cloud.joint)),
+        state.characters.to_bytes() if state.characters else b"",
+        *(wire.array_to_bytes(part, "<f8") for part in (state.vocabulary.use, cloud.concentration, cloud.weight, cloud.joint)),
         *(wire.array_to_bytes(part, "<i8") for part in (cloud.weight_exponent, cloud.joint_exponent)),
         *(wire.array_to_bytes(part[:, :topics], "<i8") for part in (cloud.totals, cloud.kinds)),
-        *pack_table(with_rows(cloud.words, words), np.arange(words), np.full(words, topics)),
+        *pack_table(with_rows(cloud.words, words), np.arange(words), live),
         _waiting_to_bytes(state),
         _history_to_bytes(state),
     )
@@ -58,28 +62,31 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes are not a state of this form, or of other settings.
     """
     header, blobs = wire.unpack(MAGIC, data)
-    words, evidence, weight, joint, weight_exponent, joint_exponent, totals, kinds = blobs[:8]
+    words, evidence, characters, use, concentration, weight, joint, weight_exponent, joint_exponent, totals, kinds = blobs[:11]
     state.sequence, state.documents = header["sequence"], header["documents"]
     state.tokens, state.scored = header["tokens"], header["scored"]
     state.meeting.ess[0] = float.fromhex(header["ess"])
     state.vocabulary.extend(wire.words_from_bytes(words))
     state.evidence, *recent = [Scaled.from_bytes(evidence[at : at + 16]) for at in range(0, len(evidence), 16)]
     state.recent.extend(recent)
-    state.prior = new_prior(state.settings, len(state.vocabulary))
+    state.vocabulary.use = wire.array_from_bytes(use, "<f8")
+    state.characters = CharacterModel.from_bytes(characters) if characters else None
     cloud, topics, particles = state.cloud, state.settings.topics, len(state.cloud.weight)
     if len(totals) != 8 * particles * topics or len(weight) != 8 * particles:
         raise DamagedDataError(f"the state is not of {particles} particles with {topics} topics, as the settings say")
     cloud.weight[:], cloud.joint[:] = (wire.array_from_bytes(part, "<f8") for part in (weight, joint))
+    cloud.concentration[:] = wire.array_from_bytes(concentration, "<f8").reshape(particles, 2)
     exponents = (wire.array_from_bytes(part, "<i8") for part in (weight_exponent, joint_exponent))
     cloud.weight_exponent[:], cloud.joint_exponent[:] = exponents
     for part, into in ((totals, cloud.totals), (kinds, cloud.kinds)):
         into[:, :topics] = wire.array_from_bytes(part, "<i8").reshape(particles, topics)
+    cloud.tables[:] = cloud.kinds.sum(axis=1)
     wide = int(cloud.totals.max()) > clouds.WIDEST
     empty = cloud.words._replace(rows=cloud.words.rows.astype(np.int64)) if wide else cloud.words
     count = len(state.vocabulary)
-    state.cloud = cloud._replace(words=unpack_table(empty, np.arange(count), count, blobs[8:11]))
-    _waiting_from_bytes(state, blobs[11])
-    _history_from_bytes(state, blobs[12])
+    state.cloud = cloud._replace(words=unpack_table(empty, np.arange(count), count, blobs[11:14]))
+    _waiting_from_bytes(state, blobs[14])
+    _history_from_bytes(state, blobs[15])
     return state
 
 
@@ -113,7 +120,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
         b"BTh1",
         header,
         pack_numbers(lengths),
-        pack_numbers(_joined([history.words_of(slot) for slot in slots])),
+        pack_numbers(_joined([history.words_of(slot) for slot in slots]) - GONE),
         pack_numbers(history.arrival[slots]),
         pack_numbers(number[past.newest_slot[newest]]),
         pack_numbers(past.newest_position[newest] + 1),
@@ -126,7 +133,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
 def _history_from_bytes(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(b"BTh1", data)
     history = state.history
-    documents = _parts(blobs[0], blobs[1])
+    documents = [tokens + GONE for tokens in _parts(blobs[0], blobs[1])]
     slots = np.array([history.begin(tokens, label) for tokens, label in zip(documents, header["labels"], strict=True)], np.int64)
     arrival, newest, newest_position, kept, kept_position = (unpack_numbers(blob) for blob in blobs[2:7])
     if len(newest) > len(history.past.newest_slot) or len(kept) > len(history.past.kept_slot):
@@ -141,11 +148,11 @@ def _history_from_bytes(state: ParticleState, data: bytes) -> None:
     pages = _joined([np.array(history.pages_of(int(slot))) for slot in slots])
     topics = unpack_table(state.cloud.topics, pages, len(history.pages.words), blobs[7:10])
     state.cloud = state.cloud._replace(topics=topics)
-    _count_documents(state, slots)
+    count_documents_of(state, slots)
 
 
-def _count_documents(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
-    """n_td of each particle and document, from the topics of its tokens."""
+def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
+    """n_td of each particle and these documents anew, from the topics of their tokens."""
     rows = len(state.cloud.weight) * (len(slots) + 1)
     documents = reserve(with_rows(state.cloud.documents, len(state.history.labels)), rows, BLOCKS_EACH * rows)
     state.cloud = state.cloud._replace(documents=documents)

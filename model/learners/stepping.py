@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,14 @@ from model.kernels.moves import move_units
 from model.kernels.particles import Cloud, Draws, Prior
 from model.kernels.random import FIRST_PASS, MOVE, stream_key
 from model.kernels.resampling import SCHEMES
-from model.learners.cloud import ROWS_AT_ONCE, new_cloud, new_prior, over_slices, with_room
+from model.learners.cloud import ROWS_AT_ONCE, new_cloud, over_slices, with_room
 from model.learners.history import History
+from model.learners.priors import masses, needs_characters, new_prior
 from model.learners.sparse_chains import SparseChain
 from model.records import IntArray
 from model.scaled import Scaled
 from model.settings import LearnerSettings
+from model.strings import CharacterModel
 from model.vocabulary import Vocabulary
 
 # Tokens that are drawn before they are written down: what is kept meanwhile is P times so many numbers.
@@ -43,7 +45,9 @@ PART = 4096
 class ParticleState:
     """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it is complete (None afterwards).
 
-    ``recent``: the evidence of the last minibatches. ``drawn``: first-pass draws of this minibatch, so that each is named once.
+    ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: first-pass draws, and draws of a, in this
+    minibatch, so that each is named once.
+    ``characters``: G, where it is a distribution over strings and there have been words. ``based``: how many words' G(w) the prior holds.
     ``settled``, ``chain``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures; on
     tables, or on packed counts.
     """
@@ -60,11 +64,14 @@ class ParticleState:
     waiting: list[tuple[IntArray, str | None]] | None
     sequence: int = 0
     drawn: int = 0
+    concentrated: int = 0
     documents: int = 0
     tokens: int = 0
     scored: int = 0
     evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
     recent: deque[Scaled] = field(default_factory=deque)
+    characters: CharacterModel | None = None
+    based: int = 0
     settled: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
 
@@ -86,8 +93,8 @@ class ParticleState:
 
 def new_state(settings: LearnerSettings, key: str, island: int, threads: int) -> ParticleState:
     """A learner that has seen nothing."""
-    vocabulary = Vocabulary(settings.words, settings.prior_words)
-    prior = new_prior(settings, len(vocabulary))
+    vocabulary = Vocabulary(settings.words, settings.prior_words, settings.word_memory)
+    prior = new_prior(settings)
     particles = settings.island_particles
     by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
     threads = 1 if by_tokens else min(threads, max(particles, settings.chains))
@@ -102,7 +109,20 @@ def new_state(settings: LearnerSettings, key: str, island: int, threads: int) ->
         cloud=new_cloud(prior, particles, threads, island * particles),
         meeting=new_meeting(settings),
         waiting=[] if settings.initial_documents else None,
+        characters=spelling(settings.word_list) if needs_characters(settings) and settings.word_list else None,
     )
+
+
+@lru_cache(maxsize=4)
+def spelling(words: tuple[str, ...]) -> CharacterModel:
+    """G of a word list; a process has several learners of the same settings."""
+    return CharacterModel.fit(words)
+
+
+def learn_spelling(state: ParticleState) -> None:
+    """Without a word list the first words of the stream show how words are spelled: those known when learning begins."""
+    if state.characters is None and needs_characters(state.settings) and len(state.vocabulary):
+        state.characters = CharacterModel.fit(state.vocabulary.words)
 
 
 def new_meeting(settings: LearnerSettings) -> Meeting:
@@ -116,7 +136,7 @@ def new_meeting(settings: LearnerSettings) -> Meeting:
 def begin_minibatch(state: ParticleState, sequence: int) -> None:
     """Draws are named anew in each minibatch."""
     state.sequence = sequence
-    state.drawn = 0
+    state.drawn = state.concentrated = 0
     state.meeting.counters[: SCHEDULED + 1] = 0
     state.meeting.evidence[0], state.meeting.evidence_exponent[0] = 0.5, 1
 
@@ -144,8 +164,11 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
 def make_room(state: ParticleState, writers: int, units: int, longest: int) -> None:
     """Before a kernel runs: room for what so many particles may write, and a prior that covers all words."""
     words = len(state.vocabulary)
-    if len(state.prior.base) < words:
-        state.prior = new_prior(state.settings, words + words // 2)
+    if state.based < words:
+        base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 2)
+        base[: state.based] = state.prior.base[: state.based]
+        base[state.based : words] = masses(state.settings, state.characters, state.vocabulary.words[state.based :])
+        state.prior, state.based = state.prior._replace(base=base), words
     slots, pages = len(state.history.labels), len(state.history.pages.words)
     # As filter_tokens counts them: it asks for more room, for ever, if this were less.
     state.cloud = with_room(state.cloud, writers, units, longest, len(state.prior.base), slots, pages, state.threads)

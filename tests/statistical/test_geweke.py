@@ -16,6 +16,7 @@ from twins import Particle, uniform
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws, Prior
 from model.kernels.random import MOVE
+from model.kernels.seating import NONE, closing_table
 from model.kernels.sharing import own_row, row_of
 from model.learners.cloud import new_cloud, with_room
 from model.learners.history import History
@@ -23,6 +24,7 @@ from model.settings import LearnerSettings
 
 LENGTHS, TOPICS, WORDS = (3, 2, 3), 2, 3
 ALPHA, BASE, A = np.array([0.2, 0.3] + [0.0] * 6), np.array([0.5, 0.3, 0.2]), 0.9
+PRIOR = Prior(ALPHA, 0.5, BASE, A, 0.0, 0.0, NONE, closing_table(0.0, NONE))
 DOCUMENT = np.repeat(np.arange(3), LENGTHS)
 PAIRS = list(itertools.combinations(range(len(DOCUMENT)), 2))
 UNITS = {
@@ -50,7 +52,7 @@ def split(values):
 
 def moved_by_kernel(topics, words, units, round_number):
     """The topics after the kernel has visited the units, from counts that are written here."""
-    history, cloud = History(LearnerSettings(newest=5)), new_cloud(Prior(ALPHA, 0.5, BASE, A, 0.0), 1, 1)
+    history, cloud = History(LearnerSettings(newest=5)), new_cloud(PRIOR, 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
     cloud = with_room(cloud, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1)
     for slot, drawn, text in zip(slots, split(topics), split(words), strict=True):
@@ -58,13 +60,12 @@ def moved_by_kernel(topics, words, units, round_number):
         counts = cloud.documents.rows[own_row(cloud.documents, 0, slot, 1, 0, True)]
         for t, w in zip(drawn, text, strict=True):
             row = cloud.words.rows[own_row(cloud.words, 0, w, 1, 0, True)]
-            cloud.kinds[0, t] += row[t] == 0
             row[t] += 1
             counts[t] += 1
             cloud.totals[0, t] += 1
     where = np.array([slots[d] for d, _ in units], np.int32), np.array([i for _, i in units], np.int64)
     draws = Draws(*KEY, round_number, MOVE)
-    move_units(cloud, Prior(ALPHA, 0.5, BASE, A, 0.0), history.pages, draws, *where, 0, 0, 1, 0)
+    move_units(cloud, PRIOR, history.pages, draws, *where, 0, 0, 1, 0)
     rows = [row_of.py_func(cloud.topics, 0, history.pages_of(slot)[0]) for slot in slots]
     return [int(t) for row, length in zip(rows, LENGTHS, strict=True) for t in cloud.topics.rows[row][:length]]
 

@@ -57,7 +57,10 @@ def test_draws_equal_their_twin(topics):
         g, n = gain.tolist(), row.tolist()
         strength, base = generator.random(len(g)) * 5, float(generator.random())
         q = [x * (float(y) + share) for x, y in zip(g, n, strict=True)]
-        off = [x * ((float(y) - (0.3 if y > 0 else 0.0)) + c * base) for x, y, c in zip(g, n, strength.tolist(), strict=True)]
+        tables = np.minimum(row, generator.integers(0, 4, len(row))).astype(row.dtype)
+        parts = zip(g, n, tables.tolist(), strength.tolist(), strict=True)
+        off = [x * ((float(y) - 0.3 * float(k)) + c * base) for x, y, k, c in parts]
+        both = np.concatenate([row, tables])
         old = int(generator.choice(np.flatnonzero(gain)))
         q_old = float((1.0 - generator.random()) * (1 + sum(q)) * generator.choice([1, 1e-9]))
         q_moved, off_moved = list(q), list(off)
@@ -65,8 +68,8 @@ def test_draws_equal_their_twin(topics):
         for u in [0.0, 2.0**-53, 0.5, 1 - 2.0**-53, *generator.random(3)]:
             check(topics, q, u, plain(scratch, gain, row, share, u))
             check(topics, q_moved, u, without(scratch, gain, row, share, old, q_old, u))
-            check(topics, off, u, discounted(scratch, gain, row, 0.3, strength, base, -1, 0.0, u))
-            check(topics, off_moved, u, discounted(scratch, gain, row, 0.3, strength, base, old, q_old, u))
+            check(topics, off, u, discounted(scratch, gain, both, 0.3, strength, base, -1, 0.0, u))
+            check(topics, off_moved, u, discounted(scratch, gain, both, 0.3, strength, base, old, q_old, u))
 
 
 def test_every_boundary_between_topics():
@@ -97,7 +100,7 @@ def test_topics_come_in_proportion_to_their_weights():
 def test_no_product_is_contracted_into_a_sum():
     scratch, gain, row = draws.new_scratch(8), np.ones(8), np.ones(8, np.int32)
     plain(scratch, gain, row, 0.1, 0.5)
-    discounted(scratch, gain, row, 0.3, gain, 0.1, -1, 0.0, 0.5)
+    discounted(scratch, gain, np.ones(16, np.int32), 0.3, gain, 0.1, -1, 0.0, 0.5)
     code = "".join([*plain.inspect_asm().values(), *discounted.inspect_asm().values()])
     assert "mul" in code
     assert not any(word in code for word in ("fmadd", "fmsub", "fmla"))

@@ -11,11 +11,20 @@ def text_of(generator, words, length):
     return generator.choice(words, length, p=generator.dirichlet(np.full(words, 0.3))).tolist()
 
 
-@pytest.mark.parametrize("discount", [0.0, 0.35])
+PRIORS = (
+    {"kind": None},
+    {"kind": "minimal"},
+    {"kind": "minimal", "discount": 0.35},
+    {"kind": "sampled"},
+    {"kind": "sampled", "discount": 0.35},
+)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("topics", "words"), [(1, 3), (3, 70), (9, 200), (20, 5)])
-def test_learning_sharing_and_moving_equal_the_twins(topics, words, discount):
+def test_learning_sharing_and_moving_equal_the_twins(topics, words, prior):
     generator = np.random.default_rng(topics)
-    pair, slots = Pair(topics, words, discount=discount), []
+    pair, slots = Pair(topics, words, **prior), []
     for length in (5, 0, 32, 70, 1, 33, 64, 20):
         slots.append(pair.learn(text_of(generator, words, length)))
         pair.assert_same()
@@ -27,11 +36,11 @@ def test_learning_sharing_and_moving_equal_the_twins(topics, words, discount):
         pair.assert_same()
 
 
-@pytest.mark.parametrize("discount", [0.0, 0.35])
-def test_a_document_in_parts_is_the_same_but_for_normal_forms(discount):
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_document_in_parts_is_the_same_but_for_normal_forms(prior):
     """Products are normalised after each part; powers of two change no later bit."""
     text = text_of(np.random.default_rng(2), 10, 80)
-    whole, parts = Pair(4, 10, discount=discount), Pair(4, 10, discount=discount)
+    whole, parts = Pair(4, 10, **prior), Pair(4, 10, **prior)
     for pair, ends in ((whole, ()), (parts, (1, 2, 31, 32, 33, 64, 79))):
         pair.learn([3, 4, 5])
         pair.learn(text, ends)

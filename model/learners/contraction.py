@@ -1,0 +1,71 @@
+"""Words leave the vocabulary, so that a stream that never stops inventing words is learned in bounded memory.
+
+A word leaves with its counts, its tables, and its tokens in the history: their places there are marked as gone, and they count for no
+document any more. A word that comes back is new. The joint probability and the evidence stay those of everything that was learned, the
+words that have left included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.kernels.particles import GONE
+from model.kernels.sharing import with_rows
+from model.learners.packing import pack_table, unpack_table
+from model.learners.priors import row_length, word_rows
+from model.learners.saving import count_documents_of
+from model.learners.stepping import ParticleState
+from model.records import IntArray, LongArray
+
+
+def make_way(state: ParticleState, words: Sequence[str]) -> None:
+    """Let words leave where those of a minibatch would not find room beside them."""
+    if state.settings.vocabulary == "given":
+        return
+    staying = state.vocabulary.staying(words)
+    if staying is not None:
+        _contract(state, staying)
+
+
+def _contract(state: ParticleState, staying: LongArray) -> None:
+    numbers = np.full(len(state.vocabulary) + 1, GONE, np.int32)
+    numbers[staying] = np.arange(len(staying))
+    leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
+    _forget_counts(state, leaving)
+    table, live = state.cloud.words, np.full(len(staying), row_length(state.prior))
+    words = unpack_table(table, np.arange(len(staying)), len(staying), pack_table(with_rows(table, len(numbers)), staying, live))
+    state.cloud = state.cloud._replace(words=words)
+    state.prior = state.prior._replace(base=state.prior.base[: state.based][staying[staying < state.based]])
+    state.based = len(state.prior.base)
+    state.vocabulary.keep(staying)
+    _forget_tokens(state, numbers)
+    if state.waiting:
+        state.waiting = [(_without_gone(numbers[tokens]), label) for tokens, label in state.waiting]
+
+
+def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
+    cloud, tp = state.cloud, len(state.prior.alpha)
+    for particle in range(len(cloud.weight)):
+        sums = word_rows(cloud, particle, leaving).sum(axis=0, dtype=np.int64)
+        cloud.totals[particle] -= sums[:tp]
+        if len(sums) > tp:
+            cloud.kinds[particle] -= sums[tp : 2 * tp]
+            cloud.tables[particle] -= sums[2 * tp]
+
+
+def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
+    history, touched = state.history, []
+    for slot in history.slots().tolist():
+        pages = history.pages_of(slot)
+        before = history.pages.words[pages]
+        after = numbers[before]
+        if ((after == GONE) & (before != GONE)).any():
+            touched.append(slot)
+        history.pages.words[pages] = after
+    count_documents_of(state, np.array(touched, np.int64))
+
+
+def _without_gone(tokens: IntArray) -> IntArray:
+    return tokens[tokens != GONE]

@@ -1,0 +1,82 @@
+"""The topic-word prior of the particle family (DESIGN section 8): what particles begin with, and what a particle says of its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.kernels import seating
+from model.kernels.draw import padded
+from model.kernels.particles import Cloud, Prior
+from model.kernels.sharing import BLOCK, with_rows
+from model.records import FloatArray, LongArray
+from model.settings import LearnerSettings
+from model.snapshot import TopicWordPrior
+from model.strings import CharacterModel
+
+
+def new_prior(settings: LearnerSettings) -> Prior:
+    """The prior before there are words."""
+    alpha = np.zeros(padded(settings.topics))
+    alpha[: settings.topics] = settings.alpha
+    flat, shared = settings.prior == "flat", settings.prior == "hierarchical"
+    tables = (seating.SAMPLED if settings.tables == "sampled" else seating.MINIMAL) if shared else seating.NONE
+    return Prior(
+        alpha=alpha,
+        alpha_sum=settings.alpha * settings.topics,
+        base=np.zeros(0),
+        a=settings.prior_words * settings.beta if flat else settings.concentration,
+        base_a=settings.base_concentration,
+        discount=settings.discount,
+        tables=tables,
+        closing=seating.closing_table(settings.discount, tables),
+    )
+
+
+def needs_characters(settings: LearnerSettings) -> bool:
+    """Whether G is a distribution over all strings."""
+    return settings.prior != "flat" and settings.vocabulary == "growing"
+
+
+def masses(settings: LearnerSettings, characters: CharacterModel | None, words: Sequence[str]) -> FloatArray:
+    """float64: G(w) of some words."""
+    if characters is None:
+        return np.full(len(words), 1.0 / settings.prior_words)
+    return characters.probabilities(words)
+
+
+def row_length(prior: Prior) -> int:
+    """Of a word's row, see :class:`model.kernels.particles.Cloud`; whole blocks of eight."""
+    tp = len(prior.alpha)
+    return tp if prior.tables == seating.NONE else 2 * tp + padded(1)
+
+
+def word_rows(cloud: Cloud, particle: int, words: LongArray) -> LongArray:
+    """int[n, row length]: a particle's rows of some words."""
+    table = cloud.words if not len(words) else with_rows(cloud.words, int(words.max()) + 1)
+    upper = table.lines[table.line[particle], words // BLOCK**2]
+    physical = table.blocks[table.blocks[upper, words // BLOCK % BLOCK], words % BLOCK]
+    rows: LongArray = table.rows[physical]
+    return rows
+
+
+def topic_words(
+    cloud: Cloud, prior: Prior, particle: int, words: LongArray, settings: LearnerSettings, characters: CharacterModel | None
+) -> tuple[FloatArray, TopicWordPrior]:
+    """What a particle's topics say of some words, all of the vocabulary or a part: float64[n, T], n_wt - d t_wt, and the rest."""
+    topics, tp = settings.topics, len(prior.alpha)
+    rows = word_rows(cloud, particle, words)
+    counts = rows[:, :topics].astype(np.float64)
+    strength = cloud.concentration[particle, 0] + prior.discount * cloud.kinds[particle, :topics]
+    base, unseen = prior.base[words], 1.0
+    if prior.tables != seating.NONE:
+        counts -= prior.discount * rows[:, tp : tp + topics]
+        a_0 = cloud.concentration[particle, 1]
+        whole = cloud.tables[particle] + a_0
+        base, unseen = (rows[:, 2 * tp] + a_0 * base) / whole, a_0 / whole
+    if characters is None:
+        # A given vocabulary, or the flat prior: W_max words, alike before they are seen.
+        left = settings.prior_words - len(words)
+        unseen = unseen / settings.prior_words if settings.vocabulary == "growing" and left > 0 else 0.0
+    return counts, TopicWordPrior(strength, base, unseen, characters)
