@@ -99,9 +99,9 @@ class LearnerSettings(_Settings):
         topics: T. alpha: of the symmetric Dirichlet over a document's topics, per topic. beta: the same over words, of the ``flat`` prior.
         prior: of the topics over words: ``flat`` (every word alike), ``urn`` (by its spelling: each topic draws its words from G0), or
             ``hierarchical`` (topics draw from a distribution that they share, and that from G0).
-        concentration, base_concentration: a of the urn, the hierarchical prior and infvoc (the paper's alpha^beta), and
-            a_0 of the hierarchical one. concentrations: whether
-            the hierarchical prior's are ``learned`` from the stream, from these to begin with, or ``fixed``.
+        concentration, base_concentration: a of the urn, the hierarchical prior and infvoc (the paper's alpha^beta), and a_0 of the
+            hierarchical one. concentrations: whether the hierarchical prior's are ``learned`` from the stream, from these to begin with,
+            or ``fixed``.
         discount: d of Pitman and Yor, with the hierarchical prior. tables: ``sampled`` (exact), or ``minimal``, one a word and topic.
         particles: P, over all islands together. islands: I, a divisor of P.
         ess: resample when the effective sample size is at or below this: a number of particles, or below 1 a fraction of P; 0 never.

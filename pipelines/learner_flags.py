@@ -10,7 +10,11 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--alpha", "alpha", "Dirichlet parameter of a document's topics, for each topic"),
     ("--beta", "beta", "Dirichlet parameter of a topic's words, for each word, with --prior=flat"),
     ("--prior", "prior", "of topics over words: flat, urn (by spelling), or hierarchical (topics share words)"),
-    ("--concentration", "concentration", "a of the urn, the hierarchical prior and infvoc: pseudo-counts of words that a topic has not seen"),
+    (
+        "--concentration",
+        "concentration",
+        "a of the urn, the hierarchical prior and infvoc: pseudo-counts of words that a topic has not seen",
+    ),
     ("--base_concentration", "base_concentration", "a_0 of the hierarchical prior"),
     ("--concentrations", "concentrations", "of the hierarchical prior: learned from the stream, or fixed"),
     ("--discount", "discount", "d of the hierarchical prior, 0 to below 1: more weight to rare words"),

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import chisquare, norm
 
 SUITE = 1e-6
-TESTS = 80
+TESTS = 100
 ALARM = SUITE / TESTS
 
 

@@ -102,7 +102,7 @@ class Particle:
 
     def closes(self, n, tables, u):
         if self.bug == "tables closed in proportion":
-            return u < tables / n
+            return u < (tables / n if tables > 1 or n == 1 else 0.0)
         if self.kind == "sampled":
             return u < alone(n, tables, self.discount)
         return self.kind == "minimal" and n == 1

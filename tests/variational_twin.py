@@ -149,5 +149,3 @@ def counts_of(minibatch, words):
         for word, n in Counter(np.array(document.words)[document.tokens].tolist()).items():
             counts[d, column[word]] += n
     return counts
-
-

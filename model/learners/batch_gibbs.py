@@ -36,6 +36,8 @@ class BatchGibbs(ParticleFilter):
     def adapt(self, settings: LearnerSettings) -> LearnerSettings:
         if settings.islands > 1:
             raise OptionError("--islands", settings.islands, "1 with --learner=batch-gibbs", "Its chains run in threads.")
+        if settings.sampler == "sparse" and settings.prior != "flat":
+            raise OptionError("--sampler", "sparse", f"dense or auto with --prior={settings.prior}", "Packed counts have no tables.")
         return replace(
             settings,
             particles=1,
@@ -78,7 +80,7 @@ class BatchGibbs(ParticleFilter):
 
 def is_sparse(settings: LearnerSettings) -> bool:
     """Whether these settings mean chains on packed counts."""
-    return settings.sampler == "sparse" or (settings.sampler == "auto" and settings.topics >= SPARSE_FROM)
+    return settings.sampler == "sparse" or (settings.sampler == "auto" and settings.prior == "flat" and settings.topics >= SPARSE_FROM)
 
 
 def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from alarm import agrees_in_counts, agrees_in_means
 from corpora import document_of, minibatches_of
-from tiny import ALPHA, ASSIGNMENTS, BETA, EVIDENCE, JOINT, POSTERIOR, TEXTS, alike
+from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint_of, seated_joint
 from twins import Particle
 
 from model.kernels.random import stream_key
@@ -20,6 +20,7 @@ from model.learners.initialise import run_chains
 from model.learners.sparse_chains import SparseChain
 from model.learners.stepping import begin_minibatch, new_state
 from model.settings import LearnerSettings
+from model.strings import CharacterModel
 
 BASE = {
     "topics": 2,
@@ -43,8 +44,33 @@ VARIANTS = {
     "documents, stratified": {"resampling": "stratified"},
     "documents, systematic": {"resampling": "systematic"},
 }
+SHARED = {"prior": "hierarchical", "concentration": 0.8, "base_concentration": 1.3, "concentrations": "fixed"}
+SPELLED = {"vocabulary": "growing", "words": (), "word_list": ("w0", "w0w", "w1", "ww0")}
+PRIORS = {
+    "urn": {"prior": "urn", "concentration": 0.8, **SPELLED},
+    "hierarchical": SHARED,
+    "hierarchical, spelled": {**SHARED, **SPELLED},
+    "hierarchical, discount": {**SHARED, "discount": 0.4},
+    "hierarchical, tokens": {**SHARED, **BY_TOKENS, "discount": 0.2},
+}
 STREAM = minibatches_of([document_of([f"w{w}" for w in text], n) for n, text in enumerate(TEXTS)], 1)
-EXACT = np.concatenate([[1.0], (POSTERIOR[:, None] * alike(ASSIGNMENTS)).sum(0)])
+
+
+def exact_joint(settings):
+    """P(w, z) of the 64 assignments."""
+    if settings.prior == "flat":
+        return JOINT
+    base = [0.5, 0.5] if settings.words else CharacterModel.fit(settings.word_list).probabilities(["w0", "w1"]).tolist()
+    if settings.prior == "urn":
+        return np.array([joint_of(states, settings.concentration, base) for states in ASSIGNMENTS])
+    return seated_joint(base, settings.concentration, settings.base_concentration, settings.discount)
+
+
+def exact(others):
+    """The evidence; and (1, P(tokens i and j have one topic | w))."""
+    masses = exact_joint(LearnerSettings(**{**BASE, **others}))
+    same = ((masses / masses.sum())[:, None] * alike(ASSIGNMENTS)).sum(0)
+    return masses.sum(), np.concatenate([[1.0], same])
 
 
 def topics_of(state, particle):
@@ -59,35 +85,41 @@ def topics_of(state, particle):
 
 def estimates(others, seeds):
     """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over the exact evidence."""
-    found = []
+    found, (evidence_of_all, _) = [], exact(others)
     for seed in range(seeds):
         settings = LearnerSettings(**{**BASE, **others, "seed": seed})
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for minibatch in STREAM:
             learner.step(state, minibatch)
-        evidence = state.evidence.mantissa * 2.0**state.evidence.exponent / EVIDENCE
+        evidence = state.evidence.mantissa * 2.0**state.evidence.exponent / evidence_of_all
         same = alike([topics_of(state, p) for p in range(settings.particles)]) if len(state.history.slots()) == 3 else np.zeros((3, 15))
         found.append(evidence * np.concatenate([[1.0], state.cloud.weight @ same]))
     return np.array(found)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", {**VARIANTS, **PRIORS})
 def test_the_filter_agrees_with_enumeration(variant):
-    others = VARIANTS[variant]
-    found, exact = estimates(others, 1500), EXACT
-    if others.get("rejuvenation") == "never":
-        found, exact = found[:, :1], exact[:1]  # nothing is kept of documents that nobody visits
-    assert agrees_in_means(found, exact)
+    others = {**VARIANTS, **PRIORS}[variant]
+    # Nothing is kept of documents that nobody visits.
+    width = 1 if others.get("rejuvenation") == "never" else 16
+    assert agrees_in_means(estimates(others, 1500)[:, :width], exact(others)[1][:width])
 
 
 @pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", {**VARIANTS, **PRIORS})
 def test_the_filter_agrees_with_enumeration_over_many_seeds(variant):
-    others = VARIANTS[variant]
+    others = {**VARIANTS, **PRIORS}[variant]
     width = 1 if others.get("rejuvenation") == "never" else 16
-    assert agrees_in_means(estimates(others, 30_000)[:, :width], EXACT[:width])
+    assert agrees_in_means(estimates(others, 30_000)[:, :width], exact(others)[1][:width])
+
+
+def test_another_prior_would_be_noticed():
+    found = estimates(PRIORS["hierarchical"], 1500)
+    for other in ("hierarchical, discount", "hierarchical, spelled"):
+        ratio = exact(PRIORS["hierarchical"])[0] / exact(PRIORS[other])[0]
+        assert not agrees_in_means(found * ratio, exact(PRIORS[other])[1])
 
 
 def planted(bug, meet):
@@ -104,7 +136,7 @@ def planted(bug, meet):
 @pytest.mark.parametrize("bug", ["weights not updated", "resampling ignores weights"])
 def test_a_bug_in_the_filter_is_found(bug, monkeypatch):
     monkeypatch.setattr(stepping, "meet", planted(bug, stepping.meet))
-    assert not agrees_in_means(estimates({}, 1500), EXACT)
+    assert not agrees_in_means(estimates({}, 1500), exact({})[1])
 
 
 def assignments_by_kernel(chains, sweeps):
@@ -170,6 +202,23 @@ def test_sparse_chains_agree_with_enumeration():
 @pytest.mark.parametrize("wrong", [{"sweeps": 0}, {"alpha": 2 * ALPHA}, {"a": 4 * BETA}])
 def test_a_bug_in_sparse_chains_is_found(wrong):
     assert not agrees_in_counts(assignments_by_sparse_chains(6000, **{"sweeps": 15, **wrong}), POSTERIOR)
+
+
+@pytest.mark.parametrize("bug", [None, "not taken out", "tables closed in proportion"])
+def test_a_bug_at_the_tables_is_found(bug):
+    """Moves of a sampler that opens tables by the prior and closes them in proportion to tables / tokens are not invariant."""
+    settings, generator, ends = LearnerSettings(**{**BASE, **SHARED}), np.random.default_rng(1), []
+    masses = exact_joint(settings)
+    for _ in range(4000):
+        particle = Particle([ALPHA] * 2, [0.5] * 2, settings.concentration, bug=bug, kind="sampled", base_a=settings.base_concentration)
+        for d, text in enumerate(TEXTS):
+            particle.learn(d, text, generator.random(len(text)), blind=True, seats=generator.random(len(text)).tolist())
+        for _ in range(8):
+            for d, text in enumerate(TEXTS):
+                for i in range(len(text)):
+                    particle.move(d, i, generator.random(), generator.random(2).tolist())
+        ends.append(np.concatenate([particle.topics[d] for d in range(3)]))
+    assert agrees_in_counts(count(ends), masses / masses.sum()) == (bug is None)
 
 
 @pytest.mark.parametrize("bug", [None, "not taken out", "document not updated"])

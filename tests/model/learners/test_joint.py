@@ -1,14 +1,18 @@
 """The joint probability that particles keep incrementally, against the closed form, after everything that changes it."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from corpora import awkward, minibatches_of
-from tiny import log_joint
+from tiny import log_documents, log_joint
 
 from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
 from model.learners import learner_for
-from model.learners.cloud import dense_counts, joint
+from model.learners.cloud import joint
+from model.learners.concentration import log_terms
+from model.learners.priors import masses, word_rows
 from model.learners.sparse_chains import SparseChain
 from model.settings import LearnerSettings
 
@@ -19,16 +23,45 @@ VARIANTS = {
     "tokens": {"ess_check": "token", "rejuvenation": "resampling", "unit": "token"},
     "incremental": {"learner": "incremental-gibbs"},
     "initial batch": {"initial_documents": 20, "chains": 3, "initial_sweeps": 5},
+    "urn": {"prior": "urn"},
+    "hierarchical": {"prior": "hierarchical"},
+    "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3},
+    "hierarchical, initial batch": {"prior": "hierarchical", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
 }
 
 
 def closed(state, particle):
-    settings, table = state.settings, state.cloud.documents
-    words = dense_counts(state.cloud, particle, len(state.vocabulary), settings.topics)
-    rows = [row_of.py_func(table, particle, int(slot)) for slot in state.history.slots()]
-    documents = table.rows[rows][:, : settings.topics]
-    assert documents.sum() == words.sum() == state.tokens
-    return log_joint(words, documents, [settings.alpha] * settings.topics, settings.prior_words, settings.beta)
+    """ln P(w, z), and with tables ln P(w, z, numbers of tables)."""
+    settings, cloud, tp = state.settings, state.cloud, len(state.prior.alpha)
+    topics, words = settings.topics, word_rows(cloud, particle, np.arange(len(state.vocabulary)))
+    rows = [row_of.py_func(cloud.documents, particle, int(slot)) for slot in state.history.slots()]
+    documents, counts = cloud.documents.rows[rows][:, :topics], words[:, :topics]
+    assert documents.sum() == counts.sum() == state.tokens
+    a, a_0 = cloud.concentration[particle].tolist()
+    base = masses(settings, state.characters, state.vocabulary.words)
+    if settings.prior != "hierarchical":
+        return log_joint(counts, documents, [settings.alpha] * topics, a, base)
+    tables = words[:, tp : tp + topics]
+    terms = log_terms(counts.sum(axis=0), tables.sum(axis=0), tables.sum(axis=1), base, a, a_0, settings.discount)
+    seatings = sum(log_stirling(int(n), int(t), settings.discount) for n, t in zip(counts.ravel(), tables.ravel(), strict=True) if n > 1)
+    return log_documents(documents, [settings.alpha] * topics) + terms + seatings
+
+
+@cache
+def stirling_row(n, discount):
+    """ln S(n, t) for t = 0 .. n."""
+    if n == 0:
+        return np.zeros(1)
+    before, t = stirling_row(n - 1, discount), np.arange(n)
+    with np.errstate(divide="ignore"):
+        joined = before + np.log(np.maximum(n - 1 - discount * t, 0.0))
+    return np.logaddexp(np.append(-np.inf, before), np.append(joined, -np.inf))
+
+
+def log_stirling(n, t, discount):
+    for smaller in range(0, n, 200):  # so that the recursion stays shallow
+        stirling_row(smaller, discount)
+    return stirling_row(n, discount)[t]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -46,7 +79,8 @@ def test_the_joint_is_what_the_counts_say(variant):
     assert resampled or settings.learner == "incremental-gibbs"
     summary = learner.summary(state)
     assert summary.posterior.log() == pytest.approx(max(closed(state, p) for p in range(settings.particles)), rel=1e-11)
-    assert learner.snapshot(state).counts.sum() == state.tokens
+    if not settings.discount:
+        assert learner.snapshot(state).counts.sum() == state.tokens
 
 
 @pytest.mark.parametrize("topics", [4, 70])
@@ -58,9 +92,10 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
         learner.step(state, minibatch)
     posterior, chain = learner.summary(state).posterior, state.chain[0]
     words = learner.snapshot(state).rows(np.arange(len(state.vocabulary)))
-    truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, settings.prior_words, settings.beta)
+    base = np.full(len(words), 1 / settings.prior_words)
+    truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, state.prior.a, base)
     assert posterior.log() == pytest.approx(truth, rel=1e-11)
-    prior, documents = (np.full(topics, settings.alpha), state.prior.a, state.prior.base[: len(words)]), [t for t, _ in state.waiting]
+    prior, documents = (np.full(topics, settings.alpha), state.prior.a, base), [t for t, _ in state.waiting]
     others = [SparseChain(documents, *prior, stream_key(1, f"\0chain {number}")) for number in range(3)]
     for other in [*others] * 4:
         other.sweep()
