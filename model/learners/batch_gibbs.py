@@ -20,7 +20,7 @@ from model.evaluation.nmi import nmi
 from model.learners.base import register
 from model.learners.particle_filter import ParticleFilter
 from model.learners.sparse_chains import SparseChain, best_chain
-from model.learners.stepping import ParticleState, make_room
+from model.learners.state import ParticleState, make_room
 from model.scaled import Scaled
 from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior

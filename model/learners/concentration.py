@@ -21,7 +21,7 @@ from scipy.special import gammaln
 from model.kernels.random import CONCENTRATION
 from model.kernels.seating import SAMPLED
 from model.learners.priors import word_rows
-from model.learners.stepping import ParticleState, make_room
+from model.learners.state import ParticleState, make_room
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
 

@@ -16,7 +16,7 @@ from model.kernels.sharing import with_rows
 from model.learners.packing import pack_table, unpack_table
 from model.learners.priors import row_length, word_rows
 from model.learners.saving import count_documents_of
-from model.learners.stepping import ParticleState
+from model.learners.state import ParticleState
 from model.records import IntArray, LongArray
 
 

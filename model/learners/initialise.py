@@ -21,7 +21,8 @@ from model.kernels.sharing import row_of
 from model.learners.cloud import joint, new_cloud, spread
 from model.learners.concentration import learn_concentrations
 from model.learners.priors import topic_words
-from model.learners.stepping import ParticleState, begin_minibatch, draw_documents, learn_document, learn_spelling, make_room, visit
+from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room
+from model.learners.stepping import draw_documents, learn_document, visit
 from model.records import IntArray
 from model.scaled import Scaled
 

@@ -25,7 +25,8 @@ from model.learners.concentration import learn_concentrations
 from model.learners.contraction import make_way
 from model.learners.initialise import clusters, initialise
 from model.learners.priors import topic_words
-from model.learners.stepping import ParticleState, begin_minibatch, learn_document, learn_spelling, make_room, new_state, resamplings
+from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room, new_state
+from model.learners.stepping import learn_document, resamplings
 from model.records import Minibatch
 from model.scaled import Scaled
 from model.settings import LearnerSettings

@@ -22,7 +22,7 @@ from model.kernels.sharing import BLOCKS_EACH, reserve, with_rows
 from model.learners import cloud as clouds
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
 from model.learners.priors import row_length
-from model.learners.stepping import ParticleState
+from model.learners.state import ParticleState
 from model.scaled import Scaled
 from model.strings import CharacterModel
 

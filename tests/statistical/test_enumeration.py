@@ -18,7 +18,7 @@ from model.kernels.sharing import row_of
 from model.learners import learner_for, stepping
 from model.learners.initialise import run_chains
 from model.learners.sparse_chains import SparseChain
-from model.learners.stepping import begin_minibatch, new_state
+from model.learners.state import begin_minibatch, new_state
 from model.settings import LearnerSettings
 from model.strings import CharacterModel
 

@@ -1,0 +1,156 @@
+"""The particle family's state: what it holds, how it begins, and room for what is coming."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from model.kernels.filter import SCHEDULED, Meeting
+from model.kernels.particles import Cloud, Draws, Prior
+from model.kernels.random import stream_key
+from model.kernels.resampling import SCHEMES
+from model.learners.cloud import new_cloud, with_room
+from model.learners.history import History
+from model.learners.priors import masses, needs_characters, new_prior
+from model.learners.sparse_chains import SparseChain
+from model.records import IntArray
+from model.scaled import Scaled
+from model.settings import LearnerSettings
+from model.strings import CharacterModel
+from model.vocabulary import Vocabulary
+
+
+@dataclass
+class ParticleState:
+    """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it is complete (None afterwards).
+
+    ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: first-pass draws, and draws of a, in this
+    minibatch, so that each is named once.
+    ``characters``: G, where it is a distribution over strings and there have been words. ``based``: how many words' G(w) the prior holds.
+    ``settled``, ``chain``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures; on
+    tables, or on packed counts.
+    """
+
+    settings: LearnerSettings
+    key: str
+    island: int
+    threads: int
+    vocabulary: Vocabulary
+    history: History
+    prior: Prior
+    cloud: Cloud
+    meeting: Meeting
+    waiting: list[tuple[IntArray, str | None]] | None
+    sequence: int = 0
+    drawn: int = 0
+    concentrated: int = 0
+    documents: int = 0
+    tokens: int = 0
+    scored: int = 0
+    evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
+    recent: deque[Scaled] = field(default_factory=deque)
+    characters: CharacterModel | None = None
+    based: int = 0
+    settled: ParticleState | None = None
+    chain: tuple[SparseChain, Scaled] | None = None
+
+    @cached_property
+    def stream(self) -> tuple[int, int]:
+        """The stream key of all draws."""
+        return stream_key(self.settings.seed, self.key)
+
+    @cached_property
+    def decay_sums(self) -> Any:
+        """float64: sums of (r + 1)^-decay over ranks of age r."""
+        return decay_sums(self.settings)
+
+    @property
+    def by_tokens(self) -> bool:
+        """Whether particles meet, or rejuvenate, after single tokens."""
+        return self.settings.ess_check == "token" or self.settings.rejuvenation == "tokens"
+
+
+def new_state(settings: LearnerSettings, key: str, island: int, threads: int) -> ParticleState:
+    """A learner that has seen nothing."""
+    vocabulary = Vocabulary(settings.words, settings.prior_words, settings.word_memory)
+    prior = new_prior(settings)
+    particles = settings.island_particles
+    by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
+    threads = 1 if by_tokens else min(threads, max(particles, settings.chains))
+    return ParticleState(
+        settings=settings,
+        key=key,
+        island=island,
+        threads=threads,
+        vocabulary=vocabulary,
+        history=History(settings),
+        prior=prior,
+        cloud=new_cloud(prior, particles, threads, island * particles),
+        meeting=new_meeting(settings),
+        waiting=[] if settings.initial_documents else None,
+        characters=spelling(settings.word_list) if needs_characters(settings) and settings.word_list else None,
+    )
+
+
+@lru_cache(maxsize=4)
+def spelling(words: tuple[str, ...]) -> CharacterModel:
+    """G of a word list; a process has several learners of the same settings."""
+    return CharacterModel.fit(words)
+
+
+def learn_spelling(state: ParticleState) -> None:
+    """Without a word list the first words of the stream show how words are spelled: those known when learning begins."""
+    if state.characters is None and needs_characters(state.settings) and len(state.vocabulary):
+        state.characters = CharacterModel.fit(state.vocabulary.words)
+
+
+def new_meeting(settings: LearnerSettings) -> Meeting:
+    """Nothing scored yet, generations given to the first particles."""
+    particles = settings.island_particles
+    counters = np.array([0, 0, 0, particles], np.int64)
+    scheme = SCHEMES.index(settings.resampling)
+    return Meeting(settings.ess_threshold, scheme, np.full(1, 0.5), np.ones(1, np.int64), np.full(1, float(particles)), counters)
+
+
+def begin_minibatch(state: ParticleState, sequence: int) -> None:
+    """Draws are named anew in each minibatch."""
+    state.sequence = sequence
+    state.drawn = state.concentrated = 0
+    state.meeting.counters[: SCHEDULED + 1] = 0
+    state.meeting.evidence[0], state.meeting.evidence_exponent[0] = 0.5, 1
+
+
+def draws(state: ParticleState, purpose: int) -> Draws:
+    """Where the uniforms of this minibatch come from."""
+    key0, key1 = state.stream
+    return Draws(key0, key1, state.sequence, purpose)
+
+
+def make_room(state: ParticleState, writers: int, units: int, longest: int) -> None:
+    """Before a kernel runs: room for what so many particles may write, and a prior that covers all words."""
+    words = len(state.vocabulary)
+    if state.based < words:
+        base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 2)
+        base[: state.based] = state.prior.base[: state.based]
+        base[state.based : words] = masses(state.settings, state.characters, state.vocabulary.words[state.based :])
+        state.prior, state.based = state.prior._replace(base=base), words
+    slots, pages = len(state.history.labels), len(state.history.pages.words)
+    # As filter_tokens counts them: it asks for more room, for ever, if this were less.
+    state.cloud = with_room(state.cloud, writers, units, longest, len(state.prior.base), slots, pages, state.threads)
+
+
+def decay_sums(settings: LearnerSettings) -> Any:
+    """float64: sums of (r + 1)^-decay over ranks of age r; powers by halves, from square roots and products."""
+    if settings.choice != "decayed":
+        return np.zeros(1)
+    ranks = np.arange(1, max(settings.newest, settings.reservoir) + 1, dtype=np.float64)
+    power = np.ones_like(ranks)
+    for _ in range(int(settings.decay)):
+        power *= ranks
+    if settings.decay % 1:
+        power *= np.sqrt(ranks)
+    return np.cumsum(1.0 / power)
