@@ -3,8 +3,8 @@
 ``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead --plot=quality.png``
 
 ``--held_out`` are documents that the model has not learned; each version is scored on all of them, versions in parallel.
-``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify`` the accuracy of a linear SVM, trained with the proportions of those
-documents, on the held-out ones, and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
+``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify`` the accuracy of a linear SVM, trained with the proportions
+of those documents, on the held-out ones, and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
 In-sample nMI and prequential perplexity were measured while the model learned, and come from the manifests.
 """
 
