@@ -29,7 +29,7 @@ from model.snapshot import Snapshot
 from model.tokeniser import Tokeniser
 
 TOPICS = 50
-METHODS = ("gibbs3", "variational")
+METHODS = ("variational",)
 
 
 @cache
@@ -122,7 +122,7 @@ ROWS: dict[str, Row] = {
     "infvoc, share, no word list": learned(**_INFVOC, remainder="share"),
     **{
         f"fixvoc-{kind} {vocabulary}": learned(**_FIXED, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
-        for kind in ("vb", "hybrid")
+        for kind in ("hybrid", "vb")
         for vocabulary, others in (
             ("null", {}),
             ("dict", {"word_list": _dictionary}),

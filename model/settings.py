@@ -22,7 +22,7 @@ Unit = Literal["document", "token"]
 InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
 Sampler = Literal["auto", "dense", "sparse"]
-Remainder = Literal["stick", "mass", "share"]
+Remainder = Literal["share", "stick", "mass"]
 TopicPrior = Literal["flat", "urn", "hierarchical"]
 Tables = Literal["minimal", "sampled"]
 Concentrations = Literal["fixed", "learned"]
@@ -129,8 +129,8 @@ class LearnerSettings(_Settings):
         local_iterations: of ``fixvoc-vb``, on each document. local_burn_in, local_sweeps: Gibbs sweeps of the others, left out and kept.
         truncation: T, words that a topic of ``infvoc`` keeps; also how many numbers ``full-hash`` has.
         reorder_every: U, minibatches.
-        remainder: what a topic of infvoc gives a word outside its set: all that its ``stick`` has left (eq. 6), all the ``mass`` that its
-            words leave, or a word's ``share`` of what the stick has left.
+        remainder: what a topic of infvoc gives a word outside its set: the word's ``share`` of what its stick has left, or, as printed,
+            all that the ``stick`` has left (eq. 6), or all the ``mass`` that its words leave.
     """
 
     learner: str = "particle-filter"
@@ -178,7 +178,7 @@ class LearnerSettings(_Settings):
     local_sweeps: int = 10
     truncation: int = 30_000
     reorder_every: int = 20
-    remainder: Remainder = "stick"
+    remainder: Remainder = "share"
 
     def __post_init__(self) -> None:
         for option, value, least in (

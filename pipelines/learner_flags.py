@@ -51,5 +51,5 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--local_sweeps", "local_sweeps", "sweeps that count"),
     ("--truncation", "truncation", "T, words that a topic of infvoc keeps; the numbers of full-hash"),
     ("--reorder_every", "reorder_every", "infvoc: U, minibatches between two reorderings of a topic's words"),
-    ("--remainder", "remainder", "infvoc: what a word outside a topic's set gets: stick, mass or share"),
+    ("--remainder", "remainder", "infvoc: what a word outside a topic's set gets: share, or as printed stick or mass"),
 )

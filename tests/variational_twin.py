@@ -72,7 +72,12 @@ class InfvocTwin:
         sticks = [self.sticks(k) for k in range(s.topics)]
         if s.remainder == "mass":
             sticks = [(weights, 1 - sum(weights.values())) for weights, _ in sticks]
-        counts = sweep_documents(s, minibatch, lambda word: [weights.get(word, left) for weights, left in sticks])
+        known = {word for order in self.order.values() for word in order}
+
+        def share(word):
+            return 1.0 if s.remainder != "share" else ((word in known) + math.exp(self.letters.log_probability(word))) / (len(known) + 1)
+
+        counts = sweep_documents(s, minibatch, lambda word: [weights.get(word, left * share(word)) for weights, left in sticks])
         for k in range(s.topics):
             uses = {word: n / s.local_sweeps for (word, topic), n in counts.items() if topic == k}
             self.expand(k, [word for word in minibatch.words if word in uses])

@@ -3,16 +3,17 @@
 A topic is a stick that is broken without end; each piece belongs to a word that G0 (:mod:`model.strings`) invented. Of these
 the topic keeps a truncation-ordered set (:mod:`model.kernels.sticks`), and what is left of the stick is for all other words:
 
-* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and by what the topic's
-  stick has left for those outside (``remainder``);
+* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and for those
+  outside by their share of what the topic's stick has left (as printed all of it goes to each of them: ``remainder``);
 * new words join the sets of the topics that drew them, at the end, and all beta parameters take a step (eq. 8 and 9);
 * every U minibatches the words of each topic are put into the order of their rank score R, parameters moving with their word, and only
   the first T stay. A word that is in no topic's set is forgotten; if it comes back, it is new.
 
 R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1 - 1), and needs no memory of its own.
 
-A published model gives a topic's words their expected shares, and what its stick has left to the base B(w) = (1 + G0(w)) / (V + 1) of the V
-words that some topic has, G0(w) / (V + 1) of all others. So a word that is rare in one topic is not impossible in another.
+What a stick has left is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some topic has, G0(w) / (V + 1) for all
+others. Under G0 alone, which has next to nothing for any one word, a word would belong for ever to the topic that drew it first;
+under the whole stick, every topic claims the words that it does not know. The same B is in a published model.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Infvoc:
         counts = np.zeros((words, settings.topics))
         for k, size in enumerate(sticks.size):
             counts[sticks.words[k, :size], k] = shares[k, :size] * tokens[k]
-        prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], words, words), 1.0 / (words + 1))
+        prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], words, words), 1.0 / (words + 1), state.letters)
         return Snapshot.from_dense(
             counts,
             key=state.key,

@@ -56,9 +56,11 @@ def agrees(state, twin):
     [
         EVERYTHING,
         {**EVERYTHING, "remainder": "mass"},
+        {**EVERYTHING, "remainder": "stick"},
         {**EVERYTHING, "word_list": ("anthem", "sea", "theatre")},
         {**EVERYTHING, "stream_documents": 1000, "kappa": 0.9},
         {**SMALL, "truncation": 10**6},
+        {**SMALL, "truncation": 10**6, "remainder": "stick"},
     ],
 )
 def test_the_same_as_the_paper_read_slowly(settings):
