@@ -39,7 +39,7 @@ from model.learners.variational import (
     sizes,
     unpack_state,
 )
-from model.records import FloatArray, IntArray, Minibatch
+from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.strings import CharacterModel
@@ -113,7 +113,7 @@ class Infvoc:
         counts = np.zeros((words, settings.topics))
         for k, size in enumerate(sticks.size):
             counts[sticks.words[k, :size], k] = shares[k, :size] * tokens[k]
-        prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], words, words), 1.0 / (words + 1), state.letters)
+        prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], np.arange(words), words), 1.0 / (words + 1), state.letters)
         return Snapshot.from_dense(
             counts,
             key=state.key,
@@ -210,9 +210,9 @@ def new_positions(words: int, topics: int) -> IntArray:
     return np.full((words, topics), -1, np.int32)
 
 
-def shared_base(spelled: FloatArray, rows: object, known: int) -> FloatArray:
+def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:
     """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below ``known`` are in some topic's set."""
-    shared: FloatArray = (spelled + (np.asarray(rows) < known)) / (known + 1)
+    shared: FloatArray = (spelled + (rows < known)) / (known + 1)
     return shared
 
 

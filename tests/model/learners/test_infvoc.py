@@ -3,6 +3,7 @@ import pytest
 from corpora import document_of, minibatches_of, topical
 from variational_twin import InfvocTwin
 
+from model.evaluation.perplexity import Score, first_moment
 from model.learners import learner_for
 from model.settings import LearnerSettings
 from model.strings import CharacterModel
@@ -91,6 +92,20 @@ def test_ordering_contraction_and_spelling_change_the_topics(change):
         snapshot = learner_for(settings).snapshot(state)
         found.append([snapshot.top_words(8), snapshot.rows(np.arange(len(snapshot.words))).tolist()])
     assert found[0] != found[1]
+
+
+def test_a_published_model_says_what_the_learner_scores_by():
+    settings = LearnerSettings(**EVERYTHING)
+    *before, last = stream()
+    state = learned(settings, before)
+    learner = learner_for(settings)
+    snapshot = learner.snapshot(state)
+    info = learner.step(state, last)
+    scored = sum((first_moment(snapshot, document) for document in last.documents()), Score())
+    assert info.scored_tokens == scored.tokens == len(last.tokens)
+    assert info.log_evidence == pytest.approx(scored.log_probability, rel=1e-9)
+    inside = snapshot.prior.base.sum() + snapshot.prior.unseen * (1 - state.letters.probabilities(snapshot.words).sum())
+    assert inside == pytest.approx(1)
 
 
 def test_a_word_that_was_dropped_and_comes_back_is_new():
