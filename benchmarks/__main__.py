@@ -1,9 +1,14 @@
-"""``python -m benchmarks`` runs all that measures speed and memory; ``python -m benchmarks CASE ...`` runs some; ``list`` names them."""
+"""``python -m benchmarks`` runs all cases, those that reproduce papers in a small size; ``python -m benchmarks CASE ...`` runs some.
+
+``python -m benchmarks list`` names them.
+"""
 
 from __future__ import annotations
 
 import sys
 
+from benchmarks.canini import canini
+from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
@@ -11,6 +16,7 @@ from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.variational import variational
+from benchmarks.yao import yao
 
 CASES = {
     "kernel": kernel,
@@ -22,6 +28,9 @@ CASES = {
     "runners": runners,
     "memory": memory,
     "soak": soak,
+    "canini": canini,
+    "may": may,
+    "yao": yao,
 }
 
 

@@ -48,6 +48,11 @@ def stop_words() -> frozenset[str]:
     return frozenset((data_folder() / "words" / "stop-mallet-en.txt").read_text().split())
 
 
+def letters_of(text: str) -> list[str]:
+    """Runs of the letters a to z, in lower case."""
+    return _LETTERS.findall(text.lower())
+
+
 def may_words(text: str, stop: frozenset[str]) -> list[str]:
     """May et al. (2014): drop the header and every line without an inner space; split on non-letters; lower-case; stop words."""
     body = text.partition("\n\n")[2]
@@ -82,6 +87,19 @@ def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocu
         ]
 
     return tokenised("train"), tokenised("test")
+
+
+def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
+    """All documents of a subset, both parts of the split together, with the words that ``least`` of them or more have."""
+    stop, taken, found = stop_words(), Counter[str](), []
+    for record in records("20news-bydate"):
+        label = record["label"]
+        taken[label] += 1
+        if (subset == "subset20" and taken[label] <= 100) or label in SUBSETS.get(subset, ()):
+            found.append((record["id"], label, may_words(record["text"], stop)))
+    seen = Counter(word for _, _, words in found for word in set(words))
+    kept = [(name, label, [word for word in words if seen[word] >= least]) for name, label, words in found]
+    return [TokenisedDocument.from_words(Document(name, 0, "", label), words) for name, label, words in kept if words]
 
 
 def vocabulary(documents: list[TokenisedDocument]) -> tuple[str, ...]:

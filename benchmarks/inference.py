@@ -12,7 +12,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from model.evaluation.agreement import agreement
 from model.fitting import FitSettings, fit
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import minka
-from model.inference.corpus import corpora_of, sampler_of
+from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.settings import Sampler
 from model.kernels.random import stream_key
 from model.pairing import pair_of
 from model.records import Document, TokenisedDocument, TopicMixture
@@ -55,19 +56,23 @@ def split(documents: Sequence[TokenisedDocument], seed: int = 1) -> tuple[list[T
     return [documents[i] for i in order[:cut]], [documents[i] for i in order[cut:]]
 
 
-def train(documents: Sequence[TokenisedDocument], topics: int, sweeps: int, sampler: str = "auto") -> Snapshot:
-    """Batch Gibbs, with alpha learned every tenth sweep after the first fifty."""
+def empty_model(words: tuple[str, ...], topics: int) -> Snapshot:
+    """A model that has seen nothing."""
+    prior = TopicWordPrior.flat(BETA * len(words), len(words), len(words), topics)
+    facts: dict[str, Any] = {"key": "", "sequence": 0, "event_time": 0, "fingerprint": "", "words": words, "prior": prior}
+    return Snapshot.from_dense(np.zeros((len(words), topics)), alpha=np.full(topics, ALPHA), **facts)
+
+
+def train(
+    documents: Sequence[TokenisedDocument],
+    topics: int,
+    sweeps: int,
+    sampler: Sampler = "auto",
+    enough: Callable[[int, CorpusSampler, Corpus], bool] = lambda sweep, state, corpus: False,
+) -> Snapshot:
+    """Batch Gibbs until it is ``enough``, with alpha learned every tenth sweep after the first fifty."""
     words = tuple(sorted({word for document in documents for word in document.words}))
-    empty = Snapshot.from_dense(
-        np.zeros((len(words), topics)),
-        key="",
-        sequence=0,
-        event_time=0,
-        fingerprint="",
-        alpha=np.full(topics, ALPHA),
-        prior=TopicWordPrior.flat(BETA * len(words), len(words), len(words), topics),
-        words=words,
-    )
+    empty = empty_model(words, topics)
     rows, (corpus,) = corpora_of(empty, documents)
     state = sampler_of(empty, rows, [corpus], stream_key(1, "train"), sampler)
     begin = time.thread_time()
@@ -75,9 +80,11 @@ def train(documents: Sequence[TokenisedDocument], topics: int, sweeps: int, samp
         state.sweep(corpus, sweep, first=sweep == 0)
         if sweep >= 50 and sweep % 10 == 0:
             state.alpha = minka(corpus.in_documents, state.alpha)
+        if enough(sweep, state, corpus):
+            break
     seconds = time.thread_time() - begin
-    rate = (sweeps + 1) * len(corpus.tokens) / seconds / 1e6
-    print(f"trained: {len(documents)} papers, {len(corpus.tokens)} tokens, {len(words)} words, {sweeps} sweeps, {rate:.2f} M visits/s")
+    rate = (sweep + 1) * len(corpus.tokens) / seconds / 1e6
+    print(f"trained: {len(documents)} papers, {len(corpus.tokens)} tokens, {len(words)} words, {sweep} sweeps, {rate:.2f} M visits/s")
     return replace(Snapshot.from_dense(state.counts().astype(float), **_facts(empty)), alpha=state.alpha)
 
 

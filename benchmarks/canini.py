@@ -1,0 +1,186 @@
+"""The experiments of Canini, Shi and Griffiths (2009): ``python -m benchmarks.canini --help``.
+
+A stream of newsgroup posts, T = the number of groups. The first 10 % are an initial batch: one sample of batch Gibbs, from which all
+algorithms and all runs start. Then each learns the rest, and is measured at equal distances:
+
+* *training*: nMI of the documents seen so far, a document's cluster being its most frequent topic in the best particle (figure 2);
+* *held out*: at every other of these places a copy of the learner goes on with the held-out 10 % as if they came next (figure 3).
+
+o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as in the paper. The full history is a
+reservoir into which every token fits. ``batch`` is what batch Gibbs comes to on the whole stream; its topics are held for the
+held-out documents, five sweeps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.canini_report import report
+from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabulary
+from benchmarks.experiments import experiment
+from benchmarks.ledger import Ledger, Result, Run
+from model.evaluation.held_out import EvaluationSettings
+from model.evaluation.held_out import clusters as fixed_clusters
+from model.evaluation.nmi import nmi
+from model.learners import learner_for
+from model.learners.cloud import best_particle
+from model.learners.initialise import clusters
+from model.learners.state import ParticleState
+from model.records import Minibatch, TokenisedDocument
+from model.settings import LearnerSettings
+
+DATASETS = ("diff3", "rel3", "sim3", "subset20")
+PARTS = 4
+EVERYTHING = 1_000_000
+SHARED: dict[str, Any] = {"particles": 100, "chains": 1, "initial_sweeps": 200, "newest": 0, "reservoir": EVERYTHING}
+ROWS: dict[str, dict[str, Any]] = {
+    # Without a threshold nothing is ever resampled, so nothing moves; unlike o-lda it keeps its documents, for the score in training.
+    "o-LDA": {**SHARED, "ess": 0, "rejuvenation": "resampling", "moves": 1},
+    "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "unit": "token", "moves": 4},
+    "particle filter": {**SHARED, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token", "moves": 30},
+    "batch": {**SHARED, "particles": 1, "ess": 0, "rejuvenation": "resampling", "moves": 1},
+    "defaults": {"reservoir": EVERYTHING},
+    "defaults, shared sample": {"chains": 1, "initial_sweeps": 200, "reservoir": EVERYTHING},
+}
+OF_SUBSET20 = {"particle filter": {"ess": 10, "moves": 10}}
+# A word in so many documents or more is kept: nearest to the vocabularies that the paper states.
+LEAST = {"subset20": 3}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The initial batch, the rest of the stream in equal parts, and the held-out documents."""
+
+    initial: list[TokenisedDocument]
+    parts: list[list[TokenisedDocument]]
+    held_out: list[TokenisedDocument]
+    words: tuple[str, ...]
+    topics: int
+
+
+@cache
+def corpus_of(dataset: str, thin: int) -> Corpus:
+    """Every ``thin``-th post of a dataset, in one shuffled order, words of few documents dropped."""
+    documents = shuffled(newsgroup_words(dataset, LEAST.get(dataset, 5))[::thin], 1)
+    held_out = len(documents) // 10
+    stream = documents[held_out:]
+    bounds = np.linspace(len(stream) // 10, len(stream), PARTS + 1).astype(int)
+    parts = [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
+    return Corpus(stream[: bounds[0]], parts, documents[:held_out], vocabulary(stream), len({document.label for document in documents}))
+
+
+def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> LearnerSettings:
+    """A row's settings, with the seed of the initial sample."""
+    chosen = {"topics": corpus.topics, "vocabulary": "given", "words": corpus.words, **ROWS[row]}
+    if dataset == "subset20":
+        chosen |= OF_SUBSET20.get(row, {})
+    if row == "batch":
+        chosen["initial_documents"] = len(corpus.initial) + sum(map(len, corpus.parts))
+    elif row != "defaults":
+        chosen["initial_documents"] = len(corpus.initial)
+    if chosen.get("particles") == 100:
+        chosen |= {"particles": particles, "ess": chosen.get("ess", 0) * particles // 100}
+    return LearnerSettings(**{"seed": 1, **chosen})
+
+
+@cache
+def shared_sample(dataset: str, row: str, thin: int, particles: int) -> bytes:
+    """The learner after the initial batch; the draws of that are those of seed 1 for every row."""
+    corpus = corpus_of(dataset, thin)
+    settings = settings_of(corpus, dataset, row, particles)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    learner.step(state, _minibatch(corpus.initial, 1))
+    return learner.save(state)
+
+
+def _minibatch(documents: list[TokenisedDocument], sequence: int) -> Minibatch:
+    return replace(next(minibatches(documents, len(documents))), sequence=sequence)
+
+
+def learn(run: Run, thin: int, particles: int) -> Result:
+    """One run: its points, the processor's seconds of learning, bytes, moves for each token."""
+    corpus = corpus_of(run.dataset, thin)
+    settings = replace(settings_of(corpus, run.dataset, run.row, particles), seed=run.seed)
+    learner: Any = learner_for(settings)
+    if run.row in ("batch", "defaults"):
+        state = learner.init(settings, "", 0)
+        learner.step(state, _minibatch(corpus.initial, 1))
+    else:
+        state = learner.load(settings, "", 0, shared_sample(run.dataset, run.row, thin, particles))
+    points = [measured(learner, state, corpus, True)] if state.waiting is None else []
+    seconds, moves, tokens, resamplings = 0.0, 0, 0, 0
+    for sequence, part in enumerate(corpus.parts, start=2):
+        minibatch = _minibatch(part, sequence)
+        begin = time.thread_time()
+        info = learner.step(state, minibatch)
+        seconds += time.thread_time() - begin
+        moves, tokens, resamplings = moves + info.moves, tokens + info.tokens, resamplings + info.resamplings
+        if state.waiting is None:
+            points.append(measured(learner, state, corpus, sequence % 2 == 1))
+    figures = {"seconds": seconds, "bytes": learner.nbytes(state), "moves": moves / tokens, "resamplings": resamplings, "tokens": tokens}
+    return {"points": points, **figures, "groups": groups(state)}
+
+
+def measured(learner: Any, state: ParticleState, corpus: Corpus, held_out: bool) -> list[float | None]:
+    """[documents seen, nMI in training, nMI held out (None where it is not wanted), ln P(w, z)]; the state is left as it was."""
+    summary = learner.summary(state)
+    score = _held_out(learner, state, corpus) if held_out else None
+    return [summary.documents, summary.in_sample_nmi, score, summary.posterior.log()]
+
+
+def _held_out(learner: Any, state: ParticleState, corpus: Corpus) -> float:
+    labels = [document.label for document in corpus.held_out]
+    if state.settings.particles == 1:
+        return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, EvaluationSettings(seed=state.settings.seed)))
+    copy = deepcopy(state)
+    before = copy.history.arrived
+    learner.step(copy, _minibatch(corpus.held_out, 1000))
+    slots = [int(slot) for slot in copy.history.slots() if copy.history.arrival[slot] >= before]
+    return nmi(labels, clusters(copy, best_particle(copy.cloud), slots))
+
+
+def groups(state: ParticleState) -> list[list[Any]]:
+    """For each topic [its documents, the group that most of them are from, that group's share], the largest first."""
+    slots = [int(slot) for slot in state.history.slots()]
+    found = Counter(zip(clusters(state, best_particle(state.cloud), slots), (state.history.labels[slot] for slot in slots), strict=True))
+    rows = []
+    for topic in range(state.settings.topics):
+        mine = {str(label): count for (cluster, label), count in found.items() if cluster == topic}
+        if mine:
+            most = max(sorted(mine), key=lambda label: mine[label])
+            rows.append([sum(mine.values()), most, mine[most] / sum(mine.values())])
+    return sorted(rows, reverse=True)
+
+
+def plan(datasets: list[str], rows: list[str], seeds: int) -> Iterator[Run]:
+    """All rows with one seed before any with two."""
+    for seed in range(1, seeds + 1):
+        for dataset in datasets:
+            yield from (Run("canini", dataset, row, seed) for row in rows)
+
+
+def canini() -> None:
+    """Canini et al. (2009), small: a tenth of diff3, 10 particles, 2 runs (``python -m benchmarks.canini`` has the paper's size)."""
+    main(["--size=small"])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the runs, then the table and the plots."""
+    given = experiment(__doc__, "canini-2009", DATASETS, list(ROWS), arguments)
+    thin, particles = (10, 10) if given.size == "small" else (1, 100)
+    ledger = Ledger(given.ledger)
+    ledger.make(plan(given.datasets, given.rows, given.seeds), lambda run: learn(run, thin, particles))
+    report(ledger, given.results)
+
+
+if __name__ == "__main__":
+    main()

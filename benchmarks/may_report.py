@@ -1,0 +1,48 @@
+"""Figures 1 to 3 of May, Clemmer and Van Durme (2014), and their last points as a table, from the runs that were made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.experiments import draw_traces
+from benchmarks.ledger import Ledger, mean_and_error, print_table
+
+
+def report(ledger: Ledger, folder: Path, figures: Mapping[str, Sequence[str]]) -> None:
+    """Print a table and draw each figure; ``figures`` names the rows of each."""
+    datasets = list(dict.fromkeys(line["dataset"] for line in ledger.lines))
+    for figure, rows in figures.items():
+        cells = ([row, *(_cell(ledger, dataset, row) for dataset in datasets)] for row in rows)
+        what = "nMI out of sample, first measured → last, deviation, standard error of that (runs)"
+        print_table(f"figure {figure}: {what}", ["", *datasets], cells)
+        panels, levels = {}, {}
+        for dataset in datasets:
+            lines = {row: [line["points"] for line in found] for row in rows if (found := ledger.of(dataset=dataset, row=row))}
+            batch = lines.pop("batch", [])
+            panels[dataset] = lines
+            if batch:
+                levels[dataset] = float(np.mean([points[-1][1] for points in batch]))
+        draw_traces(folder / f"may-2014-{figure}.png", panels, "documents", "nMI, out of sample", levels)
+    rows = list(dict.fromkeys(line["row"] for line in ledger.lines))
+    costs = ([row, *(_cost(ledger, dataset, row) for dataset in datasets)] for row in rows)
+    print_table("processor seconds, moves a token, resamplings, ln P(w, z)", ["", *datasets], costs)
+
+
+def _cell(ledger: Ledger, dataset: str, row: str) -> str:
+    found = ledger.of(dataset=dataset, row=row)
+    if not found:
+        return ""
+    first = float(np.mean([line["points"][0][1] for line in found]))
+    mean, deviation, error = mean_and_error([line["points"][-1][1] for line in found])
+    return f"{first:.3f} → {mean:.3f}, {deviation:.3f}, {error:.3f} ({len(found)})"
+
+
+def _cost(ledger: Ledger, dataset: str, row: str) -> str:
+    found = ledger.of(dataset=dataset, row=row)
+    if not found:
+        return ""
+    means = {name: float(np.mean([line[name] for line in found])) for name in ("seconds", "moves", "resamplings", "log_joint")}
+    return f"{means['seconds']:.1f}, {means['moves']:.2f}, {means['resamplings']:.0f}, {means['log_joint']:,.0f}"
