@@ -111,11 +111,24 @@ _FIXED: dict[str, Any] = {"beta": 0.01, "tau0": 64.0, "kappa": 0.6}
 _INFVOC: dict[str, Any] = {"learner": "infvoc", "tau0": 64.0, "kappa": 0.6, "concentration": 3000.0, "truncation": 40_000}
 
 
+_CHAIN: dict[str, Any] = {"particles": 1, "alpha": 0.1, "max_words": types}
+_SHARED: dict[str, Any] = {**_CHAIN, "prior": "hierarchical"}
+
+
 def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
     return word_list()
 
 
 ROWS: dict[str, Row] = {
+    "hierarchical": learned(**_SHARED, tables="minimal"),
+    "hierarchical, tables sampled": learned(**_SHARED, tables="sampled", concentrations="fixed"),
+    "hierarchical, tables sampled, a learned": learned(**_SHARED, tables="sampled", concentrations="learned"),
+    "hierarchical, discount 0.3": learned(**_SHARED, tables="minimal", discount=0.3),
+    "urn": learned(**_CHAIN, prior="urn"),
+    "flat": learned(**_CHAIN, prior="flat"),
+    "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated),
+    "hierarchical, batch": learned(**_SHARED, tables="minimal", learner="batch-gibbs", sampler="dense"),
+    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated, learner="batch-gibbs", sampler="dense"),
     "infvoc, remainder stick": learned(**_INFVOC, remainder="stick", word_list=_dictionary),
     "infvoc, remainder mass": learned(**_INFVOC, remainder="mass", word_list=_dictionary),
     "infvoc, remainder share": learned(**_INFVOC, remainder="share", word_list=_dictionary),

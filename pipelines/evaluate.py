@@ -74,11 +74,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         dead.append(unread)
     write_dead_letters(dead, options)
     plan = EvaluationPlan(options.view_as(StoreOptions).model_store, evaluation_settings_of(options), given.words)
-    lines = (
-        pipeline
-        | "Versions" >> beam.Create([version.to_json() for version in versions])
-        | "Evaluate" >> Evaluate(plan, *read)
-    )
+    lines = pipeline | "Versions" >> beam.Create([version.to_json() for version in versions]) | "Evaluate" >> Evaluate(plan, *read)
     write_figures(lines, options)
 
 
