@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from model.evaluation.nmi import nmi
 from model.kernels.filter import MOVES
 from model.learners import saving
 from model.learners.base import StepInfo, Summary, register
+from model.learners.chains import learn_by_chains
 from model.learners.cloud import best_particle, joint, nbytes
 from model.learners.concentration import learn_concentrations
 from model.learners.contraction import make_way
@@ -27,7 +29,7 @@ from model.learners.initialise import clusters, initialise
 from model.learners.priors import topic_words
 from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room, new_state
 from model.learners.stepping import learn_document, resamplings
-from model.records import Minibatch
+from model.records import IntArray, Minibatch
 from model.scaled import Scaled
 from model.settings import LearnerSettings
 from model.snapshot import Snapshot
@@ -58,9 +60,9 @@ class ParticleFilter:
             learn_spelling(state)
         unknown, scored = int(np.count_nonzero(numbers == UNKNOWN)), state.scored
         begin_minibatch(state, minibatch.sequence)
-        for d, label in enumerate(minibatch.labels):
-            tokens = numbers[minibatch.offsets[d] : minibatch.offsets[d + 1]]
-            self._take(state, tokens[tokens != UNKNOWN], label, minibatch.sequence)
+        parts = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
+        documents = [(tokens[tokens != UNKNOWN], label) for tokens, label in zip(parts, minibatch.labels, strict=True)]
+        self._take(state, documents, minibatch.sequence)
         if state.waiting is None:
             learn_concentrations(state)
         evidence = Scaled(float(state.meeting.evidence[0]), int(state.meeting.evidence_exponent[0]))
@@ -136,15 +138,21 @@ class ParticleFilter:
         waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
         return nbytes(state.cloud) + state.history.nbytes() + state.prior.base.nbytes + words + waiting
 
-    def _take(self, state: ParticleState, tokens: np.ndarray, label: str | None, sequence: int) -> None:
-        """One document: into the initial batch while that is incomplete, else into the particles."""
-        if state.waiting is None:
-            learn_document(state, tokens, label)
-            return
-        state.waiting.append((tokens, label))
-        if len(state.waiting) == state.settings.initial_documents:
+    def _take(self, state: ParticleState, documents: list[tuple[IntArray, str | None]], sequence: int) -> None:
+        """Into the initial batch while that is incomplete, else into the particles."""
+        if state.waiting is not None:
+            wanted = state.settings.initial_documents - len(state.waiting)
+            state.waiting += documents[:wanted]
+            if len(documents) < wanted:
+                return
             initialise(state)
             begin_minibatch(state, sequence)
+            documents = documents[wanted:]
+        if state.settings.ess or state.by_tokens:
+            for tokens, label in documents:
+                learn_document(state, tokens, label)
+        elif documents:
+            learn_by_chains(state, documents)
 
 
 @register("incremental-gibbs")

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.arrivals import Arrival, arrival, first_pass, settle
+from model.kernels.chains import PART
 from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Rejuvenation, become, filter_tokens, meet
 from model.kernels.history import CHOICES, LONGEST, schedule
 from model.kernels.moves import move_units
@@ -27,9 +28,6 @@ from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.cloud import ROWS_AT_ONCE, over_slices
 from model.learners.state import ParticleState, draws, make_room
 from model.records import IntArray
-
-# Tokens that are drawn before they are written down: what is kept meanwhile is P times so many numbers.
-PART = 4096
 
 
 def learn_document(state: ParticleState, tokens: IntArray, label: str | None) -> None:

@@ -10,8 +10,8 @@ from corpora import awkward, document_of, minibatches_of, topical
 
 from model.errors import DamagedDataError, OptionError
 from model.kernels import sharing
+from model.learners import chains, learner_for, learner_names, particle_filter, stepping
 from model.learners import cloud as clouds
-from model.learners import learner_for, learner_names, stepping
 from model.learners.cloud import best_particle
 from model.learners.particle_filter import settled
 from model.learners.priors import word_rows
@@ -47,6 +47,9 @@ VARIANTS = {
     "newest": {"choice": "newest"},
     "newest only": {"reservoir": 0},
     "reservoir only": {"newest": 0},
+    "chains": {"ess": 0},
+    "chains, token units": {"ess": 0, "unit": "token", "newest": 20, "reservoir": 50, "moves": 30, "initial_documents": 0},
+    "chains, full vocabulary, hierarchical": {"ess": 0, "choice": "decayed", "prior": "hierarchical", "max_words": 40},
     "initial nmi": {"initial_choice": "nmi"},
     "initial posterior": {"initial_choice": "posterior"},
     "one chain": {"chains": 1},
@@ -167,7 +170,20 @@ def test_loading_after_every_minibatch_changes_nothing(variant):
     assert results(run(settings_of(variant), reload=True)) == results(plain(variant))
 
 
-@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "token units"])
+@pytest.mark.parametrize("variant", ["o-lda", "chains", "chains, token units", "chains, full vocabulary, hierarchical"])
+@pytest.mark.parametrize("part", [4096, 50])
+def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch):
+    def one_by_one(state, documents):
+        for tokens, label in documents:
+            stepping.learn_document(state, tokens, label)
+
+    monkeypatch.setattr(particle_filter, "learn_by_chains", one_by_one)
+    monkeypatch.setattr(stepping, "PART", part)
+    saved, witnesses, infos, _ = run(settings_of(variant))
+    assert (saved, witnesses, infos) == plain(variant)[:3]
+
+
+@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "token units", "chains"])
 def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
     reserve, fed = sharing.reserve, []
 
@@ -177,6 +193,7 @@ def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
 
     monkeypatch.setattr(sharing, "reserve", restless)
     monkeypatch.setattr(stepping, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(chains, "ROWS_AT_ONCE", 1)
     assert results(run(settings_of(variant))) == results(plain(variant))
     assert fed
 

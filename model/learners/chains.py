@@ -1,0 +1,63 @@
+"""Chains learn a minibatch: particles that never meet need no word from each other from its beginning to its end.
+
+As :mod:`model.learners.stepping` does document by document, and to the same bits, but each thread goes through many documents in one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from model.kernels.chains import Plan, gather_evidence, plan, run_chains
+from model.kernels.filter import MOVES, SCHEDULED
+from model.kernels.history import CHOICES, LONGEST
+from model.kernels.random import FIRST_PASS
+from model.learners.cloud import ROWS_AT_ONCE, over_slices
+from model.learners.state import ParticleState, draws, make_room
+from model.records import FloatArray, IntArray, LongArray
+
+
+def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
+    """Documents as word numbers, with their labels."""
+    settings, history, counters = state.settings, state.history, state.meeting.counters
+    slots = np.array([history.begin(tokens, label) for tokens, label in documents], np.int32)
+    made, moved = plan(
+        history.past,
+        history.pages.length,
+        slots,
+        settings.moves if settings.rejuvenation == "document" else 0,
+        CHOICES.index(settings.choice),
+        settings.newest_share,
+        state.decay_sums,
+        draws(state, FIRST_PASS),
+        state.drawn,
+        int(counters[MOVES]),
+        int(counters[SCHEDULED]),
+    )
+    weights = np.empty((len(slots), len(state.cloud.weight)))
+    exponents = np.empty(weights.shape, np.int64)
+    _run(state, made, weights, exponents)
+    gather_evidence(state.meeting, weights, exponents)
+    counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + made.found.sum()
+    for slot in slots.tolist():
+        history.release(slot)
+    tokens = int(history.pages.length[slots].sum())
+    state.drawn += tokens
+    state.documents += len(slots)
+    state.tokens += tokens
+    state.scored += tokens
+
+
+def _run(state: ParticleState, made: Plan, weights: FloatArray, exponents: LongArray) -> None:
+    """As many documents at a time as there is room for."""
+    particles, length = len(state.cloud.weight), state.history.pages.length
+    visits = 1 + made.units.shape[1]
+    longest = int(state.history.past.sizes[LONGEST])
+    at_once = max(1, ROWS_AT_ONCE // (visits * max(longest, 1) * particles))
+    for begin in range(0, len(made.slots), at_once):
+        end = min(begin + at_once, len(made.slots))
+        make_room(state, particles, (end - begin) * visits, max(longest, int(length[made.slots[begin:end]].max())))
+        run = partial(run_chains, state.cloud, state.prior, state.history.pages, draws(state, FIRST_PASS), made, weights, exponents)
+        over_slices(particles, state.threads, partial(run, begin, end))
