@@ -8,6 +8,7 @@ each minibatch all uses fall by one part in ``memory`` (products only, so the bi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +34,15 @@ class Vocabulary:
 
     def numbers(self, words: Iterable[str]) -> IntArray:
         """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which there is no room."""
-        numbers = self._numbers
-        found = []
-        for word in words:
-            number = numbers.get(word, UNKNOWN)
-            if number == UNKNOWN and len(self.words) < self.limit:
-                number = numbers[word] = len(self.words)
-                self.words.append(word)
-            found.append(number)
+        words = list(words)
+        found = list(map(self._numbers.get, words, repeat(UNKNOWN)))
+        for place, (word, number) in enumerate(zip(words, found, strict=True)):
+            if number == UNKNOWN:
+                # The same new word may have come earlier in the list.
+                found[place] = self._numbers.get(word, UNKNOWN)
+                if found[place] == UNKNOWN and len(self.words) < self.limit:
+                    found[place] = self._numbers[word] = len(self.words)
+                    self.words.append(word)
         return np.array(found, np.int32)
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
@@ -48,6 +50,8 @@ class Vocabulary:
 
         The least used leave, of equally used ones the later; words that are about to be used stay.
         """
+        if len(self.words) + len(words) <= self.limit:
+            return None
         known = [number for word in words if (number := self._numbers.get(word)) is not None]
         have, new = len(self.words), len(words) - len(known)
         if have + new <= self.limit:

@@ -22,7 +22,7 @@ from model.records import FloatArray, IntArray, LongArray
 def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
     """Documents as word numbers, with their labels."""
     settings, history, counters = state.settings, state.history, state.meeting.counters
-    slots = np.array([history.begin(tokens, label) for tokens, label in documents], np.int32)
+    slots = history.begin_all(documents)
     made, moved = plan(
         history.past,
         history.pages.length,
@@ -41,8 +41,7 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
     _run(state, made, weights, exponents)
     gather_evidence(state.meeting, weights, exponents)
     counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + made.found.sum()
-    for slot in slots.tolist():
-        history.release(slot)
+    history.release(slots.tolist())
     tokens = int(history.pages.length[slots].sum())
     state.drawn += tokens
     state.documents += len(slots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,14 @@ import numpy.typing as npt
 
 from model.kernels.history import LONGEST, RELEASED, Past, admit
 from model.kernels.particles import PAGE, Pages
-from model.records import IntArray
+from model.records import IntArray, LongArray
 from model.settings import LearnerSettings
 
 WHOLE = -1
 
 
 class History:
-    """Documents in slots. ``begin`` puts one in and holds it, ``release`` lets go of it, and slots and pages are used again.
+    """Documents in slots. ``begin`` puts one in and holds it, ``release`` lets go of some, and slots and pages are used again.
 
     ``arrival[slot]`` numbers the documents in the order in which they came; ``labels[slot]`` is kept for in-sample measures.
     """
@@ -44,20 +45,26 @@ class History:
 
     def begin(self, tokens: IntArray, label: str | None) -> int:
         """Put a document's tokens (word numbers) into a slot of its own; the slot."""
-        if not self._free_slots:
+        return int(self.begin_all([(tokens, label)])[0])
+
+    def begin_all(self, documents: Sequence[tuple[IntArray, str | None]]) -> IntArray:
+        """The same for several; int32[D], their slots."""
+        lengths = np.array([len(tokens) for tokens, _ in documents], np.int64)
+        counts = np.maximum(1, -(-lengths // PAGE))
+        total = int(counts.sum())
+        while len(self._free_slots) < len(documents):
             self._grow_slots(len(self.labels))
-        count = max(1, -(-len(tokens) // PAGE))
-        if len(self._free_pages) < count:
-            self._grow_pages(max(count, len(self.pages.words)))
-        slot = self._free_slots.pop()
-        taken = self._free_pages[-count:]
-        del self._free_pages[-count:]
-        self._write(slot, np.array(taken, np.int32), tokens)
-        self.past.held[slot] = 1
-        self.labels[slot] = label
-        self.arrival[slot] = self.arrived
-        self.arrived += 1
-        return slot
+        if len(self._free_pages) < total:
+            self._grow_pages(max(total, len(self.pages.words)))
+        slots, taken = _last(self._free_slots, len(documents)), _last(self._free_pages, total)
+        starts = np.cumsum(counts) - counts
+        self._write(slots, taken, starts, lengths, np.concatenate([np.zeros(0, np.int32), *(tokens for tokens, _ in documents)]))
+        self.past.held[slots] = 1
+        self.arrival[slots] = np.arange(self.arrived, self.arrived + len(documents))
+        self.arrived += len(documents)
+        for slot, (_, label) in zip(slots.tolist(), documents, strict=True):
+            self.labels[slot] = label
+        return slots
 
     def admit(self, slot: int, key0: int, key1: int) -> None:
         """The document can be visited from now on: as a whole, or each of its tokens."""
@@ -67,17 +74,20 @@ class History:
         for position in range(int(self.pages.length[slot])):
             admit(self.past, slot, position, key0, key1)
 
-    def release(self, slot: int) -> None:
-        """The document is no longer being learned: free it and all others that no unit holds any more."""
+    def release(self, slots: Sequence[int]) -> None:
+        """The documents are no longer being learned: free them and all others that no unit holds any more."""
         past = self.past
-        past.held[slot] -= 1
-        freed = past.released[: past.marks[RELEASED]].tolist() + ([] if past.held[slot] else [slot])
+        freed = past.released[: past.marks[RELEASED]].tolist()
         past.marks[RELEASED] = 0
-        for other in freed:
-            self._free_pages.extend(self.pages_of(other))
-            self._free_slots.append(other)
-            self.arrival[other] = -1
-            self.labels[other] = None
+        for slot in slots:
+            past.held[slot] -= 1
+            if not past.held[slot]:
+                freed.append(slot)
+        for slot in freed:
+            self._free_pages.extend(self.pages_of(slot))
+            self.labels[slot] = None
+        self._free_slots += freed
+        self.arrival[freed] = -1
 
     def pages_of(self, slot: int) -> list[int]:
         """A document's pages in order."""
@@ -101,16 +111,19 @@ class History:
         """Memory that the history holds, labels left out."""
         return sum(part.nbytes for part in (*self.past, *self.pages))
 
-    def _write(self, slot: int, pages: IntArray, tokens: IntArray) -> None:
-        full = np.zeros(len(pages) * PAGE, np.int32)
-        full[: len(tokens)] = tokens
-        self.pages.words[pages] = full.reshape(-1, PAGE)
-        self.pages.following[pages[:-1]] = pages[1:]
-        self.pages.following[pages[-1]] = -1
-        self.pages.first[slot] = pages[0]
-        self.pages.length[slot] = len(tokens)
-        if not self.tokens and len(tokens) > self.past.sizes[LONGEST]:
-            self.past.sizes[LONGEST] = len(tokens)
+    def _write(self, slots: IntArray, taken: IntArray, starts: LongArray, lengths: LongArray, tokens: IntArray) -> None:
+        """``taken``: the documents' pages one after the other, each document's from its start on."""
+        counts = np.append(starts[1:], len(taken)) - starts
+        full = np.zeros(len(taken) * PAGE, np.int32)
+        full[np.arange(len(tokens)) + np.repeat(starts * PAGE - (np.cumsum(lengths) - lengths), lengths)] = tokens
+        self.pages.words[taken] = full.reshape(-1, PAGE)
+        following = np.append(taken[1:], -1)
+        following[starts + counts - 1] = -1
+        self.pages.following[taken] = following
+        self.pages.first[slots] = taken[starts]
+        self.pages.length[slots] = lengths
+        if not self.tokens:
+            self.past.sizes[LONGEST] = max(self.past.sizes[LONGEST], int(lengths.max(initial=0)))
 
     def _grow_slots(self, have: int) -> None:
         more = max(16, have // 2)
@@ -125,6 +138,15 @@ class History:
         words = np.concatenate([self.pages.words, np.zeros((more, PAGE), np.int32)])
         self.pages = self.pages._replace(words=words, following=_longer(self.pages.following, more))
         self._free_pages += list(range(have + more - 1, have - 1, -1))
+
+
+def _last(free: list[int], count: int) -> IntArray:
+    """Take so many from the end."""
+    if not count:
+        return np.zeros(0, np.int32)
+    taken = np.array(free[-count:], np.int32)
+    del free[-count:]
+    return taken
 
 
 def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:

@@ -38,7 +38,7 @@ def initialise(state: ParticleState) -> None:
     begin_minibatch(state, 0)
     held_out = settings.initial_choice == "perplexity" and settings.chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
-    slots = [state.history.begin(tokens, label) for tokens, label in waiting[:trained]]
+    slots = state.history.begin_all(waiting[:trained]).tolist()
     generations = int(state.meeting.counters[-1])
     run_chains(state, slots, settings.chains, settings.initial_sweeps)
     chosen = _best(state, slots, waiting, trained) if settings.chains > 1 else 0
@@ -47,8 +47,7 @@ def initialise(state: ParticleState) -> None:
     state.meeting.counters[-1] = max(generations, int(state.cloud.generation.max()))
     for slot in slots:
         state.history.admit(slot, *state.stream)
-    for slot in slots:
-        state.history.release(slot)
+    state.history.release(slots)
     state.documents += trained
     state.tokens += sum(len(tokens) for tokens, _ in waiting[:trained])
     begin_minibatch(state, 0)

@@ -134,7 +134,7 @@ def _history_from_bytes(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(b"BTh1", data)
     history = state.history
     documents = [tokens + GONE for tokens in _parts(blobs[0], blobs[1])]
-    slots = np.array([history.begin(tokens, label) for tokens, label in zip(documents, header["labels"], strict=True)], np.int64)
+    slots = history.begin_all(list(zip(documents, header["labels"], strict=True))).astype(np.int64)
     arrival, newest, newest_position, kept, kept_position = (unpack_numbers(blob) for blob in blobs[2:7])
     if len(newest) > len(history.past.newest_slot) or len(kept) > len(history.past.kept_slot):
         raise DamagedDataError("the state's history is larger than the settings allow")

@@ -37,7 +37,7 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
         _by_tokens(state, slot)
     else:
         _by_document(state, slot)
-    state.history.release(slot)
+    state.history.release([slot])
     state.drawn += len(tokens)
     state.documents += 1
     state.tokens += len(tokens)
