@@ -107,8 +107,8 @@ def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
     return tuple(sorted(word for word, count in seen.items() if count > 4))
 
 
-_FIXED: dict[str, Any] = {"beta": 0.01, "tau0": 64.0, "kappa": 0.6}
-_INFVOC: dict[str, Any] = {"learner": "infvoc", "tau0": 64.0, "kappa": 0.6, "concentration": 3000.0, "truncation": 40_000}
+_STEPS: dict[str, Any] = {"tau0": 64.0, "kappa": 0.6}
+_INFVOC: dict[str, Any] = {**_STEPS, "learner": "infvoc", "concentration": 3000.0, "truncation": 40_000, "max_words": types}
 
 
 _CHAIN: dict[str, Any] = {"particles": 1, "alpha": 0.1, "max_words": types}
@@ -119,6 +119,7 @@ def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
     return word_list()
 
 
+_PARTICLES: dict[str, Any] = {"learner": "particle-filter", "particles": 1, "max_words": types}
 ROWS: dict[str, Row] = {
     "hierarchical": learned(**_SHARED, tables="minimal"),
     "hierarchical, tables sampled": learned(**_SHARED, tables="sampled", concentrations="fixed"),
@@ -134,7 +135,7 @@ ROWS: dict[str, Row] = {
     "infvoc, remainder share": learned(**_INFVOC, remainder="share", word_list=_dictionary),
     "infvoc, share, no word list": learned(**_INFVOC, remainder="share"),
     **{
-        f"fixvoc-{kind} {vocabulary}": learned(**_FIXED, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
+        f"fixvoc-{kind} {vocabulary}": learned(**_STEPS, beta=0.01, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
         for kind in ("hybrid", "vb")
         for vocabulary, others in (
             ("null", {}),
@@ -145,6 +146,11 @@ ROWS: dict[str, Row] = {
             ("given", {"words": repeated}),
         )
     },
+    "particles hierarchical": learned(**_PARTICLES, prior="hierarchical"),
+    "particles urn": learned(**_PARTICLES, prior="urn"),
+    "particles flat": learned(**_PARTICLES, beta=0.01),
+    "particles flat, given": learned(**_PARTICLES, beta=0.01, vocabulary="given", words=repeated),
+    "batch-gibbs hierarchical": learned(learner="batch-gibbs", particles=1, prior="hierarchical", max_words=types),
 }
 
 

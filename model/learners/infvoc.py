@@ -7,7 +7,8 @@ the topic keeps a truncation-ordered set (:mod:`model.kernels.sticks`), and what
   outside by their share of what the topic's stick has left (as printed all of it goes to each of them: ``remainder``);
 * new words join the sets of the topics that drew them, at the end, and all beta parameters take a step (eq. 8 and 9);
 * every U minibatches the words of each topic are put into the order of their rank score R, parameters moving with their word, and only
-  the first T stay. A word that is in no topic's set is forgotten; if it comes back, it is new.
+  the first T stay, and of these the ``max_words`` that all topics together use most. A word that is in no topic's set is forgotten;
+  if it comes back, it is new.
 
 R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1 - 1), and needs no memory of its own.
 
@@ -20,7 +21,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from model.errors import DamagedDataError, OptionError
 from model.kernels.sticks import Sticks, count_new, expected_logs, learn, look_up, means
 from model.learners.base import StepInfo, Summary, register
 from model.learners.cloud import over_slices
+from model.learners.ordered_sets import entries, new_positions, place, refine, renumber, with_room
 from model.learners.variational import (
     Local,
     Progress,
@@ -83,7 +84,7 @@ class Infvoc:
     def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> InfvocState:
         check_alone(settings)
         if settings.vocabulary != "growing":
-            raise OptionError("--vocabulary", settings.vocabulary, "growing with --learner=infvoc", "Its only limit is --truncation.")
+            raise OptionError("--vocabulary", settings.vocabulary, "growing with --learner=infvoc", "--truncation is its limit.")
         if settings.concentration < 1:
             raise OptionError("--concentration", settings.concentration, "1 or more with --learner=infvoc", "Thousands are usual.")
         return InfvocState(settings, key, threads)
@@ -205,42 +206,10 @@ class Infvoc:
         over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
 
 
-def new_positions(words: int, topics: int) -> IntArray:
-    """int32[words, topics] of -1: no topic has the words."""
-    return np.full((words, topics), -1, np.int32)
-
-
 def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:
     """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below ``known`` are in some topic's set."""
     shared: FloatArray = (spelled + (rows < known)) / (known + 1)
     return shared
-
-
-def entries(sticks: Sticks) -> np.ndarray:
-    """bool[K, C]: which places are in use."""
-    used: np.ndarray = np.arange(sticks.use.shape[1]) < sticks.size[:, None]
-    return used
-
-
-def with_room(sticks: Sticks, entries_each: int, words: int) -> Sticks:
-    """The sticks with room for so many entries in a topic and so many words."""
-    topics, room = sticks.use.shape
-    if words > len(sticks.position):
-        grown = new_positions(max(words, len(sticks.position) * 3 // 2), topics)
-        grown[: len(sticks.position)] = sticks.position
-        sticks = sticks._replace(position=grown)
-    if entries_each > room:
-        more = max(entries_each, room * 3 // 2) - room
-        parts: list[Any] = [np.pad(part, ((0, 0), (0, more))) for part in (sticks.words, sticks.use, sticks.rest)]
-        sticks = sticks._replace(words=parts[0], use=parts[1], rest=parts[2])
-    return sticks
-
-
-def place(sticks: Sticks) -> None:
-    """Write the positions of all entries."""
-    sticks.position[:] = -1
-    for k, size in enumerate(sticks.size):
-        sticks.position[sticks.words[k, :size], k] = np.arange(size)
 
 
 def expectations(state: InfvocState, kernel: object) -> tuple[FloatArray, FloatArray]:
@@ -251,20 +220,10 @@ def expectations(state: InfvocState, kernel: object) -> tuple[FloatArray, FloatA
 
 
 def reorder(state: InfvocState) -> None:
-    """Each topic's words by rank score, the first T of them; words that no topic has any more leave the vocabulary."""
-    sticks, words = state.sticks, state.vocabulary.words
-    for k, size in enumerate(sticks.size):
-        score = state.base[sticks.words[k, :size]] * sticks.use[k, :size]
-        order = np.argsort(-score, kind="stable")[: state.settings.truncation]
-        for part in (sticks.words, sticks.use, sticks.rest):
-            part[k, : len(order)] = part[k, order]
-        sticks.size[k] = len(order)
-    kept = np.zeros(len(words), bool)
-    kept[sticks.words[entries(sticks)]] = True
+    """A new order of every topic's words; those that no topic has any more leave the vocabulary."""
+    settings, words = state.settings, state.vocabulary.words
+    kept = refine(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
+    state.sticks = renumber(state.sticks, kept)
     if not kept.all():
-        numbers = np.cumsum(kept) - 1
-        sticks.words[:] = np.where(entries(sticks), numbers[sticks.words], 0)
         state.vocabulary = Vocabulary((word for word, stays in zip(words, kept, strict=True) if stays), sys.maxsize)
         state.base = state.base[: len(words)][kept]
-        state.sticks = sticks._replace(position=new_positions(len(state.vocabulary), len(sticks.size)))
-    place(state.sticks)

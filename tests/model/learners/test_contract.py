@@ -83,6 +83,7 @@ VARIANTS = {
     "fixvoc-vb, only unknown words": {"learner": "fixvoc-vb", "vocabulary": "given", "words": ("absent",)},
     "infvoc, word list": {"learner": "infvoc", "word_list": ("words", "of", "a", "list")},
     "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
+    "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
     "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
     "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
     "infvoc, stick": {"learner": "infvoc", "remainder": "stick", "stream_documents": 500, "tau0": 1.0},
@@ -403,5 +404,5 @@ def test_a_variational_learner_is_bounded(variant):
     words = {word for document in awkward() for word in document.words}
     assert 0 < learner.nbytes(state) < 200_000
     assert learner.summary(state).words <= (len(words) if settings.vocabulary == "growing" else max(len(words), 20))
-    if VARIANTS[variant].get("truncation") == 5:
+    if VARIANTS[variant].get("truncation") == 5 or "few words" in variant:
         assert learner.summary(state).words < len(words) / 2

@@ -1,3 +1,6 @@
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from corpora import document_of, minibatches_of, topical
@@ -134,6 +137,26 @@ def test_the_vocabulary_is_bounded_where_every_word_is_new():
 
 
 ODD = ["x" * 10_000, "\N{GRINNING FACE}", "e\N{COMBINING ACUTE ACCENT}", "שלום", "\N{LATIN SMALL LETTER E WITH ACUTE}"]
+
+
+def test_the_words_that_are_used_least_leave():
+    settings = LearnerSettings(**{**EVERYTHING, "truncation": 10**6, "max_words": 9, "reorder_every": 4})
+    *before, last = stream()
+    learner, state = learner_for(settings), learned(settings, before)
+    everything = learned(replace(settings, max_words=10**6), [*before, last])
+    learner.step(state, last)
+    use = Counter()
+    for k, size in enumerate(everything.sticks.size):
+        for t in range(size):
+            use[everything.vocabulary.words[everything.sticks.words[k, t]]] += everything.sticks.use[k, t]
+    assert len(before) == 3 and len(use) > 12
+    assert sorted(state.vocabulary.words) == sorted(word for word, _ in use.most_common(9))
+    assert all(k in range(9) for k in state.sticks.words[np.arange(state.sticks.use.shape[1]) < state.sticks.size[:, None]])
+    for w in range(9):
+        for k in range(3):
+            t = state.sticks.position[w, k]
+            assert t < 0 or (state.sticks.words[k, t] == w and t < state.sticks.size[k])
+    assert learner.save(learner.load(settings, "", 0, learner.save(state))) == learner.save(state)
 
 
 @pytest.mark.parametrize("word", ODD, ids=[f"U+{ord(word[0]):04X}, {len(word)} characters" for word in ODD])
