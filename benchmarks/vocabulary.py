@@ -109,8 +109,6 @@ def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
 
 _STEPS: dict[str, Any] = {"tau0": 64.0, "kappa": 0.6}
 _INFVOC: dict[str, Any] = {**_STEPS, "learner": "infvoc", "concentration": 3000.0, "truncation": 40_000, "max_words": types}
-
-
 _CHAIN: dict[str, Any] = {"particles": 1, "alpha": 0.1, "max_words": types}
 _SHARED: dict[str, Any] = {**_CHAIN, "prior": "hierarchical"}
 
@@ -119,7 +117,6 @@ def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
     return word_list()
 
 
-_PARTICLES: dict[str, Any] = {"learner": "particle-filter", "particles": 1, "max_words": types}
 ROWS: dict[str, Row] = {
     "hierarchical": learned(**_SHARED, tables="minimal"),
     "hierarchical, tables sampled": learned(**_SHARED, tables="sampled", concentrations="fixed"),
@@ -130,10 +127,10 @@ ROWS: dict[str, Row] = {
     "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated),
     "hierarchical, batch": learned(**_SHARED, tables="minimal", learner="batch-gibbs", sampler="dense"),
     "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated, learner="batch-gibbs", sampler="dense"),
-    "infvoc, remainder stick": learned(**_INFVOC, remainder="stick", word_list=_dictionary),
-    "infvoc, remainder mass": learned(**_INFVOC, remainder="mass", word_list=_dictionary),
-    "infvoc, remainder share": learned(**_INFVOC, remainder="share", word_list=_dictionary),
-    "infvoc, share, no word list": learned(**_INFVOC, remainder="share"),
+    "infvoc": learned(**_INFVOC, word_list=_dictionary),
+    "infvoc, as printed": learned(**_INFVOC, remainder="stick", entry="one", word_list=_dictionary),
+    "infvoc, as printed, mass": learned(**_INFVOC, remainder="mass", entry="one", word_list=_dictionary),
+    "infvoc, no word list": learned(**_INFVOC),
     **{
         f"fixvoc-{kind} {vocabulary}": learned(**_STEPS, beta=0.01, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
         for kind in ("hybrid", "vb")
@@ -146,11 +143,6 @@ ROWS: dict[str, Row] = {
             ("given", {"words": repeated}),
         )
     },
-    "particles hierarchical": learned(**_PARTICLES, prior="hierarchical"),
-    "particles urn": learned(**_PARTICLES, prior="urn"),
-    "particles flat": learned(**_PARTICLES, beta=0.01),
-    "particles flat, given": learned(**_PARTICLES, beta=0.01, vocabulary="given", words=repeated),
-    "batch-gibbs hierarchical": learned(learner="batch-gibbs", particles=1, prior="hierarchical", max_words=types),
 }
 
 

@@ -23,6 +23,7 @@ InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
 Sampler = Literal["auto", "dense", "sparse"]
 Remainder = Literal["share", "stick", "mass"]
+Entry = Literal["prior", "one"]
 TopicPrior = Literal["flat", "urn", "hierarchical"]
 Tables = Literal["minimal", "sampled"]
 Concentrations = Literal["fixed", "learned"]
@@ -131,6 +132,7 @@ class LearnerSettings(_Settings):
         reorder_every: U, minibatches.
         remainder: what a topic of infvoc gives a word outside its set: the word's ``share`` of what its stick has left, or, as printed,
             all that the ``stick`` has left (eq. 6), or all the ``mass`` that its words leave.
+        entry: where nu2 of a word that joins a topic begins: at its ``prior``, the concentration, or, as printed, at ``one``.
     """
 
     learner: str = "particle-filter"
@@ -179,6 +181,7 @@ class LearnerSettings(_Settings):
     truncation: int = 30_000
     reorder_every: int = 20
     remainder: Remainder = "share"
+    entry: Entry = "prior"
 
     def __post_init__(self) -> None:
         for option, value, least in (
@@ -225,6 +228,7 @@ class LearnerSettings(_Settings):
         _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
         _one_of("--sampler", self.sampler, get_args(Sampler))
         _one_of("--remainder", self.remainder, get_args(Remainder))
+        _one_of("--entry", self.entry, get_args(Entry))
         # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between machines.
         _one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))
         if not 0 <= self.newest_share <= 1:

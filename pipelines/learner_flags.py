@@ -52,4 +52,5 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--truncation", "truncation", "T, words that a topic of infvoc keeps; the numbers of full-hash"),
     ("--reorder_every", "reorder_every", "infvoc: U, minibatches between two reorderings of a topic's words"),
     ("--remainder", "remainder", "infvoc: what a word outside a topic's set gets: share, or as printed stick or mass"),
+    ("--entry", "entry", "infvoc: where nu2 of a word that joins a topic begins: prior, or as printed one"),
 )

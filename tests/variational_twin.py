@@ -89,7 +89,8 @@ class InfvocTwin:
         for word in words:
             if word not in self.nu1[k]:
                 self.order[k].append(word)
-                self.nu1[k][word], self.nu2[k][word], self.rank[k][word] = 1.0, 1.0, 0.0
+                self.nu1[k][word], self.rank[k][word] = 1.0, 0.0
+                self.nu2[k][word] = self.settings.concentration if self.settings.entry == "prior" else 1.0
 
     def update(self, k, uses, step, scale):
         """Eq. 8, 9 and 10."""

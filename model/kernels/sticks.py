@@ -87,10 +87,13 @@ def count_new(rows: Any, counts: Any, sticks: Any) -> Any:
 
 
 @kernel
-def learn(first: Any, last: Any, rows: Any, counts: Any, scale: Any, step: Any, concentration: Any, sticks: Any, sums: Any) -> None:
+def learn(
+    first: Any, last: Any, rows: Any, counts: Any, scale: Any, step: Any, concentration: Any, entry: Any, sticks: Any, sums: Any
+) -> None:
     """New words join at the end, in the order of ``rows``; then one step of eq. 8 and 9; sums[k] = the sums of use and of rest.
 
-    rows: int64[V], distinct words in order of first use. counts: int32[V, K]. scale: what a count is worth, D / (|S| sweeps).
+    rows: int64[V], distinct words in order of first use. counts: int32[V, K]. scale: what a count is worth, D / (|S| sweeps). entry: the
+    ``rest`` that a new word begins with.
     """
     use, rest, size, position = sticks.use, sticks.rest, sticks.size, sticks.position
     gain = np.zeros(use.shape[1])
@@ -100,7 +103,7 @@ def learn(first: Any, last: Any, rows: Any, counts: Any, scale: Any, step: Any, 
                 w = rows[v]
                 if position[w, k] < 0:
                     t = size[k]
-                    sticks.words[k, t], use[k, t], rest[k, t], position[w, k] = w, 0.0, 1.0, t
+                    sticks.words[k, t], use[k, t], rest[k, t], position[w, k] = w, 0.0, entry, t
                     size[k] = t + 1
                 gain[position[w, k]] = scale * counts[v, k]
         later, sum_use, sum_rest = 0.0, 0.0, 0.0

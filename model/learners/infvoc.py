@@ -5,7 +5,8 @@ the topic keeps a truncation-ordered set (:mod:`model.kernels.sticks`), and what
 
 * a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and for those
   outside by their share of what the topic's stick has left (as printed all of it goes to each of them: ``remainder``);
-* new words join the sets of the topics that drew them, at the end, and all beta parameters take a step (eq. 8 and 9);
+* new words join the sets of the topics that drew them, at the end, with their prior Beta(1, concentration) (as printed with Beta(1, 1),
+  which is too large a piece of the stick for long: ``entry``), and all beta parameters take a step (eq. 8 and 9);
 * every U minibatches the words of each topic are put into the order of their rank score R, parameters moving with their word, and only
   the first T stay, and of these the ``max_words`` that all topics together use most. A word that is in no topic's set is forgotten;
   if it comes back, it is new.
@@ -200,8 +201,11 @@ class Infvoc:
         longest = int((state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0))
         state.sticks = with_room(state.sticks, longest, words)
 
+        concentration = state.settings.concentration
+        entry = concentration if state.settings.entry == "prior" else 1.0
+
         def run(first: int, last: int, thread: int) -> None:
-            learn(first, last, local.rows, counts, scale, step, state.settings.concentration, state.sticks, state.sums)
+            learn(first, last, local.rows, counts, scale, step, concentration, entry, state.sticks, state.sums)
 
         over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
 

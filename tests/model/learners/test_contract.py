@@ -86,7 +86,7 @@ VARIANTS = {
     "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
     "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
     "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
-    "infvoc, stick": {"learner": "infvoc", "remainder": "stick", "stream_documents": 500, "tau0": 1.0},
+    "infvoc, as printed": {"learner": "infvoc", "remainder": "stick", "entry": "one", "stream_documents": 500, "tau0": 1.0},
     "infvoc, one topic": {"learner": "infvoc", "topics": 1},
     "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
