@@ -40,6 +40,15 @@ class LearnOptions:
         """The settings that a key's part of the store is bound to."""
         return {"tokeniser": asdict(self.tokeniser), "sequence": asdict(self.sequence), "learner": asdict(self.settings)}
 
+    def manifest_settings(self) -> dict[str, Any]:
+        """The same for a manifest: lists of words are named by size and digest, as they may be long; ``settings.json`` has them whole."""
+        settings = self.settings_dict()
+        for name in ("words", "word_list"):
+            if words := settings["learner"][name]:
+                digest = hashlib.sha256(wire.canonical_json(words).encode()).hexdigest()
+                settings["learner"][name] = {"words": len(words), "sha256": digest}
+        return settings
+
     def settings_digest(self) -> str:
         """Their SHA-256, hex."""
         return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()

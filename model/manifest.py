@@ -90,7 +90,7 @@ class Manifest(_Sealed):
         key, sequence, event_time: which model, after which minibatch, the end of its window (microseconds).
         parent: the version before it, None for the first. snapshot: the digest of its file, hex.
         island, islands: which of how many islands won. fingerprint: the learner's, hex. chain: h_n, hex.
-        settings: of ``tokeniser``, ``sequence`` and ``learner``.
+        settings: of ``tokeniser``, ``sequence`` and ``learner``; lists of words are named by size and digest.
         topic_order: the permutation that gave the topics their parent's ids, [] when none was needed.
         changes: which words entered and left each topic's first ten since the parent (:func:`model.watching.changes`).
         documents, tokens, words: learned so far; the vocabulary's size.

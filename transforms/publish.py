@@ -45,7 +45,7 @@ class PublishDoFn(beam.DoFn):
         """Publish what this candidate completes."""
         key, data = element
         options = self._options
-        publisher = Publisher(self._store, key.decode(), options.settings.islands, options.settings_dict())
+        publisher = Publisher(self._store, key.decode(), options.settings.islands, options.manifest_settings())
         held = head.read()
         after, versions = publisher.handle(PublishHead.from_bytes(held) if held else PublishHead(), Candidate.from_bytes(data), waiting)
         head.write(after.to_bytes())

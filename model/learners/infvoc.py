@@ -112,12 +112,15 @@ class Infvoc:
         shares, left = expectations(state, means)
         # As many counts as the topic's words have, so that a few new tokens weigh as little as they should.
         tokens = sticks.use.sum(axis=1, where=entries(sticks)) + settings.concentration
-        counts = np.zeros((words, settings.topics))
-        for k, size in enumerate(sticks.size):
-            counts[sticks.words[k, :size], k] = shares[k, :size] * tokens[k]
+        topics, places = np.nonzero(entries(sticks))
+        numbers = sticks.words[topics, places]
+        by_word = np.lexsort((topics, numbers))
+        counts = (shares * tokens[:, None])[topics, places]
         prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], np.arange(words), words), 1.0 / (words + 1), state.letters)
-        return Snapshot.from_dense(
-            counts,
+        return Snapshot(
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=words))]),
+            topics=topics[by_word].astype(np.int32),
+            counts=counts[by_word],
             key=state.key,
             sequence=state.sequence,
             event_time=0,
