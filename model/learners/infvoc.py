@@ -115,7 +115,7 @@ class Infvoc:
         topics, places = np.nonzero(entries(sticks))
         numbers = sticks.words[topics, places]
         by_word = np.lexsort((topics, numbers))
-        counts = (shares * tokens[:, None])[topics, places]
+        counts = shares[topics, places] * tokens[topics]
         prior = TopicWordPrior(left * tokens, shared_base(state.base[:words], np.arange(words), words), 1.0 / (words + 1), state.letters)
         return Snapshot(
             offsets=np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=words))]),
