@@ -16,7 +16,7 @@ def report(ledger: Ledger, folder: Path, figures: Mapping[str, Sequence[str]]) -
     datasets = list(dict.fromkeys(line["dataset"] for line in ledger.lines))
     for figure, rows in figures.items():
         cells = ([row, *(_cell(ledger, dataset, row) for dataset in datasets)] for row in rows)
-        what = "nMI out of sample, first measured → last, deviation, standard error of that (runs)"
+        what = "nMI out of sample, first measured → last ± its standard error, its deviation (runs)"
         print_table(f"figure {figure}: {what}", ["", *datasets], cells)
         panels, levels = {}, {}
         for dataset in datasets:
@@ -37,7 +37,8 @@ def _cell(ledger: Ledger, dataset: str, row: str) -> str:
         return ""
     first = float(np.mean([line["points"][0][1] for line in found]))
     mean, deviation, error = mean_and_error([line["points"][-1][1] for line in found])
-    return f"{first:.3f} → {mean:.3f}, {deviation:.3f}, {error:.3f} ({len(found)})"
+    spread = f" ± {error:.3f}, {deviation:.3f}" if len(found) > 1 else ""
+    return f"{first:.3f} → {mean:.3f}{spread} ({len(found)})"
 
 
 def _cost(ledger: Ledger, dataset: str, row: str) -> str:

@@ -20,7 +20,7 @@ from benchmarks.yao_report import report
 from benchmarks.yao_runs import PAPER, SMALL, Size, compare, shares, since, span, speed
 
 METHODS = (*GIBBS, *OTHERS)
-TOPICS = (20, 50, 100, 150)
+TOPICS = (20, 50, 100)
 SPEEDS = (50, 100, 200, 400, 800)
 SHARES = (10, 25, 40, 55, 70)
 SPANS = ((1994, 2004), (2005, 2008), (2009, 2011), (2012, 2014), (2015, 2017), (2018, 2018), (2019, 2019))

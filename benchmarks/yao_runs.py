@@ -52,7 +52,7 @@ class Size:
     every: int
 
 
-PAPER = Size(None, 600, 8000, 1500, 70, 1000, 300, (150, 100), 50, 15)
+PAPER = Size(None, 400, 8000, 1500, 70, 1000, 300, (150, 100), 50, 15)
 SMALL = Size(60, 60, 400, 60, 10, 20, 10, (20, 10), 10, 500)
 # Training ends when ln P(w, z) a token rises by less than this in a tenth of the sweeps.
 FLAT = 0.002
