@@ -56,6 +56,12 @@ def test_values_reach_the_settings():
         (learner_settings_of, "--islands=3", "--islands: 3 was given; allowed is a divisor of --particles"),
         (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of residual"),
         (learner_settings_of, "--rejuvenation_decay=3", "--rejuvenation_decay: 3.0 was given"),
+        (learner_settings_of, "--kappa=1.5", "--kappa: 1.5 was given; allowed is a number from 0 to 1. Learning converges"),
+        (learner_settings_of, "--tau0=-1", "--tau0: -1.0 was given; allowed is 0 or more"),
+        (learner_settings_of, "--local_sweeps=0", "--local_sweeps: 0 was given; allowed is 1 or more"),
+        (learner_settings_of, "--remainder=rest", "--remainder: 'rest' was given; allowed is one of share, stick, mass"),
+        (learner_settings_of, "--entry=1", "--entry: '1' was given; allowed is one of prior, one"),
+        (learner_settings_of, "--vocabulary=hash", "--vocabulary: 'hash' was given; allowed is one of growing, given, null, dict"),
         (learner_settings_of, "--vocabulary=given", "Give the words with --vocabulary_file"),
         (
             learner_settings_of,

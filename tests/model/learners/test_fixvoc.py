@@ -11,7 +11,7 @@ from model.learners import learner_for
 from model.settings import LearnerSettings
 
 COMMON = {"topics": 3, "alpha": 0.3, "beta": 0.05, "max_words": 60}
-BATCH = {**COMMON, "learner": "fixvoc-vb", "kappa": 0.0, "stream_documents": 24, "local_iterations": 400}
+BATCH = {**COMMON, "learner": "fixvoc-vb", "kappa": 0.0, "stream_documents": 12, "local_iterations": 200}
 
 
 def fixed(documents, **others):
@@ -38,13 +38,13 @@ def learned(settings, minibatches):
 
 
 def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():
-    documents = topical(24)
-    (minibatch,) = minibatches_of(documents, 24)
+    documents = topical(12)
+    (minibatch,) = minibatches_of(documents, 12)
     settings = fixed(documents, **BATCH)
     counts, lam, bounds = counts_of(minibatch, settings.words), first_lambda(settings), []
     learner, state = learner_for(settings), None
     state = learner.init(settings, "", 0)
-    for _ in range(12):
+    for _ in range(8):
         learner.step(state, minibatch)
         before = lam
         lam, gamma = vb_step(counts, lam, settings.alpha, settings.beta, settings.local_iterations)
@@ -56,8 +56,8 @@ def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():
 
 def test_a_bound_of_wrong_updates_falls():
     """The negative control: counts that are added to the wrong word."""
-    documents = topical(24)
-    (minibatch,) = minibatches_of(documents, 24)
+    documents = topical(12)
+    (minibatch,) = minibatches_of(documents, 12)
     settings = fixed(documents, **BATCH)
     counts, lam, bounds = counts_of(minibatch, settings.words), first_lambda(settings), []
     for _ in range(6):
