@@ -1,7 +1,8 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
 A topic is a stick that is broken without end; each piece belongs to a word that G0 (:mod:`model.strings`) invented; what words look like
-it learns from ``word_list``, or from the first minibatch. Of these words the topic keeps a truncation-ordered set (:mod:`model.kernels.sticks`), and what is left of the stick is for all other words:
+it learns from ``word_list``, or from the first minibatch. Of these words the topic keeps a truncation-ordered set
+(:mod:`model.kernels.sticks`), and what is left of the stick is for all other words:
 
 * a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and for those
   outside by their share of what the topic's stick has left (as printed all of it goes to each of them: ``remainder``);
