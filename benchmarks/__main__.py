@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks.canini import canini
+from benchmarks.history import history
 from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
@@ -22,6 +23,7 @@ CASES = {
     "kernel": kernel,
     "sparse": sparse,
     "sharing": sharing,
+    "history": history,
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,

@@ -19,6 +19,7 @@ EssCheck = Literal["document", "token"]
 Trigger = Literal["never", "resampling", "document", "tokens"]
 Choice = Literal["uniform", "decayed", "newest"]
 Unit = Literal["document", "token"]
+HistoryKind = Literal["reservoir", "full"]
 InitialChoice = Literal["perplexity", "nmi", "posterior"]
 VocabularyKind = Literal["growing", "given", "null", "dict", "dict-hash", "full-hash"]
 Sampler = Literal["auto", "dense", "sparse"]
@@ -110,6 +111,8 @@ class LearnerSettings(_Settings):
         rejuvenation: what triggers it. every: with ``tokens``, how many. moves: R, visits to units at each trigger.
         unit: what a visit redraws: a whole ``document`` or one ``token``.
         choice: how units are picked from a source; ``decay`` is the exponent of ``decayed``, by rank of age.
+        history: which of the past can be visited: ``reservoir``, a bounded part (``newest`` and ``reservoir`` say how large), or, for
+            study, ``full``: everything, in a tree of hash tables (:mod:`model.kernels.tree`) and one thread; the state grows on and on.
         newest, reservoir: how many of the newest documents, and of a uniform sample over all earlier units, can be visited.
         newest_share: the share of visits that goes to the newest; the rest goes to the reservoir.
         initial_documents: size of the initial batch; 0 starts without. chains, initial_sweeps: C Gibbs chains of so many sweeps.
@@ -157,6 +160,7 @@ class LearnerSettings(_Settings):
     unit: Unit = "document"
     choice: Choice = "uniform"
     decay: float = 1.0
+    history: HistoryKind = "reservoir"
     newest: int = 2500
     reservoir: int = 500
     newest_share: float = 0.85
@@ -223,6 +227,7 @@ class LearnerSettings(_Settings):
         _one_of("--ess_check", self.ess_check, get_args(EssCheck))
         _one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
         _one_of("--rejuvenation_unit", self.unit, get_args(Unit))
+        _one_of("--history", self.history, get_args(HistoryKind))
         _one_of("--rejuvenation_choice", self.choice, get_args(Choice))
         _one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
         _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
@@ -259,7 +264,7 @@ class LearnerSettings(_Settings):
             )
         if self.vocabulary == "given" and not self.words:
             raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")
-        if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir:
+        if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir and not self.whole_past:
             raise OptionError(
                 "--rejuvenation",
                 self.rejuvenation,
@@ -271,6 +276,11 @@ class LearnerSettings(_Settings):
     def island_particles(self) -> int:
         """Particles in one island."""
         return self.particles // self.islands
+
+    @property
+    def whole_past(self) -> bool:
+        """Whether every unit of the past can be visited."""
+        return self.history == "full" and self.rejuvenation != "never" and self.moves > 0
 
     @property
     def ess_threshold(self) -> float:

@@ -30,6 +30,7 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--rejuvenation_unit", "unit", "what a visit redraws: a whole document, or one token"),
     ("--rejuvenation_choice", "choice", "which are visited: uniform, decayed (by age) or newest"),
     ("--rejuvenation_decay", "decay", "exponent of decayed: 0.5, 1, 1.5 or 2"),
+    ("--history", "history", "which of the past can be visited: a bounded reservoir, or, for study, the full past"),
     ("--newest", "newest", "how many of the newest documents can be visited"),
     ("--reservoir", "reservoir", "size of the uniform sample of all earlier ones that can be visited"),
     ("--newest_share", "newest_share", "share of the visits that goes to the newest"),

@@ -19,7 +19,7 @@ from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_kernel
 from model.kernels.particles import PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
 from model.kernels.seating import opens, seat, worth
-from model.kernels.sharing import own_row, row_of
+from model.kernels.tables import own_row, row_of
 
 ONCE = -1
 

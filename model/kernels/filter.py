@@ -20,7 +20,7 @@ from model.kernels.moves import move_units
 from model.kernels.particles import PAGE, Draws
 from model.kernels.random import MOVE
 from model.kernels.resampling import ancestors_of, children, normalise_weights
-from model.kernels.sharing import BLOCKS_EACH, END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, inherit
+from model.kernels.tables import has_room, inherit
 
 RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
 
@@ -110,13 +110,6 @@ def rows_needed(particles: Any, units: Any, longest: Any, words: Any) -> Any:
     return particles * min(units * longest, words), particles * units, particles * units * (longest // PAGE + 2)
 
 
-@inlined
-def _room(table: Any, rows: Any) -> Any:
-    rows_left = table.cursors[0, END_ROW] - table.cursors[0, NEXT_ROW]
-    blocks_left = table.cursors[0, END_BLOCK] - table.cursors[0, NEXT_BLOCK]
-    return rows_left >= rows and blocks_left >= BLOCKS_EACH * rows
-
-
 @kernel
 def filter_tokens(
     cloud: Any,
@@ -143,7 +136,7 @@ def filter_tokens(
     positions = np.empty(rejuvenation.moves, np.int64)
     words, documents, topics = rows_needed(size, rejuvenation.moves + 1, past.sizes[LONGEST], len(prior.base) + 1)
     for i in range(begin, pages.length[slot]):
-        if not (_room(cloud.words, words) and _room(cloud.documents, documents) and _room(cloud.topics, topics)):
+        if not (has_room(cloud.words, words) and has_room(cloud.documents, documents) and has_room(cloud.topics, topics)):
             return i
         new = arrival(pages, slot, i, i + 1, size, len(prior.alpha))
         first_pass(cloud, prior, draws, new, index, False, 0, size)

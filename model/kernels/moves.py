@@ -14,7 +14,7 @@ from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_kernel
 from model.kernels.particles import GONE, PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
 from model.kernels.seating import closes, opens, seat, worth
-from model.kernels.sharing import own_row, row_of
+from model.kernels.tables import own_row, row_of, still
 
 
 @kernel
@@ -78,6 +78,7 @@ def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: A
         w = pages.words[page, k]
         for p in range(low, high if w != GONE else low):
             i, a = p - low, cloud.concentration[p, 0]
+            desk.place[i] = still(topics, desk.place[i], p, page)
             u, old = desk.uniforms[i, k - here], np.int64(topics.rows[desk.place[i], k])
             row = words.rows[row_of(words, p, w)]
             n, tables = row[old] - 1, tables_of(prior, row, old)

@@ -32,6 +32,7 @@ from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import SEATS, fill_uniforms
 from model.kernels.seating import NONE, SAMPLED, Closing
 from model.kernels.sharing import Table
+from model.kernels.tables import Rows
 
 PAGE = 32
 
@@ -71,8 +72,8 @@ class Cloud(NamedTuple):
     """
 
     words: Table
-    documents: Table
-    topics: Table
+    documents: Rows
+    topics: Rows
     totals: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.int64]
     tables: npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.kernels.jit import kernel
 from model.kernels.particles import GONE, PAGE
-from model.kernels.sharing import own_row, row_of
+from model.kernels.tables import own_row, row_of
 
 
 @kernel

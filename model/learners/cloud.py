@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from model.kernels import sharing
+from model.kernels import sharing, tables
 from model.kernels.filter import rows_needed
 from model.kernels.particles import PAGE, Cloud, Prior
 from model.learners.priors import row_length
@@ -19,13 +19,13 @@ ROWS_AT_ONCE = 1 << 17
 WIDEST = 2**31 - 1
 
 
-def new_cloud(prior: Prior, particles: int, threads: int, first_identity: int = 0) -> Cloud:
-    """Particles that have seen nothing, of equal weight."""
+def new_cloud(prior: Prior, particles: int, threads: int, first_identity: int = 0, whole_past: bool = False) -> Cloud:
+    """Particles that have seen nothing, of equal weight; with ``whole_past`` for documents that never leave."""
     tp = len(prior.alpha)
     return Cloud(
         words=sharing.new_table(particles, 1, row_length(prior), threads),
-        documents=sharing.new_table(particles, 1, tp, threads),
-        topics=sharing.new_table(particles, 1, PAGE, threads),
+        documents=tables.new_rows(particles, tp, threads, whole_past),
+        topics=tables.new_rows(particles, PAGE, threads, whole_past),
         totals=np.zeros((particles, tp), np.int64),
         kinds=np.zeros((particles, tp), np.int64),
         tables=np.zeros(particles, np.int64),
@@ -46,8 +46,8 @@ def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cl
 
     return cloud._replace(
         words=sharing.spread(cloud.words, chosen, particles),
-        documents=sharing.spread(cloud.documents, chosen, particles),
-        topics=sharing.spread(cloud.topics, chosen, particles),
+        documents=tables.spread(cloud.documents, chosen, particles),
+        topics=tables.spread(cloud.topics, chosen, particles),
         totals=cloud.totals[take],
         kinds=cloud.kinds[take],
         tables=cloud.tables[take],
@@ -65,8 +65,8 @@ def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, 
     """The cloud with room for ``writers`` particles to visit units of at most ``longest`` tokens, and counts that cannot overflow."""
     each = min(writers, -(-len(cloud.weight) // threads))
     needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
-    tables = (sharing.with_rows(cloud.words, words), sharing.with_rows(cloud.documents, slots), sharing.with_rows(cloud.topics, pages))
-    roomy = [sharing.reserve(table, int(rows), sharing.BLOCKS_EACH * int(rows)) for table, rows in zip(tables, needed, strict=True)]
+    parts = zip((cloud.words, cloud.documents, cloud.topics), (words, slots, pages), needed, strict=True)
+    roomy = [tables.with_room(rows, logical, int(count), each) for rows, logical, count in parts]
     cloud = cloud._replace(words=roomy[0], documents=roomy[1], topics=roomy[2])
     if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > WIDEST:
         # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same bits of every draw.
@@ -102,5 +102,5 @@ def best_particle(cloud: Cloud) -> int:
 
 def nbytes(cloud: Cloud) -> int:
     """Memory that the cloud holds."""
-    tables = sum(sharing.nbytes(table) for table in (cloud.words, cloud.documents, cloud.topics))
-    return tables + sum(part.nbytes for part in cloud[3:])
+    shared = sum(tables.nbytes(rows) for rows in (cloud.words, cloud.documents, cloud.topics))
+    return shared + sum(part.nbytes for part in cloud[3:])

@@ -19,12 +19,14 @@ WHOLE = -1
 class History:
     """Documents in slots. ``begin`` puts one in and holds it, ``release`` lets go of some, and slots and pages are used again.
 
-    ``arrival[slot]`` numbers the documents in the order in which they came; ``labels[slot]`` is kept for in-sample measures.
+    ``arrival[slot]`` numbers the documents in the order in which they came; ``labels[slot]`` is kept for in-sample measures. With the whole
+    past there is no ring of the newest, and the reservoir grows with the ``units`` that there were.
     """
 
     def __init__(self, settings: LearnerSettings) -> None:
         visited = settings.rejuvenation != "never" and settings.moves > 0
-        newest, kept = (settings.newest, settings.reservoir) if visited else (0, 0)
+        self.whole = settings.whole_past
+        newest, kept = (settings.newest, settings.reservoir) if visited and not self.whole else (0, 0)
         self.tokens = settings.unit == "token"
         self.past = Past(
             newest_slot=np.zeros(newest, np.int32),
@@ -40,6 +42,7 @@ class History:
         self.labels: list[str | None] = []
         self.arrival = np.zeros(0, np.int64)
         self.arrived = 0
+        self.units = 0
         self._free_slots: list[int] = []
         self._free_pages: list[int] = []
 
@@ -52,6 +55,8 @@ class History:
         lengths = np.array([len(tokens) for tokens, _ in documents], np.int64)
         counts = np.maximum(1, -(-lengths // PAGE))
         total = int(counts.sum())
+        if self.whole:
+            self._keep_units(int(lengths.sum()) if self.tokens else len(documents))
         while len(self._free_slots) < len(documents):
             self._grow_slots(len(self.labels))
         if len(self._free_pages) < total:
@@ -124,6 +129,15 @@ class History:
         self.pages.length[slots] = lengths
         if not self.tokens:
             self.past.sizes[LONGEST] = max(self.past.sizes[LONGEST], int(lengths.max(initial=0)))
+
+    def _keep_units(self, count: int) -> None:
+        """Room in the reservoir for these, too: what is never full never lets go of anything."""
+        self.units += count
+        have = len(self.past.kept_slot)
+        if self.units > have:
+            more = max(self.units - have, have // 2)
+            kept_slot, kept_position = _longer(self.past.kept_slot, more), _longer(self.past.kept_position, more)
+            self.past = self.past._replace(kept_slot=kept_slot, kept_position=kept_position)
 
     def _grow_slots(self, have: int) -> None:
         more = max(16, have // 2)

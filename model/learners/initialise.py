@@ -17,7 +17,7 @@ from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.kernels.held_out import first_moment
 from model.kernels.random import INITIAL_SWEEP, INITIAL_TOPICS
-from model.kernels.sharing import row_of
+from model.kernels.tables import row_of
 from model.learners.cloud import joint, new_cloud, spread
 from model.learners.concentration import learn_concentrations
 from model.learners.priors import topic_words
@@ -59,7 +59,7 @@ def initialise(state: ParticleState) -> None:
 
 def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
     """``state.cloud`` becomes so many chains of batch Gibbs over the documents in ``slots``, after so many sweeps."""
-    state.cloud = new_cloud(state.prior, chains, state.threads)
+    state.cloud = new_cloud(state.prior, chains, state.threads, whole_past=state.settings.whole_past)
     make_room(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, blind=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)

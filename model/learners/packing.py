@@ -10,12 +10,15 @@ import numpy.typing as npt
 from model import wire
 from model.errors import DamagedDataError
 from model.kernels.saving import distinct_rows
-from model.kernels.sharing import BLOCK, Table, new_table
+from model.kernels.sharing import BLOCK, new_table
+from model.kernels.tables import Rows
+from model.kernels.tree import Tree
+from model.kernels.tree_room import planted
 
 _SIZES = ("<u1", "<u2", "<u4", "<i8")
 
 
-def pack_table(table: Table, logical: npt.NDArray[np.int64], live: npt.NDArray[np.int64]) -> list[bytes]:
+def pack_table(table: Rows, logical: npt.NDArray[np.int64], live: npt.NDArray[np.int64]) -> list[bytes]:
     """How many distinct rows each of some logical rows has, who has which where they differ, and their contents.
 
     live: int64, how many entries of each row count; the others are written as zeros.
@@ -28,18 +31,19 @@ def pack_table(table: Table, logical: npt.NDArray[np.int64], live: npt.NDArray[n
     return [pack_numbers(counts), pack_numbers(which[counts > 1].reshape(-1)), pack_numbers(contents)]
 
 
-def unpack_table(empty: Table, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Table:
-    """The table that :func:`pack_table` wrote; ``empty`` gives particles, row length, type and threads. It has ``count`` logical rows."""
-    particles, length, threads = len(empty.line), empty.rows.shape[1], len(empty.cursors)
-    table = new_table(particles, max(count, 1), length, threads, empty.rows.dtype)
-    distinct = unpack_numbers(packed[0])
+def unpack_table(empty: Rows, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Rows:
+    """What :func:`pack_table` wrote; ``empty`` gives its kind, particles, row length, type and threads. It has ``count`` logical rows."""
+    distinct, (particles, length) = unpack_numbers(packed[0]), (len(empty.line), empty.rows.shape[1])
     if not len(distinct):
-        return table
+        return empty
     owner = np.zeros((len(distinct), particles), np.int64)
     owner[distinct > 1] = unpack_numbers(packed[1]).reshape(-1, particles)
     total = int(distinct.sum())
-    rows = np.zeros((1 + total, length), empty.rows.dtype)
     contents = unpack_numbers(packed[2]).reshape(total, -1)
+    if isinstance(empty, Tree):
+        return planted(empty, logical, owner, distinct, contents)
+    table = new_table(particles, max(count, 1), length, len(empty.cursors), empty.rows.dtype)
+    rows = np.zeros((1 + total, length), empty.rows.dtype)
     rows[1:, : contents.shape[1]] = contents
     pointers = np.zeros((particles, table.lines.shape[1] * BLOCK**2), np.uint32)
     pointers[:, logical] = (1 + (np.cumsum(distinct) - distinct)[:, None] + owner).T

@@ -18,7 +18,8 @@ from model.kernels.history import HEAD, KEPT, RING, SEEN
 from model.kernels.particles import GONE, PAGE
 from model.kernels.saving import count_documents
 from model.kernels.seating import NONE
-from model.kernels.sharing import BLOCKS_EACH, reserve, with_rows
+from model.kernels.sharing import with_rows
+from model.kernels.tables import with_room
 from model.learners import cloud as clouds
 from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unpack_table
 from model.learners.priors import row_length
@@ -153,8 +154,8 @@ def _history_from_bytes(state: ParticleState, data: bytes) -> None:
 
 def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
     """n_td of each particle and these documents anew, from the topics of their tokens."""
-    rows = len(state.cloud.weight) * (len(slots) + 1)
-    documents = reserve(with_rows(state.cloud.documents, len(state.history.labels)), rows, BLOCKS_EACH * rows)
+    particles = len(state.cloud.weight)
+    documents = with_room(state.cloud.documents, len(state.history.labels), particles * (len(slots) + 1), particles)
     state.cloud = state.cloud._replace(documents=documents)
     count_documents(state.cloud, state.history.pages, slots)
 

@@ -31,6 +31,7 @@ class ParticleState:
     ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: first-pass draws, and draws of a, in this
     minibatch, so that each is named once.
     ``characters``: G, where it is a distribution over strings and there have been words. ``based``: how many words' G(w) the prior holds.
+    ``sums``: of decays, as far as they were needed.
     ``settled``, ``chain``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures; on
     tables, or on packed counts.
     """
@@ -55,6 +56,7 @@ class ParticleState:
     recent: deque[Scaled] = field(default_factory=deque)
     characters: CharacterModel | None = None
     based: int = 0
+    sums: Any = field(default_factory=lambda: np.zeros(1))
     settled: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
 
@@ -63,10 +65,13 @@ class ParticleState:
         """The stream key of all draws."""
         return stream_key(self.settings.seed, self.key)
 
-    @cached_property
+    @property
     def decay_sums(self) -> Any:
-        """float64: sums of (r + 1)^-decay over ranks of age r."""
-        return decay_sums(self.settings)
+        """float64: sums of (r + 1)^-decay over all ranks of age r that there can be."""
+        ranks = max(len(self.history.past.newest_slot), len(self.history.past.kept_slot))
+        if self.settings.choice == "decayed" and len(self.sums) < ranks:
+            self.sums = decay_sums(self.settings.decay, ranks)
+        return self.sums
 
     @property
     def by_tokens(self) -> bool:
@@ -80,7 +85,7 @@ def new_state(settings: LearnerSettings, key: str, island: int, threads: int) ->
     prior = new_prior(settings)
     particles = settings.island_particles
     by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
-    threads = 1 if by_tokens else min(threads, max(particles, settings.chains))
+    threads = 1 if by_tokens or settings.whole_past else min(threads, max(particles, settings.chains))
     return ParticleState(
         settings=settings,
         key=key,
@@ -89,7 +94,7 @@ def new_state(settings: LearnerSettings, key: str, island: int, threads: int) ->
         vocabulary=vocabulary,
         history=History(settings),
         prior=prior,
-        cloud=new_cloud(prior, particles, threads, island * particles),
+        cloud=new_cloud(prior, particles, threads, island * particles, settings.whole_past),
         meeting=new_meeting(settings),
         waiting=[] if settings.initial_documents else None,
         characters=spelling(settings.word_list) if needs_characters(settings) and settings.word_list else None,
@@ -143,14 +148,12 @@ def make_room(state: ParticleState, writers: int, units: int, longest: int) -> N
     state.cloud = with_room(state.cloud, writers, units, longest, len(state.prior.base), slots, pages, state.threads)
 
 
-def decay_sums(settings: LearnerSettings) -> Any:
+def decay_sums(decay: float, count: int) -> Any:
     """float64: sums of (r + 1)^-decay over ranks of age r; powers by halves, from square roots and products."""
-    if settings.choice != "decayed":
-        return np.zeros(1)
-    ranks = np.arange(1, max(settings.newest, settings.reservoir) + 1, dtype=np.float64)
+    ranks = np.arange(1, count + 1, dtype=np.float64)
     power = np.ones_like(ranks)
-    for _ in range(int(settings.decay)):
+    for _ in range(int(decay)):
         power *= ranks
-    if settings.decay % 1:
+    if decay % 1:
         power *= np.sqrt(ranks)
     return np.cumsum(1.0 / power)

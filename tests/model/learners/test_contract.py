@@ -38,6 +38,10 @@ VARIANTS = {
     "no initial batch": {"initial_documents": 0},
     "by tokens, no initial batch": {**TOKENWISE, "initial_documents": 0},
     "by tokens, whole documents": {**TOKENWISE, "unit": "document", "newest": 6, "reservoir": 3, "moves": 5, "initial_documents": 0},
+    "full history": {"history": "full"},
+    "full history, decayed": {"history": "full", "choice": "decayed", "unit": "token", "particles": 6, "initial_documents": 0},
+    "full history, by tokens": {**TOKENWISE, "history": "full", "newest": 0, "reservoir": 0},
+    "full history, one particle": {"history": "full", "particles": 1},
     "by tokens, after documents": {"ess_check": "token"},
     "incremental, every 3 tokens": {"learner": "incremental-gibbs", "rejuvenation": "tokens", "every": 3, "unit": "token"},
     "after resampling": {"rejuvenation": "resampling"},
@@ -122,7 +126,8 @@ def concentration_of(state):
 
 
 def streaming(variant):
-    return VARIANTS[variant].get("learner") != "batch-gibbs" and variant != "initial batch never ends"
+    settings = VARIANTS[variant]
+    return settings.get("learner") != "batch-gibbs" and settings.get("history") != "full" and variant != "initial batch never ends"
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
@@ -359,6 +364,7 @@ def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading()
         ({"learner": "infvoc", "concentration": 0.5}, r"--concentration: 0.5 .* 1 or more with --learner=infvoc"),
         ({"vocabulary": "full-hash"}, r"--vocabulary: 'full-hash' .* growing or given with --learner=particle-filter"),
         ({"learner": "fixvoc-vb", "vocabulary": "dict"}, r"--vocabulary: 'dict' .* a list of words .* --word_list"),
+        ({"learner": "batch-gibbs", "sampler": "sparse", "prior": "urn"}, r"--sampler: 'sparse' .* auto or dense with --prior=urn"),
         ({"learner": "lda"}, r"--learner: 'lda' was given; allowed is one of batch-gibbs, .*particle-filter"),
     ],
 )

@@ -1,0 +1,92 @@
+"""The whole past in a tree of hash tables (Canini et al. 2009, section 4): ``python -m benchmarks history``.
+
+Two tables. What one resampling of 100 particles costs after pasts of different lengths, when each particle has redrawn 30 tokens since
+the last one, beside copying every particle's past. And what the paper's filter (P = 100, ESS 20, 30 tokens of the whole past after
+each resampling) holds while it reads diff3: rows of 32 topics in the tree, against as many for each particle.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
+from model.kernels.particles import PAGE
+from model.kernels.tables import inherit, own_row
+from model.kernels.tree import NOBODY, Tree
+from model.kernels.tree_room import new_tree, with_free_rows
+from model.learners import learner_for
+from model.settings import LearnerSettings
+
+PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
+DOCUMENTS = 300
+
+
+def history() -> None:
+    """The full history: the time of a resampling by the length of the past, and memory with and without sharing."""
+    for pages in (1_000, 10_000, 100_000):
+        resampling(pages)
+    reading()
+
+
+def resampling(pages: int) -> None:
+    """Print what one costs after a past of so many pages."""
+    generator = np.random.default_rng(1)
+    tree = with_free_rows(new_tree(PARTICLES, PAGE), pages + 1)
+    for page in range(pages):
+        own_row(tree, 0, page, 0, 0, False)
+    inherit(tree, np.zeros(PARTICLES, np.int64))
+    taken = []
+    for _ in range(RESAMPLINGS):
+        tree = with_free_rows(tree, 3 * PARTICLES * MOVES)
+        chosen = generator.integers(0, pages, MOVES)
+        for p in range(PARTICLES):
+            for page in chosen:
+                own_row(tree, p, page, 0, 0, True)
+        ancestors = ancestry(generator)
+        start = time.process_time()
+        inherit(tree, ancestors)
+        taken.append(time.process_time() - start)
+    plain = np.zeros((PARTICLES, min(pages, 10_000), PAGE), np.int32)
+    start = time.process_time()
+    plain = plain[ancestors]
+    copied = (time.process_time() - start) * pages / plain.shape[1]
+    shares = f"{live(tree)} rows instead of {PARTICLES * pages}"
+    print(f"past of {pages:7} pages: {1e6 * np.mean(taken):7.0f} us a resampling, copying {1e6 * copied:9.0f} us, {shares}", flush=True)
+
+
+def ancestry(generator: np.random.Generator) -> Any:
+    """About as many survivors as ESS 20 of 100 leaves."""
+    counts = generator.multinomial(PARTICLES, generator.dirichlet(np.full(PARTICLES, 0.3)))
+    ancestors = np.where(counts > 0, np.arange(PARTICLES), NOBODY)
+    ancestors[counts == 0] = np.repeat(np.arange(PARTICLES), np.maximum(counts - 1, 0))
+    return ancestors
+
+
+def live(tree: Tree) -> int:
+    """Rows that some node holds."""
+    return int(np.count_nonzero(tree.node != NOBODY))
+
+
+def reading() -> None:
+    """Print what the paper's filter holds, document by document."""
+    documents = shuffled(newsgroups("diff3")[0], 1)[:DOCUMENTS]
+    settings = LearnerSettings(
+        topics=3, particles=PARTICLES, ess=20, ess_check="token", rejuvenation="resampling", unit="token", moves=MOVES, history="full",
+        initial_documents=30, chains=1, initial_sweeps=50, vocabulary="given", words=vocabulary(documents),
+    )  # fmt: skip
+    learner = learner_for(settings)
+    state: Any = learner.init(settings, "", 0)
+    for minibatch in minibatches(documents, DOCUMENTS // 5):
+        start = time.process_time()
+        learner.step(state, minibatch)
+        taken = (time.process_time() - start) / len(minibatch)
+        pages = sum(len(state.history.pages_of(int(slot))) for slot in state.history.slots())
+        held = live(state.cloud.topics)
+        print(
+            f"{state.documents:5} documents, {state.tokens:7} tokens: {held:7} rows of topics, {PARTICLES * pages:8} without sharing "
+            f"({PARTICLES * pages / held:.1f} x), {1000 * taken:.0f} ms a document",
+            flush=True,
+        )
