@@ -9,6 +9,7 @@ import sys
 
 from benchmarks.canini import canini
 from benchmarks.history import history
+from benchmarks.labelling import labelling
 from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
@@ -22,6 +23,7 @@ from benchmarks.yao import yao
 CASES = {
     "kernel": kernel,
     "sparse": sparse,
+    "labelling": labelling,
     "sharing": sharing,
     "history": history,
     "pass": one_pass,

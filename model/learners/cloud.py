@@ -65,9 +65,12 @@ def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, 
     """The cloud with room for ``writers`` particles to visit units of at most ``longest`` tokens, and counts that cannot overflow."""
     each = min(writers, -(-len(cloud.weight) // threads))
     needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
-    parts = zip((cloud.words, cloud.documents, cloud.topics), (words, slots, pages), needed, strict=True)
-    roomy = [tables.with_room(rows, logical, int(count), each) for rows, logical, count in parts]
-    cloud = cloud._replace(words=roomy[0], documents=roomy[1], topics=roomy[2])
+    count, slot_rows, page_rows = map(int, needed)
+    cloud = cloud._replace(
+        words=sharing.reserve(sharing.with_rows(cloud.words, words), count, sharing.BLOCKS_EACH * count),
+        documents=tables.with_room(cloud.documents, slots, slot_rows, each),
+        topics=tables.with_room(cloud.topics, pages, page_rows, each),
+    )
     if cloud.words.rows.dtype == np.int32 and int(cloud.totals.max()) + units * longest > WIDEST:
         # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same bits of every draw.
         cloud = cloud._replace(words=cloud.words._replace(rows=cloud.words.rows.astype(np.int64)))

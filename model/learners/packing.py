@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from model import wire
 from model.errors import DamagedDataError
 from model.kernels.saving import distinct_rows
-from model.kernels.sharing import BLOCK, new_table
+from model.kernels.sharing import BLOCK, Table, new_table
 from model.kernels.tables import Rows
 from model.kernels.tree import Tree
 from model.kernels.tree_room import planted
@@ -31,6 +31,10 @@ def pack_table(table: Rows, logical: npt.NDArray[np.int64], live: npt.NDArray[np
     return [pack_numbers(counts), pack_numbers(which[counts > 1].reshape(-1)), pack_numbers(contents)]
 
 
+@overload
+def unpack_table(empty: Table, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Table: ...
+@overload
+def unpack_table(empty: Rows, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Rows: ...
 def unpack_table(empty: Rows, logical: npt.NDArray[np.int64], count: int, packed: list[bytes]) -> Rows:
     """What :func:`pack_table` wrote; ``empty`` gives its kind, particles, row length, type and threads. It has ``count`` logical rows."""
     distinct, (particles, length) = unpack_numbers(packed[0]), (len(empty.line), empty.rows.shape[1])
