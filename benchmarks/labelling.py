@@ -2,8 +2,8 @@
 
 A tenth of the NIPS papers (174) is held out; SparseLDA samples the rest for 100 sweeps, and so does MALLET for a model of its own. Gibbs3
 and MALLET make 100 iterations. gensim gets the counts of our model and infers in one chunk. KL is to Gibbs2 (200 sweeps, the later half
-averaged), nats. Processor seconds of one thread, the best of several repetitions: run it with ``OPENBLAS_NUM_THREADS=1``. ``BENCHMARK_TOPICS=50``
-names other numbers of topics. (MaxEnt's weights are random: its time does not depend on them, and its KL is not told.)
+averaged), nats. Processor seconds of one thread, the best of several repetitions: run it with ``OPENBLAS_NUM_THREADS=1``.
+``BENCHMARK_TOPICS=50`` names other numbers of topics. (MaxEnt's weights are random: its time does not depend on them, its KL is not told.)
 """
 
 from __future__ import annotations

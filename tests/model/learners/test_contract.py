@@ -1,6 +1,7 @@
 """One battery over every registered learner and the main settings of each family: the laws of model.learners.base."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from math import exp
 
@@ -211,6 +212,12 @@ def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
     outcome = run(settings_of(variant), reload=reload)
     assert outcome[3].cloud.words.rows.dtype == np.int64
     assert results(outcome) == results(plain(variant))
+
+
+@pytest.mark.parametrize("variant", ["full history", "full history, decayed", "full history, by tokens"])
+def test_the_full_history_draws_what_a_reservoir_draws_that_never_fills(variant):
+    bounded = replace(settings_of(variant), history="reservoir", newest=0, reservoir=50_000)
+    assert results(run(bounded)) == results(plain(variant))
 
 
 @pytest.mark.parametrize("variant", PARTICLES)
