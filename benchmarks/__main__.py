@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks.canini import canini
+from benchmarks.fanout import fanout
 from benchmarks.history import history
 from benchmarks.labelling import labelling
 from benchmarks.may import may
@@ -24,6 +25,7 @@ CASES = {
     "kernel": kernel,
     "sparse": sparse,
     "labelling": labelling,
+    "fanout": fanout,
     "sharing": sharing,
     "history": history,
     "pass": one_pass,
