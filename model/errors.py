@@ -44,3 +44,21 @@ class SourceError(BeamTopicsError):
 
 class LostMinibatchesError(BeamTopicsError):
     """A job ended before all that was cut into minibatches had been learned."""
+
+
+def at_least(option: str, value: float, least: float) -> None:
+    """Raises OptionError: the value is below ``least``, or not a number."""
+    if not value >= least:
+        raise OptionError(option, value, f"{least} or more", "Correct the value.")
+
+
+def above_zero(option: str, value: float) -> None:
+    """Raises OptionError: the value is not a finite number above 0."""
+    if not 0 < value < float("inf"):
+        raise OptionError(option, value, "a number above 0", "Usual values lie between 0.001 and 1.")
+
+
+def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
+    """Raises OptionError: the value is not one of those allowed."""
+    if value not in allowed:
+        raise OptionError(option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling.")

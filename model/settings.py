@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Self, get_args
 
 from model import wire
-from model.errors import OptionError
+from model.errors import OptionError, above_zero, at_least, one_of
 
 Resampling = Literal["residual", "multinomial", "stratified", "systematic"]
 EssCheck = Literal["document", "token"]
@@ -67,8 +67,8 @@ class TokeniserSettings(_Settings):
     digits: bool = False
 
     def __post_init__(self) -> None:
-        _at_least("--min_word_length", self.min_length, 1)
-        _at_least("--max_word_length", self.max_length, self.min_length)
+        at_least("--min_word_length", self.min_length, 1)
+        at_least("--max_word_length", self.max_length, self.min_length)
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class SequenceSettings(_Settings):
     minibatch_tokens: int = 200_000
 
     def __post_init__(self) -> None:
-        _at_least("--window", self.window, 1)
-        _at_least("--minibatch_size", self.minibatch_size, 1)
-        _at_least("--minibatch_tokens", self.minibatch_tokens, 1)
+        at_least("--window", self.window, 1)
+        at_least("--minibatch_size", self.minibatch_size, 1)
+        at_least("--minibatch_tokens", self.minibatch_tokens, 1)
 
 
 @dataclass(frozen=True)
@@ -213,29 +213,29 @@ class LearnerSettings(_Settings):
             ("--truncation", self.truncation, 1),
             ("--reorder_every", self.reorder_every, 1),
         ):
-            _at_least(option, value, least)
-        _above_zero("--alpha", self.alpha)
-        _above_zero("--beta", self.beta)
-        _above_zero("--concentration", self.concentration)
-        _above_zero("--base_concentration", self.base_concentration)
-        _one_of("--prior", self.prior, get_args(TopicPrior))
-        _one_of("--tables", self.tables, get_args(Tables))
-        _one_of("--concentrations", self.concentrations, get_args(Concentrations))
+            at_least(option, value, least)
+        above_zero("--alpha", self.alpha)
+        above_zero("--beta", self.beta)
+        above_zero("--concentration", self.concentration)
+        above_zero("--base_concentration", self.base_concentration)
+        one_of("--prior", self.prior, get_args(TopicPrior))
+        one_of("--tables", self.tables, get_args(Tables))
+        one_of("--concentrations", self.concentrations, get_args(Concentrations))
         if not 0 <= self.discount < 1:
             raise OptionError("--discount", self.discount, "a number from 0 to below 1", "0 is a Dirichlet process.")
-        _one_of("--resampling", self.resampling, get_args(Resampling))
-        _one_of("--ess_check", self.ess_check, get_args(EssCheck))
-        _one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
-        _one_of("--rejuvenation_unit", self.unit, get_args(Unit))
-        _one_of("--history", self.history, get_args(HistoryKind))
-        _one_of("--rejuvenation_choice", self.choice, get_args(Choice))
-        _one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
-        _one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
-        _one_of("--sampler", self.sampler, get_args(Sampler))
-        _one_of("--remainder", self.remainder, get_args(Remainder))
-        _one_of("--entry", self.entry, get_args(Entry))
+        one_of("--resampling", self.resampling, get_args(Resampling))
+        one_of("--ess_check", self.ess_check, get_args(EssCheck))
+        one_of("--rejuvenation", self.rejuvenation, get_args(Trigger))
+        one_of("--rejuvenation_unit", self.unit, get_args(Unit))
+        one_of("--history", self.history, get_args(HistoryKind))
+        one_of("--rejuvenation_choice", self.choice, get_args(Choice))
+        one_of("--initial_choice", self.initial_choice, get_args(InitialChoice))
+        one_of("--vocabulary", self.vocabulary, get_args(VocabularyKind))
+        one_of("--sampler", self.sampler, get_args(Sampler))
+        one_of("--remainder", self.remainder, get_args(Remainder))
+        one_of("--entry", self.entry, get_args(Entry))
         # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between machines.
-        _one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))
+        one_of("--rejuvenation_decay", self.decay, (0.5, 1.0, 1.5, 2.0))
         if not 0 <= self.newest_share <= 1:
             raise OptionError("--newest_share", self.newest_share, "a share from 0 to 1", "Give for example 0.85.")
         if not 0 <= self.kappa <= 1:
@@ -291,18 +291,3 @@ class LearnerSettings(_Settings):
     def prior_words(self) -> int:
         """The W of the topic-word prior: B(w) = 1/W, a = W beta."""
         return len(self.words) if self.vocabulary == "given" else self.max_words
-
-
-def _at_least(option: str, value: float, least: float) -> None:
-    if not value >= least:
-        raise OptionError(option, value, f"{least} or more", "Correct the value.")
-
-
-def _above_zero(option: str, value: float) -> None:
-    if not 0 < value < float("inf"):
-        raise OptionError(option, value, "a number above 0", "Usual values lie between 0.001 and 1.")
-
-
-def _one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
-    if value not in allowed:
-        raise OptionError(option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling.")
