@@ -102,15 +102,17 @@ def _draw_topics(ledger: Ledger, path: Path) -> None:
     figure, axes = _panels(2)
     for panel, reference in zip(axes, REFERENCES, strict=True):
         rows = []
-        for name in names:
+        for number, name in enumerate(names):
             values = [[line[reference][name]["f1"] for line in found if line["row"] == f"T = {count}"] for count in counts]
             rows.append([name, *(shown(runs) for runs in values)])
             if name != reference:
-                panel.plot(counts, [sum(runs) / len(runs) for runs in values], marker=".", label=name)
+                style = {"color": f"C{number % 10}", "linestyle": "-" if number < 10 else "--", "marker": "."}
+                panel.plot(counts, [mean_and_error(runs)[0] for runs in values], label=name, **style)
         print_table(f"F1 against {reference} for other T", ["", *(f"T = {count}" for count in counts)], rows)
         panel.set_title(f"F1, against {reference}", fontsize=10)
         panel.set_xlabel("T", fontsize=8)
-    axes[1].legend(fontsize=6)
+    handles = {label: handle for panel in axes for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside right center", fontsize=7)
     figure.savefig(path, dpi=90)
 
 
