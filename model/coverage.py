@@ -39,7 +39,7 @@ class Tally:
 
     def add(self, snapshot: Snapshot, document: TokenisedDocument) -> None:
         """Count a document."""
-        rows = np.array([snapshot.row_of(word) for word in document.words], np.int64)
+        rows = snapshot.rows_of(document.words)
         self.documents += 1
         self.tokens += len(document.tokens)
         self.tokens_known += int(np.count_nonzero(rows[document.tokens] >= 0))

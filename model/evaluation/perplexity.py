@@ -49,7 +49,7 @@ def knows_unseen_words(snapshot: Snapshot) -> bool:
 
 def word_table(snapshot: Snapshot, document: TokenisedDocument, unseen: bool) -> tuple[FloatArray, IntArray]:
     """float64[V, T]: P(w | z) of the document's words; int32[n]: its tokens as rows of that. Unknown words are in it if ``unseen``."""
-    rows = np.array([snapshot.row_of(word) for word in document.words], np.int64)
+    rows = snapshot.rows_of(document.words)
     scored = rows >= (-1 if unseen else 0)
     local = np.cumsum(scored, dtype=np.int32) - 1
     tokens = local[document.tokens[scored[document.tokens]]]

@@ -120,15 +120,16 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
     Returns:
         int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
     """
-    rows = np.fromiter(map(snapshot.row_of, document.words), np.int64, len(document.words))
-    known = rows >= 0
-    if known.all() and not snapshot.buckets:
-        return rows, document.tokens.copy()
+    rows = snapshot.rows_of(document.words)
+    known, tokens = rows >= 0, document.tokens
+    if not snapshot.buckets:
+        if known.all():
+            return rows, tokens.copy()
+        return rows[known], (np.cumsum(known, dtype=np.int32) - 1)[tokens[known[tokens]]]
     # Words of one bucket are one word.
     distinct = np.array(list(dict.fromkeys(rows[known].tolist())), np.int64)
     order = np.argsort(distinct)
     local = order[np.searchsorted(distinct[order], rows)].astype(np.int32) if len(distinct) else np.zeros(0, np.int32)
-    tokens = document.tokens
     return distinct, local[tokens[known[tokens]]]
 
 
