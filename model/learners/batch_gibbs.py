@@ -26,7 +26,7 @@ from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
-SPARSE_FROM = 8
+SPARSE_FROM = 4
 
 
 @register("batch-gibbs")
