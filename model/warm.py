@@ -27,7 +27,7 @@ _SETTINGS = (
 
 
 def warm() -> None:
-    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel but those of ``--history=full``, which is for study."""
+    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel, but those of ``--history=full``."""
     documents = [TokenisedDocument.from_words(Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9) for d in range(12)]
     for settings in _SETTINGS:
         learner = learner_for(settings)
