@@ -1,0 +1,82 @@
+"""New words in 26 years of arXiv abstracts, in one pass: ``python -m benchmarks.newcomers --help``.
+
+The stream is all abstracts in the order of time, every word kept. For each bound on the vocabulary: the accuracy of a linear SVM that is
+asked for the category of every fourth abstract (mixtures by Gibbs3 with the last model), the size of the state over the stream, and for
+words that did not exist in the first years, which topic has them in the end, and how far up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpora import minibatches, records
+from benchmarks.vocabulary import mixtures
+from model.evaluation.classification import svm_accuracy
+from model.learners import learner_for
+from model.records import Document, TokenisedDocument
+from model.settings import LearnerSettings, TokeniserSettings
+from model.snapshot import Snapshot
+from model.tokeniser import Tokeniser
+
+WORDS = ("blockchain", "lstm", "word2vec", "gan", "bert")
+
+
+def abstracts(every: int) -> list[TokenisedDocument]:
+    """All abstracts, or each so manieth, in the order of time."""
+    cut = Tokeniser(TokeniserSettings(digits=True))
+    found = sorted(records("arxiv-cs-1994-2019"), key=lambda record: (record["timestamp"], record["id"]))
+    return [cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found[::every])]
+
+
+def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
+    """The topic that uses a word most, the word's rank in it, and the topic's first words."""
+    if word not in snapshot.numbers:
+        return {"word": word, "known": False}
+    row = snapshot.rows(np.array([snapshot.numbers[word]]))[0]
+    topic = int(np.argmax(row / snapshot.normalisers))
+    ahead = snapshot.counts[snapshot.topics == topic] > row[topic]
+    return {"word": word, "share": row[topic] / row.sum(), "rank": int(ahead.sum()) + 1, "topic": snapshot.top_words(8)[topic]}
+
+
+def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[str, Any]:
+    """One pass with these settings."""
+    learner = learner_for(settings)
+    state, sizes, words, start = learner.init(settings, "", 0), [], [], time.thread_time()
+    for number, minibatch in enumerate(minibatches(documents, 200)):
+        info = learner.step(state, minibatch)
+        if number % 20 == 19:
+            sizes.append(learner.nbytes(state) / 1e6)
+            words.append(info.words)
+    seconds, snapshot = time.thread_time() - start, learner.snapshot(state)
+    theta, labels = mixtures(snapshot, documents, "gibbs3"), np.array([document.label for document in documents])
+    test = np.arange(len(documents)) % 4 == 3
+    return {
+        "max_words": settings.max_words,
+        "accuracy": svm_accuracy(theta[~test], labels[~test], theta[test], labels[test]),
+        "seconds": round(seconds),
+        "megabytes": [round(size, 1) for size in sizes[:: max(1, len(sizes) // 8)]],
+        "words": words[:: max(1, len(words) // 8)],
+        "checkpoint": len(learner.save(state)),
+        "newcomers": [place(snapshot, word) for word in WORDS],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--max_words", nargs="+", type=int, default=[50_000, 1_000_000])
+    parser.add_argument("--every", type=int, default=1, help="take each so manieth abstract")
+    parser.add_argument("--settings", default="{}", help="of the learner, JSON")
+    arguments = parser.parse_args()
+    documents = abstracts(arguments.every)
+    for bound in arguments.max_words:
+        settings = {"topics": 50, "particles": 1, "prior": "hierarchical", "max_words": bound, **json.loads(arguments.settings)}
+        print(json.dumps(run(documents, LearnerSettings(**settings))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

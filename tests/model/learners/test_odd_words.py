@@ -1,0 +1,84 @@
+"""Words that nobody expects: bounded, the same bits again, no crash, whichever learner takes every string."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+from corpora import document_of, minibatches_of
+
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.learners import learner_for
+from model.settings import LearnerSettings
+from model.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
+
+ODD = [
+    "a" * 10_000,
+    "b" * 10_000,
+    "🦊",
+    "👩‍👩‍👧‍👦",
+    "e\u0301",
+    unicodedata.normalize("NFC", "e\u0301"),
+    "שלום",
+    "مرحبا",
+    "\u202eevil",
+    "Å",
+    "Å",
+    "\ufeff",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢",
+    "x\u0300\u0301\u0302\u0303\u0304",
+]
+LEARNERS = {
+    "urn": {"prior": "urn"},
+    "hierarchical": {"prior": "hierarchical"},
+    "hierarchical, discount": {"prior": "hierarchical", "discount": 0.4, "tables": "minimal"},
+    "infvoc": {"learner": "infvoc"},
+}
+COMMON = {
+    "topics": 3,
+    "particles": 2,
+    "initial_documents": 4,
+    "chains": 2,
+    "initial_sweeps": 2,
+    "moves": 3,
+    "max_words": 60,
+    "truncation": 40,
+}
+
+
+def learned(name, documents):
+    settings = LearnerSettings(**{**COMMON, **LEARNERS[name]})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches_of(documents, 5):
+        learner.step(state, minibatch)
+    return learner, state
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_odd_words(name):
+    generator = np.random.default_rng(1)
+    documents = [document_of(generator.choice(ODD, 12).tolist(), i) for i in range(40)]
+    learner, state = learned(name, documents)
+    again, same = learned(name, documents)
+    assert learner.save(state) == again.save(same)
+    snapshot = learner.snapshot(state)
+    # "Å" twice: the letter and the sign for the unit are different strings; the tokeniser makes them one.
+    assert set(snapshot.words) == set(ODD)
+    assert np.isfinite(snapshot.counts).all()
+    assert (snapshot.prior.base > 0).all()
+    reread = snapshot_from_bytes(snapshot_to_bytes(snapshot))
+    for method in ("gibbs3", "variational", "naive-bayes"):
+        settings = InferenceSettings(method)
+        inference = inference_for(settings)
+        mixtures = inference.infer(inference.prepare(settings, PublishedModel(reread, "v")), documents[:3])
+        assert all(mixture.proportions.sum() == pytest.approx(1) and (mixture.proportions > 0).all() for mixture in mixtures)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_stream_in_which_every_word_is_new(name):
+    documents = [document_of([f"{chr(0x4E00 + i)}{k}" for k in range(12)], i) for i in range(300)]
+    learner, state = learned(name, documents)
+    assert learner.summary(state).words <= 180
+    half, earlier = learned(name, documents[:150])
+    assert learner.nbytes(state) < 1.3 * half.nbytes(earlier)
+    assert len(learner.save(state)) < 1.3 * len(half.save(earlier))
