@@ -22,7 +22,7 @@ from model.evaluation.nmi import nmi
 from model.learners import learner_for
 from model.settings import LearnerSettings
 
-CANINI: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "chains": 1}
+CANINI: dict[str, Any] = {"prior": "flat", "alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "chains": 1}
 METHODS: dict[str, dict[str, Any]] = {
     "o-lda": {**CANINI, "learner": "o-lda", "particles": 1},
     "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "unit": "token", "moves": 4,
@@ -32,7 +32,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "whole-documents": {**CANINI, "particles": 1, "ess": 0},
     "default": {},
     "default, resampled": {"ess": 0.5},
-    "batch": {"learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},
+    "default, flat prior": {"prior": "flat"},
+    "batch": {"prior": "flat", "learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},
 }  # fmt: skip
 
 

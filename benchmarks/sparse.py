@@ -76,7 +76,8 @@ def seconds_of(run: Callable[[], object]) -> float:
 def dense_seconds(documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
     """Of one pass of batch Gibbs by the dense kernel."""
     settings = LearnerSettings(
-        learner="batch-gibbs", sampler="dense", topics=topics, alpha=ALPHA, beta=BETA, particles=1, sweeps=DENSE_SWEEPS, ess=0,
+        learner="batch-gibbs", prior="flat",
+        sampler="dense", topics=topics, alpha=ALPHA, beta=BETA, particles=1, sweeps=DENSE_SWEEPS, ess=0,
         vocabulary="given", words=words,
     )  # fmt: skip
     learner = learner_for(settings)

@@ -118,15 +118,15 @@ def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
 
 
 ROWS: dict[str, Row] = {
-    "hierarchical": learned(**_SHARED, tables="minimal"),
-    "hierarchical, tables sampled": learned(**_SHARED, tables="sampled", concentrations="fixed"),
-    "hierarchical, tables sampled, a learned": learned(**_SHARED, tables="sampled", concentrations="learned"),
-    "hierarchical, discount 0.3": learned(**_SHARED, tables="minimal", discount=0.3),
+    "hierarchical": learned(**_SHARED),
+    "hierarchical, minimal tables": learned(**_SHARED, tables="minimal"),
+    "hierarchical, no discount": learned(**_SHARED, discount=0.0),
+    "hierarchical, minimal, no discount": learned(**_SHARED, tables="minimal", discount=0.0),
     "urn": learned(**_CHAIN, prior="urn"),
     "flat": learned(**_CHAIN, prior="flat"),
     "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated),
-    "hierarchical, batch": learned(**_SHARED, tables="minimal", learner="batch-gibbs", sampler="dense"),
-    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated, learner="batch-gibbs", sampler="dense"),
+    "hierarchical, batch": learned(**_SHARED, learner="batch-gibbs"),
+    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated, learner="batch-gibbs"),
     "infvoc": learned(**_INFVOC, word_list=_dictionary),
     "infvoc, as printed": learned(**_INFVOC, remainder="stick", entry="one", word_list=_dictionary),
     "infvoc, as printed, mass": learned(**_INFVOC, remainder="mass", entry="one", word_list=_dictionary),

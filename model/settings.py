@@ -143,11 +143,11 @@ class LearnerSettings(_Settings):
     topics: int = 50
     alpha: float = 0.1
     beta: float = 0.1
-    prior: TopicPrior = "flat"
+    prior: TopicPrior = "hierarchical"
     concentration: float = 1000.0
     base_concentration: float = 1000.0
     concentrations: Concentrations = "learned"
-    discount: float = 0.0
+    discount: float = 0.3
     tables: Tables = "sampled"
     particles: int = 2
     islands: int = 1
@@ -170,7 +170,7 @@ class LearnerSettings(_Settings):
     initial_choice: InitialChoice = "perplexity"
     vocabulary: VocabularyKind = "growing"
     words: tuple[str, ...] = field(default=(), repr=False)
-    max_words: int = 30_000
+    max_words: int = 50_000
     word_memory: int = 100
     word_list: tuple[str, ...] = field(default=(), repr=False)
     evidence_window: int = 20
@@ -257,10 +257,6 @@ class LearnerSettings(_Settings):
         if self.ess > self.particles:
             raise OptionError(
                 "--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1."
-            )
-        if self.discount and self.prior != "hierarchical":
-            raise OptionError(
-                "--discount", self.discount, "0 unless --prior=hierarchical", "Leave it out: without tables there is nothing to discount."
             )
         if self.vocabulary == "given" and not self.words:
             raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")

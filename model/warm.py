@@ -21,7 +21,7 @@ from model.snapshot import Snapshot
 _SETTINGS = (
     LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
     LearnerSettings(topics=2, particles=2, ess=0.99, ess_check="token", rejuvenation="resampling", unit="token", initial_documents=0),
-    LearnerSettings(learner="batch-gibbs", topics=2, particles=1, sweeps=1, sampler="sparse"),
+    LearnerSettings(learner="batch-gibbs", topics=2, particles=1, sweeps=1, prior="flat", sampler="sparse"),
     *(LearnerSettings(learner=name, topics=2, reorder_every=1) for name in ("fixvoc-vb", "fixvoc-hybrid", "infvoc")),
 )
 

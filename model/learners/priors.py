@@ -22,15 +22,16 @@ def new_prior(settings: LearnerSettings) -> Prior:
     alpha[: settings.topics] = settings.alpha
     flat, shared = settings.prior == "flat", settings.prior == "hierarchical"
     tables = (seating.SAMPLED if settings.tables == "sampled" else seating.MINIMAL) if shared else seating.NONE
+    discount = settings.discount if shared else 0.0
     return Prior(
         alpha=alpha,
         alpha_sum=settings.alpha * settings.topics,
         base=np.zeros(0),
         a=settings.prior_words * settings.beta if flat else settings.concentration,
         base_a=settings.base_concentration,
-        discount=settings.discount,
+        discount=discount,
         tables=tables,
-        closing=seating.closing_table(settings.discount, tables),
+        closing=seating.closing_table(discount, tables),
     )
 
 

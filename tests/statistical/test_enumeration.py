@@ -23,6 +23,8 @@ from model.settings import LearnerSettings
 from model.strings import CharacterModel
 
 BASE = {
+    "prior": "flat",
+    "discount": 0.0,
     "topics": 2,
     "alpha": ALPHA,
     "beta": BETA,

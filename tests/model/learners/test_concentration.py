@@ -49,7 +49,7 @@ def test_a_0():
 
 def concentrations(**others):
     settings = LearnerSettings(
-        **{"topics": 3, "prior": "hierarchical", "initial_documents": 10, "chains": 2, "initial_sweeps": 3, **others}
+        **{"topics": 3, "prior": "hierarchical", "discount": 0.0, "initial_documents": 10, "chains": 2, "initial_sweeps": 3, **others}
     )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)

@@ -19,6 +19,8 @@ from model.learners.priors import word_rows
 from model.settings import LearnerSettings
 
 SMALL = {
+    "prior": "flat",
+    "discount": 0.0,
     "topics": 3,
     "particles": 4,
     "initial_documents": 15,

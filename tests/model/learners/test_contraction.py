@@ -11,7 +11,18 @@ from model.learners.contraction import make_way
 from model.learners.priors import word_rows
 from model.settings import LearnerSettings
 
-SMALL = {"topics": 3, "particles": 4, "ess": 0.9, "initial_documents": 0, "moves": 4, "newest": 30, "reservoir": 10, "max_words": 30}
+SMALL = {
+    "prior": "flat",
+    "discount": 0.0,
+    "topics": 3,
+    "particles": 4,
+    "ess": 0.9,
+    "initial_documents": 0,
+    "moves": 4,
+    "newest": 30,
+    "reservoir": 10,
+    "max_words": 30,
+}
 VARIANTS = {
     "flat": {},
     "urn": {"prior": "urn"},

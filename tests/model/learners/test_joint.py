@@ -16,7 +16,18 @@ from model.learners.priors import masses, word_rows
 from model.learners.sparse_chains import SparseChain
 from model.settings import LearnerSettings
 
-KEPT = {"topics": 4, "particles": 5, "ess": 0.9, "newest": 10_000, "reservoir": 0, "max_words": 500, "initial_documents": 0, "moves": 6}
+KEPT = {
+    "prior": "flat",
+    "discount": 0.0,
+    "topics": 4,
+    "particles": 5,
+    "ess": 0.9,
+    "newest": 10_000,
+    "reservoir": 0,
+    "max_words": 500,
+    "initial_documents": 0,
+    "moves": 6,
+}
 VARIANTS = {
     "documents": {},
     "token units": {"unit": "token"},
@@ -85,7 +96,7 @@ def test_the_joint_is_what_the_counts_say(variant):
 
 @pytest.mark.parametrize("topics", [4, 70])
 def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
-    settings = LearnerSettings(learner="batch-gibbs", sampler="sparse", topics=topics, particles=3, sweeps=3, max_words=500)
+    settings = LearnerSettings(learner="batch-gibbs", prior="flat", sampler="sparse", topics=topics, particles=3, sweeps=3, max_words=500)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(awkward(), 12):
