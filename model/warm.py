@@ -19,6 +19,7 @@ from model.settings import LearnerSettings, Sampler
 from model.snapshot import Snapshot
 
 _SETTINGS = (
+    LearnerSettings(topics=2, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
     LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
     LearnerSettings(topics=2, particles=2, ess=0.99, ess_check="token", rejuvenation="resampling", unit="token", initial_documents=0),
     LearnerSettings(learner="batch-gibbs", topics=2, particles=1, sweeps=1, prior="flat", sampler="sparse"),
