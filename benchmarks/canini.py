@@ -79,7 +79,7 @@ def corpus_of(dataset: str, thin: int) -> Corpus:
 
 def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> LearnerSettings:
     """A row's settings, with the seed of the initial sample."""
-    chosen = {"topics": corpus.topics, "prior": "flat", "vocabulary": "given", "words": corpus.words, **ROWS[row]}
+    chosen = {"topics": corpus.topics, "vocabulary": "given", "words": corpus.words, **ROWS[row]}
     if dataset == "subset20":
         chosen |= OF_SUBSET20.get(row, {})
     if row == "batch":

@@ -26,7 +26,7 @@ def experiment(
     parser.add_argument("--results", type=Path, help="folder; without it docs/results, or a temporary one with --size=small")
     given = parser.parse_args(arguments)
     small = given.size == "small"
-    given.datasets = given.datasets or (datasets[:1] if small else list(datasets))
+    given.datasets = given.datasets or list(datasets[:1] if small else datasets)
     given.seeds = given.seeds if given.seeds is not None else 2 if small else seeds
     given.results = given.results or Path(tempfile.mkdtemp(prefix=f"{name}-") if small else "docs/results")
     given.ledger = given.results / f"{name}.jsonl"

@@ -64,7 +64,7 @@ def corpus_of(dataset: str, thin: int) -> tuple[list[list[TokenisedDocument]], l
 def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
     """A row's settings; where it says nothing of the initial batch, that is the first part."""
     parts, _, words = corpus_of(run.dataset, thin)
-    chosen = {"topics": 3, "prior": "flat", "vocabulary": "given", "words": words, **ROWS[run.row]}
+    chosen = {"topics": 3, "vocabulary": "given", "words": words, **ROWS[run.row]}
     if run.row not in DEFAULTS:
         chosen.setdefault("initial_documents", len(parts[0]))
     if chosen.get("particles") == 100:
