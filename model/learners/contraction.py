@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.kernels.particles import GONE
-from model.kernels.sharing import with_rows
+from model.kernels.sharing import new_table, with_rows
 from model.learners.packing import pack_table, unpack_table
 from model.learners.priors import row_length, word_rows
 from model.learners.saving import count_documents_of
@@ -30,12 +30,15 @@ def make_way(state: ParticleState, words: Sequence[str]) -> None:
 
 
 def _contract(state: ParticleState, staying: LongArray) -> None:
+    # By old number; the last entry is for GONE itself, which is -1.
     numbers = np.full(len(state.vocabulary) + 1, GONE, np.int32)
     numbers[staying] = np.arange(len(staying))
     leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
     _forget_counts(state, leaving)
-    table, live = state.cloud.words, np.full(len(staying), row_length(state.prior))
-    words = unpack_table(table, np.arange(len(staying)), len(staying), pack_table(with_rows(table, len(numbers)), staying, live))
+    table, length = state.cloud.words, row_length(state.prior)
+    packed = pack_table(with_rows(table, len(numbers)), staying, np.full(len(staying), length))
+    empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
+    words = unpack_table(empty, np.arange(len(staying)), len(staying), packed)
     state.cloud = state.cloud._replace(words=words)
     state.prior = state.prior._replace(base=state.prior.base[: state.based][staying[staying < state.based]])
     state.based = len(state.prior.base)

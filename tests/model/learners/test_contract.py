@@ -45,6 +45,7 @@ VARIANTS = {
     "full history, decayed": {"history": "full", "choice": "decayed", "unit": "token", "particles": 6, "initial_documents": 0},
     "full history, by tokens": {**TOKENWISE, "history": "full", "newest": 0, "reservoir": 0},
     "full history, one particle": {"history": "full", "particles": 1},
+    "full history, full vocabulary": {"history": "full", "max_words": 25, "prior": "hierarchical", "initial_documents": 0},
     "by tokens, after documents": {"ess_check": "token"},
     "incremental, every 3 tokens": {"learner": "incremental-gibbs", "rejuvenation": "tokens", "every": 3, "unit": "token"},
     "after resampling": {"rejuvenation": "resampling"},
