@@ -163,6 +163,9 @@ class AvroFile:
             if buffer.tell() != len(data):
                 raise DamagedDataError(f"{len(data) - buffer.tell()} bytes follow its {count} records")
         except Exception as error:  # a codec or fastavro raises whatever the damage leads to
+            if self._sync in payload:
+                # A wrong size that happens to end where a later block does: those between are still to be read.
+                self._position = self._behind_next_marker(start)
             what = f"records {done + 1} to {count} of the block" if done < count else "the end of the block"
             detail = f"{what} at byte {start} cannot be read: {type(error).__name__}: {error}"
             yield dead_letter(f"{place} bytes {start}-{self._position}", DAMAGED, detail, b"")

@@ -69,6 +69,25 @@ def long(value):
     return out.getvalue()
 
 
+@pytest.mark.parametrize("codec", ["null", "snappy"])
+@pytest.mark.parametrize("swallowed", [1, 3])
+def test_a_wrong_size_that_ends_at_a_later_marker_costs_its_own_block_only(codec, swallowed):
+    data = avro(codec=codec)
+    starts = blocks(data)
+    begin, end = starts[2], starts[3 + swallowed]
+    block = io.BytesIO(data[begin:])
+    count, size = fastavro.schemaless_reader(block, "long", None), fastavro.schemaless_reader(block, "long", None)
+    rest = data[begin + block.tell() : end]
+    wrong = data[:begin] + long(count) + long(len(rest) - 16) + rest + data[end:]
+    rows, dead = read(wrong)
+    own, before = count, sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
+    assert size < len(rest) - 16
+    assert len(dead) == 1
+    # Where nothing is packed, the block's records are sound before what follows them is seen.
+    kept = ROWS if codec == "null" else ROWS[:before] + ROWS[before + own :]
+    assert rows == kept
+
+
 def test_an_empty_file_of_records():
     assert read(avro([])) == ([], [])
 
