@@ -21,6 +21,7 @@ from pipelines.terminal import plain
 NAMESPACE = "beam_topics"
 # Beam hands a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
+_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters"
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
@@ -54,7 +55,7 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
         logging.getLogger().removeFilter(_about_us)
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
-    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed))
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
     return found
 
 

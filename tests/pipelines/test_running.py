@@ -59,3 +59,8 @@ def test_a_runner_without_metrics():
         patch.setattr(beam.Pipeline, "run", lambda pipeline: result)
         assert run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"])) == {}
     assert result.state == "DONE"
+
+
+def test_a_run_without_a_record_says_so(capsys):
+    assert run(lambda pipeline, options: pipeline | beam.Create([]), PipelineOptions(["--runner=FnApiRunner"])) == {}
+    assert "nothing was counted: there was no record to read" in capsys.readouterr().err
