@@ -134,8 +134,13 @@ class FlinkCluster:
         return int(self.rest(f"/jobs/{job}/checkpoints")["counts"]["completed"])
 
     def newest_checkpoint(self, job: str) -> str:
-        """Where the newest complete checkpoint of a job is."""
-        return str(self.rest(f"/jobs/{job}/checkpoints")["latest"]["completed"]["external_path"])
+        """Where the newest complete checkpoint of a job that has ended is.
+
+        On the disk: what the job manager answers may be some seconds old, and its checkpoint replaced by newer ones.
+        """
+        found = (self.folder / "checkpoints" / job).glob("chk-*/_metadata")
+        newest = max((path.parent for path in found), key=lambda folder: int(folder.name.removeprefix("chk-")))
+        return f"file://{newest}"
 
     def restored(self, job: str) -> int:
         """How often a job has gone on from a checkpoint or savepoint."""
