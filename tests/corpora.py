@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.learners import learner_for
 from model.records import Document, Minibatch, TokenisedDocument
 
 
@@ -12,6 +13,15 @@ def document_of(words, number=0, label=None):
 def minibatches_of(documents, size):
     starts = range(0, len(documents), size)
     return [Minibatch.from_documents("", n + 1, n, True, documents[at : at + size]) for n, at in enumerate(starts)]
+
+
+def learned(settings, minibatches):
+    """A learner's state after them."""
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches:
+        learner.step(state, minibatch)
+    return state
 
 
 def topical(count, words=40, topics=3, length=25, seed=3, first=0):

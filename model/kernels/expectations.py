@@ -52,13 +52,6 @@ def exp_digamma_below(x: Any) -> Any:
 
 
 @kernel
-def exp_digammas(values: Any, out: Any) -> None:
-    """out[i] = exp(digamma(values[i])); float64[n], positive."""
-    for i in range(values.shape[0]):
-        out[i] = exp_digamma_below(values[i])
-
-
-@kernel
 def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
     """out[v, k] = exp E[log beta] of word rows[v] under Dirichlets with parameters eta + scale * counts[w, k], which sum to totals[k]."""
     topics = out.shape[1]

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.kernels.expectations import SMALLEST, dirichlet_means, dirichlet_weights, exp_digammas
+from model.kernels.expectations import SMALLEST, dirichlet_means, dirichlet_weights, exp_digamma_below
+from model.kernels.jit import kernel
+
+
+@kernel
+def exp_digammas(values, out):
+    for i in range(values.shape[0]):
+        out[i] = exp_digamma_below(values[i])
 
 
 def test_exp_digamma_is_that_of_scipy():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from corpora import document_of, minibatches_of, topical
+from corpora import document_of, learned, minibatches_of, topical
 from scipy.special import digamma
 from twins import uniform
 from variational_twin import counts_of, elbo, sweep_documents, vb_step
@@ -27,14 +27,6 @@ def first_lambda(settings):
 
 def lambda_of(state):
     return state.settings.beta + state.scale * state.counts[: state.rows]
-
-
-def learned(settings, minibatches):
-    learner = learner_for(settings)
-    state = learner.init(settings, "", 0)
-    for minibatch in minibatches:
-        learner.step(state, minibatch)
-    return state
 
 
 def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from corpora import document_of, minibatches_of, topical
+from corpora import document_of, learned, minibatches_of, topical
 from variational_twin import InfvocTwin
 
 from model.evaluation.perplexity import Score, first_moment
@@ -24,14 +24,6 @@ def stream(size=5, count=20):
     named = [[spelled[int(word[1:])] for word in text] for text in words]
     both = [text + (np.array(late[d].words)[late[d].tokens].tolist() if d > count // 2 else []) for d, text in enumerate(named)]
     return minibatches_of([document_of(text, d) for d, text in enumerate(both)], size)
-
-
-def learned(settings, minibatches):
-    learner = learner_for(settings)
-    state = learner.init(settings, "", 0)
-    for minibatch in minibatches:
-        learner.step(state, minibatch)
-    return state
 
 
 def twin_of(settings, minibatches, bug=None):
