@@ -6,9 +6,9 @@ algorithms and all runs start. Then each learns the rest, and is measured at equ
 * *training*: nMI of the documents seen so far, a document's cluster being its most frequent topic in the best particle (figure 2);
 * *held out*: at every other of these places a copy of the learner goes on with the held-out 10 % as if they came next (figure 3).
 
-o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as in the paper. The full history is a
-reservoir into which every token fits. ``batch`` is what batch Gibbs comes to on the whole stream; its topics are held for the
-held-out documents, five sweeps.
+o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as in the paper. The filter's full
+history is the directed tree of hash tables; that of chains, which share nothing, a reservoir into which every token fits. ``batch`` is
+what batch Gibbs comes to on the whole stream; its topics are held for the held-out documents, five sweeps.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from model.settings import LearnerSettings
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
 PARTS = 4
 EVERYTHING = 1_000_000
-SHARED: dict[str, Any] = {"particles": 100, "chains": 1, "initial_sweeps": 200, "newest": 0, "reservoir": EVERYTHING}
+FLAT: dict[str, Any] = {"prior": "flat", "chains": 1, "initial_sweeps": 200}
+SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
+FILTER: dict[str, Any] = {"particles": 100, "history": "full", "ess": 20, "ess_check": "token", "unit": "token", "moves": 30}
 ROWS: dict[str, dict[str, Any]] = {
     # Without a threshold nothing is ever resampled, so nothing moves; unlike o-lda it keeps its documents, for the score in training.
     "o-LDA": {**SHARED, "ess": 0, "rejuvenation": "resampling", "moves": 1},
     "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "unit": "token", "moves": 4},
-    "particle filter": {**SHARED, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token", "moves": 30},
+    "particle filter": {**FLAT, **FILTER, "rejuvenation": "resampling"},
     "batch": {**SHARED, "particles": 1, "ess": 0, "rejuvenation": "resampling", "moves": 1},
     "defaults": {"reservoir": EVERYTHING},
     "defaults, shared sample": {"chains": 1, "initial_sweeps": 200, "reservoir": EVERYTHING},

@@ -33,16 +33,18 @@ from model.settings import LearnerSettings
 DATASETS = ("diff3", "rel3", "sim3")
 PARTS = 10
 CANDIDATES = 20
-FILTER: dict[str, Any] = {"particles": 100, "ess": 20, "ess_check": "token", "resampling": "multinomial", "rejuvenation": "resampling",
-                          "unit": "token", "moves": 30, "newest": 0, "reservoir": 1000, "chains": 1, "initial_sweeps": 200}  # fmt: skip
+FILTER: dict[str, Any] = {"prior": "flat", "particles": 100, "ess": 20, "ess_check": "token", "resampling": "multinomial",
+                          "rejuvenation": "resampling", "unit": "token", "moves": 30, "newest": 0, "reservoir": 1000,
+                          "chains": 1, "initial_sweeps": 200}  # fmt: skip
+UNBOUNDED = {name: value for name, value in FILTER.items() if name not in ("newest", "reservoir")}
 LONG = {**FILTER, "initial_sweeps": 2000}
 FIXED: dict[str, dict[str, Any]] = {
     "no rejuvenation": {**FILTER, "rejuvenation": "never"},
     "reservoir of 1,000": FILTER,
-    "full history": {**FILTER, "reservoir": 1_000_000},
+    "full history": {**UNBOUNDED, "history": "full"},
 }
 SIZES: dict[str, dict[str, Any]] = {f"{size} documents": {**LONG, "initial_documents": size} for size in (0, 30, 100, 300)}
-BATCH = {"batch": {"learner": "batch-gibbs", "particles": 1, "sweeps": 2000}}
+BATCH = {"batch": {"learner": "batch-gibbs", "prior": "flat", "particles": 1, "sweeps": 2000}}
 TUNED: dict[str, dict[str, Any]] = {
     "one chain": FILTER,
     "best of 20 by nMI": {**FILTER, "chains": 20, "initial_choice": "nmi"},
