@@ -16,7 +16,7 @@ import numpy as np
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.kernels.held_out import first_moment
-from model.kernels.random import INITIAL_SWEEP, INITIAL_TOPICS
+from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.kernels.tables import row_of
 from model.learners.cloud import joint, new_cloud, spread
 from model.learners.concentration import learn_concentrations
@@ -65,7 +65,7 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)
     for _ in range(sweeps):
         visit(state, units, positions, INITIAL_SWEEP)
-        learn_concentrations(state)
+        learn_concentrations(state, INITIAL_CONCENTRATION)
 
 
 def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, str | None]], trained: int) -> int:

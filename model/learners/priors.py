@@ -9,7 +9,7 @@ import numpy as np
 from model.kernels import seating
 from model.kernels.draw import padded
 from model.kernels.particles import Cloud, Prior
-from model.kernels.sharing import BLOCK, with_rows
+from model.kernels.sharing import BLOCK, Table, with_rows
 from model.records import FloatArray, LongArray
 from model.settings import LearnerSettings
 from model.snapshot import TopicWordPrior
@@ -56,10 +56,20 @@ def row_length(prior: Prior) -> int:
 def word_rows(cloud: Cloud, particle: int, words: LongArray) -> LongArray:
     """int[n, row length]: a particle's rows of some words."""
     table = cloud.words if not len(words) else with_rows(cloud.words, int(words.max()) + 1)
-    upper = table.lines[table.line[particle], words // BLOCK**2]
-    physical = table.blocks[table.blocks[upper, words // BLOCK % BLOCK], words % BLOCK]
-    rows: LongArray = table.rows[physical]
+    rows: LongArray = table.rows[_physical(table, particle, words)]
     return rows
+
+
+def shared_tables(cloud: Cloud, prior: Prior, particle: int, words: LongArray) -> LongArray:
+    """int64[n]: m_w of some words of a particle, for all of which there is room."""
+    places = _physical(cloud.words, particle, words)
+    return cloud.words.rows[places, 2 * len(prior.alpha)].astype(np.int64)
+
+
+def _physical(table: Table, particle: int, words: LongArray) -> LongArray:
+    upper = table.lines[table.line[particle], words // BLOCK**2]
+    places: LongArray = table.blocks[table.blocks[upper, words // BLOCK % BLOCK], words % BLOCK]
+    return places
 
 
 def topic_words(

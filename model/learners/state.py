@@ -28,8 +28,8 @@ from model.vocabulary import Vocabulary
 class ParticleState:
     """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it is complete (None afterwards).
 
-    ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: first-pass draws, and draws of a, in this
-    minibatch, so that each is named once.
+    ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: the next index of a first-pass draw, and of a draw for
+    a and a_0, in this minibatch, so that each is named once.
     ``characters``: G, where it is a distribution over strings and there have been words. ``based``: how many words' G(w) the prior holds.
     ``sums``: of decays, as far as they were needed.
     ``settled``, ``chain``: what an incomplete initial batch came to, remembered between a publication's snapshot and its figures; on
