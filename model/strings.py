@@ -2,9 +2,7 @@
 
 A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it), after Zhai and Boyd-Graber (2013):
 
-* *characters*: n-grams over Unicode, counted once for each distinct word, smoothed after Witten and Bell: what follows a context is
-  mixed with what follows the context that is one shorter, down to the uniform distribution over all characters, which is the escape for
-  characters that were never seen. Words begin with a mark, so the first letters have statistics of their own.
+* *characters*: smoothed n-grams over Unicode (:mod:`model.spelling`);
 * *lengths*: the lambda that minimises the squared difference between the words' frequencies and their probabilities under the model,
   with lambda >= 0 and sum 1, mixed with a geometric law of the words' mean length, so that every length keeps mass.
 
@@ -20,7 +18,6 @@ A probability is a scaled product, mantissa and exponent, so it needs no logarit
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,9 +28,8 @@ from model import wire
 from model.errors import DamagedDataError
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
+from model.spelling import CHARACTERS, Spelling
 
-# Unicode's scalar values: all code points but the surrogates.
-CHARACTERS = 0x110000 - 0x800
 # Of the characters before a character, how many count.
 ORDER = 3
 # How much of the length law is geometric.
@@ -41,7 +37,6 @@ GEOMETRIC = 0.1
 # Long words are below what a float can hold. probabilities() gives them this, so that even the product of two is not 0.
 SMALLEST = 2.0**-500
 
-_START = "\n"
 _TINY = 2.0**-400
 
 
@@ -50,17 +45,13 @@ class CharacterModel:
     """See the module's docstring; made by :meth:`fit` or :meth:`from_bytes`.
 
     Attributes:
-        ngrams: the distinct runs of ``order`` + 1 characters, sorted; words have ``order`` newlines before them. counts: int64, how often.
-        lengths: float64, ``lengths[L]`` the fitted share of words of length L; longer ones have only the geometric law.
-        again: the geometric law's probability that a word goes on. characters: size of the alphabet.
+        spelling: what words look like. lengths: float64, ``lengths[L]`` the fitted share of words of length L; longer ones have only
+            the geometric law. again: the geometric law's probability that a word goes on.
     """
 
-    ngrams: tuple[str, ...]
-    counts: LongArray
+    spelling: Spelling
     lengths: FloatArray
     again: float
-    order: int = ORDER
-    characters: int = CHARACTERS
 
     MAGIC = b"BTg1"
 
@@ -75,16 +66,12 @@ class CharacterModel:
         spelled = sorted(used)
         if not spelled or not spelled[0] or min(used.values()) < 1:
             raise ValueError("a character model needs words, none of them empty, each used at least once")
-        runs = Counter(run for word in spelled for run in _runs(word, order))
-        ngrams = tuple(sorted(runs))
-        counts = np.array([runs[run] for run in ngrams], np.int64)
-        again = 1.0 - len(spelled) / sum(map(len, spelled))
-        flat = cls(ngrams, counts, np.zeros(1), again, order, characters)
-        return cls(ngrams, counts, _fit_lengths(flat, spelled, used), again, order, characters)
+        spelling = Spelling.fit(spelled, order, characters)
+        return cls(spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / sum(map(len, spelled)))
 
     def probability(self, word: str) -> Scaled:
         """G0(word), of any magnitude. Raises ValueError where the word is empty."""
-        return self.length_probability(len(word)) * self.spelling(word)
+        return self.length_probability(len(word)) * self.spelled(word)
 
     def log_probability(self, word: str) -> float:
         """ln G0(word)."""
@@ -92,11 +79,12 @@ class CharacterModel:
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
         """float64: each word's probability, :data:`SMALLEST` at least."""
-        found = []
-        for word in words:
-            length, (product, exponent) = self.length_probability(len(word)), self._spelled(word)
-            found.append(max(math.ldexp(length.mantissa * product, length.exponent + exponent), SMALLEST))
-        return np.array(found, np.float64)
+        words = list(words)
+        products, exponents = self.spelling.probabilities(words)
+        lengths = [self.length_probability(len(word)) for word in words]
+        shares, shifts = np.array([length.mantissa for length in lengths]), np.array([length.exponent for length in lengths], np.int64)
+        found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
+        return found
 
     def length_probability(self, length: int) -> Scaled:
         """p(length). Raises ValueError where it is 0."""
@@ -105,15 +93,17 @@ class CharacterModel:
             found = self._lengths[length] = self._length_probability(length)
         return found
 
-    def spelling(self, word: str) -> Scaled:
+    def spelled(self, word: str) -> Scaled:
         """The probability of a word among those of its length."""
-        return Scaled.of(*self._spelled(word))
+        products, exponents = self.spelling.probabilities([word])
+        return Scaled.of(float(products[0]), int(exponents[0]))
 
     def to_bytes(self) -> bytes:
         """Equal models have equal bytes."""
-        header = {"order": self.order, "characters": self.characters, "again": self.again}
-        counts, lengths = wire.array_to_bytes(self.counts, "<i8"), wire.array_to_bytes(self.lengths, "<f8")
-        return wire.pack(self.MAGIC, header, "".join(self.ngrams).encode("utf-8", "surrogatepass"), counts, lengths)
+        spelling = self.spelling
+        header = {"order": spelling.order, "characters": spelling.characters, "again": self.again}
+        counts, lengths = wire.array_to_bytes(spelling.counts, "<i8"), wire.array_to_bytes(self.lengths, "<f8")
+        return wire.pack(self.MAGIC, header, "".join(spelling.ngrams).encode("utf-8", "surrogatepass"), counts, lengths)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CharacterModel:
@@ -127,7 +117,7 @@ class CharacterModel:
             arrays = wire.array_from_bytes(counts, "<i8"), wire.array_from_bytes(lengths, "<f8")
             if len(ngrams) != len(arrays[0]) or len(spelled) % width:
                 raise ValueError(f"{len(spelled)} characters of n-grams for {len(arrays[0])} counts")
-            return cls(ngrams, *arrays, header["again"], header["order"], header["characters"])
+            return cls(Spelling(ngrams, arrays[0], header["order"], header["characters"]), arrays[1], header["again"])
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedDataError(f"a character model of {len(data)} bytes is not whole: {error}") from error
 
@@ -141,64 +131,10 @@ class CharacterModel:
             return Scaled.of((1.0 - GEOMETRIC) * fitted + math.ldexp(share * geometric.mantissa, geometric.exponent))
         return Scaled.of(share * geometric.mantissa, geometric.exponent)
 
-    def _spelled(self, word: str) -> tuple[float, int]:
-        """The product over the characters, and its exponent."""
-        seen = self._tables[0]
-        product, exponent = 1.0, 0
-        for run in _runs(word, self.order):
-            found = seen.get(run)
-            product *= self._unseen(run) if found is None else found
-            if product < _TINY:
-                product, shift = math.frexp(product)
-                exponent += shift
-        return product, exponent
-
-    def _unseen(self, run: str) -> float:
-        """P(last character | those before it): of the longest end of the run that was seen, times what its longer ends leave to it."""
-        seen, left = self._tables
-        share = 1.0
-        for start in range(len(run)):
-            found = seen.get(run[start:])
-            if found is not None:
-                return share * found
-            share *= left.get(run[start:-1], 1.0)
-        return share / self.characters
-
     @cached_property
     def _lengths(self) -> dict[int, Scaled]:
         """p(length) of the lengths that were asked for; there are few."""
         return {}
-
-    @cached_property
-    def _tables(self) -> tuple[dict[str, float], dict[str, float]]:
-        """P(c | h) of each n-gram hc that was seen, of every order, and what each context h leaves to shorter ones."""
-        levels = [dict(zip(self.ngrams, self.counts.tolist(), strict=True))]
-        for _ in range(self.order):
-            shorter: Counter[str] = Counter()
-            for run, count in levels[-1].items():
-                shorter[run[1:]] += count
-            levels.append(shorter)
-        seen: dict[str, float] = {}
-        left: dict[str, float] = {}
-        for level in reversed(levels):
-            total: Counter[str] = Counter()
-            kinds: Counter[str] = Counter()
-            for run, count in level.items():
-                total[run[:-1]] += count
-                kinds[run[:-1]] += 1
-            for context, kind in kinds.items():
-                left[context] = kind / (kind + total[context])
-            for run, count in level.items():
-                shorter_run = seen[run[1:]] if len(run) > 1 else 1.0 / self.characters
-                context = run[:-1]
-                seen[run] = (count + kinds[context] * shorter_run) / (kinds[context] + total[context])
-        return seen, left
-
-
-def _runs(word: str, order: int) -> Iterable[str]:
-    """Each character with the ``order`` before it."""
-    marked = _START * order + word
-    return [marked[at : at + order + 1] for at in range(len(word))]
 
 
 def _power(base: float, exponent: int) -> Scaled:
@@ -211,26 +147,35 @@ def _power(base: float, exponent: int) -> Scaled:
     return result
 
 
-def _fit_lengths(letters: CharacterModel, words: list[str], used: Mapping[str, int]) -> FloatArray:
+def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
+    """products * 2^exponents, 0 where that is too small for a float; ldexp takes exponents of 32 bits."""
+    found: FloatArray = np.ldexp(products, np.maximum(exponents, -3000).astype(np.int32))
+    return found
+
+
+def _fit_lengths(spelling: Spelling, words: list[str], used: Mapping[str, int]) -> FloatArray:
     """float64[longest + 1]: the lambda of the module's docstring.
 
     The programme is separable: with m(w) the spelling's probability and f(w) the word's share of all uses, it is the sum over lengths of
     A lambda^2 - 2 B lambda, A = sum m^2, B = sum f m. So lambda = max(0, (B - mu) / A), and mu, which makes their sum 1, is found by
-    taking the lengths in descending order of B. Words too long for their m^2 to be a number do not take part.
+    taking the lengths in descending order of B. Words too long for their m^2 to be a number do not take part. Where all
+    words are so long that nothing is left of the 1, lambda is their share.
     """
     total = sum(used.values())
-    spelled = [letters.spelling(word) for word in words]
-    parts = [(len(word), math.ldexp(m.mantissa, m.exponent), used[word] / total) for word, m in zip(words, spelled, strict=True)]
-    length, m, share = (np.array(column) for column in zip(*(part for part in parts if part[1] > _TINY), strict=True))
-    squares, products = np.bincount(length, m * m), np.bincount(length, share * m)
-    order = [int(at) for at in np.lexsort((np.arange(len(squares)), -products)) if squares[at] > 0]
+    products, exponents = spelling.probabilities(words)
+    m = _values(products, exponents)
+    lengths, shares = np.array([len(word) for word in words]), np.array([used[word] for word in words]) / total
+    length, m, share = (column[m > _TINY] for column in (lengths, m, shares))
+    squares, shared = np.bincount(length, m * m), np.bincount(length, share * m)
+    order = [int(at) for at in np.lexsort((np.arange(len(squares)), -shared)) if squares[at] > 0]
     inverse = weight = mu = 0.0
     for at in order:
-        if inverse and products[at] <= mu:
+        if inverse and shared[at] <= mu:
             break
         inverse += 1.0 / squares[at]
-        weight += products[at] / squares[at]
+        weight += shared[at] / squares[at]
         mu = (weight - 1.0) / inverse
     fitted = np.zeros(len(squares))
-    fitted[order] = np.maximum(0.0, (products[order] - mu) / squares[order])
-    return fitted / math.fsum(fitted)
+    fitted[order] = np.maximum(0.0, (shared[order] - mu) / squares[order])
+    whole = math.fsum(fitted)
+    return fitted / whole if whole else np.bincount(lengths, shares).astype(np.float64)

@@ -35,15 +35,15 @@ class Vocabulary:
     def numbers(self, words: Iterable[str]) -> IntArray:
         """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which there is no room."""
         words = list(words)
-        found = list(map(self._numbers.get, words, repeat(UNKNOWN)))
-        for place, (word, number) in enumerate(zip(words, found, strict=True)):
-            if number == UNKNOWN:
-                # The same new word may have come earlier in the list.
-                found[place] = self._numbers.get(word, UNKNOWN)
-                if found[place] == UNKNOWN and len(self.words) < self.limit:
-                    found[place] = self._numbers[word] = len(self.words)
-                    self.words.append(word)
-        return np.array(found, np.int32)
+        found = np.fromiter(map(self._numbers.get, words, repeat(UNKNOWN)), np.int32, len(words))
+        for place in np.flatnonzero(found == UNKNOWN).tolist():
+            # The same new word may have come earlier in the list.
+            number = self._numbers.get(words[place], UNKNOWN)
+            if number == UNKNOWN and len(self.words) < self.limit:
+                number = self._numbers[words[place]] = len(self.words)
+                self.words.append(words[place])
+            found[place] = number
+        return found
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
         """Who stays so that ``words`` find room: their numbers, ascending; None where nobody has to go.

@@ -56,11 +56,11 @@ def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> 
 
 
 @kernel
-def _successes(strength: Any, step: Any, begin: Any, end: Any, draws: Any, particle: Any, index: Any) -> Any:
-    """(how many of i = begin..end-1 succeed, each with probability strength / (strength + step i), the next index)."""
-    uniforms, found = np.empty(_AT_ONCE), 0
-    for start in range(begin, end, _AT_ONCE):
-        count = min(_AT_ONCE, end - start)
+def _successes(strength: Any, step: Any, end: Any, draws: Any, particle: Any, index: Any, uniforms: Any) -> Any:
+    """(how many of i = 1..end-1 succeed, each with probability strength / (strength + step i), the next index)."""
+    found = 0
+    for start in range(1, end, len(uniforms)):
+        count = min(len(uniforms), end - start)
         fill_uniforms(uniforms, count, index, draws.key0, draws.key1, particle, draws.sequence, draws.purpose)
         for i in range(count):
             found += uniforms[i] * (strength + step * (start + i)) < strength
@@ -71,14 +71,14 @@ def _successes(strength: Any, step: Any, begin: Any, end: Any, draws: Any, parti
 @kernel
 def draw_a(a: Any, tokens: Any, tables: Any, discount: Any, draws: Any, particle: Any, index: Any) -> Any:
     """(the next a, the next index). tokens, tables: int64[T], n_z and k_z."""
-    logs, shape = 0.0, SHAPE
+    logs, shape, uniforms = 0.0, SHAPE, np.empty(_AT_ONCE)
     for z in range(len(tokens)):
         if tokens[z] > 1:
             log, index = log_beta(a + 1.0, tokens[z] - 1.0, draws, particle, index)
             logs += log
         # The first table of each topic is certain, so it says nothing.
         if discount > 0.0:
-            old, index = _successes(a, discount, 1, tables[z], draws, particle, index)
+            old, index = _successes(a, discount, tables[z], draws, particle, index, uniforms)
         else:
             old = max(tables[z] - 1, 0)
         shape += old
@@ -89,10 +89,10 @@ def draw_a(a: Any, tokens: Any, tables: Any, discount: Any, draws: Any, particle
 @kernel
 def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index: Any) -> Any:
     """(the next a_0, the next index). shared: int64[W], m_w, not all of them 0. base: float64[W], G."""
-    opened, everyone = 0, 0
+    opened, everyone, uniforms = 0, 0, np.empty(_AT_ONCE)
     for w in range(len(shared)):
         if shared[w] > 0:
-            found, index = _successes(a_0 * base[w], 1.0, 1, shared[w], draws, particle, index)
+            found, index = _successes(a_0 * base[w], 1.0, shared[w], draws, particle, index, uniforms)
             opened += 1 + found
             everyone += shared[w]
     log, index = log_beta(a_0 + 1.0, max(everyone - 1.0, 1.0), draws, particle, index)

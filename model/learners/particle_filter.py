@@ -61,8 +61,9 @@ class ParticleFilter:
         unknown, scored = int(np.count_nonzero(numbers == UNKNOWN)), state.scored
         begin_minibatch(state, minibatch.sequence)
         parts = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
-        documents = [(tokens[tokens != UNKNOWN], label) for tokens, label in zip(parts, minibatch.labels, strict=True)]
-        self._take(state, documents, minibatch.sequence)
+        if unknown:
+            parts = [tokens[tokens != UNKNOWN] for tokens in parts]
+        self._take(state, list(zip(parts, minibatch.labels, strict=True)), minibatch.sequence)
         if state.waiting is None:
             learn_concentrations(state)
         evidence = Scaled(float(state.meeting.evidence[0]), int(state.meeting.evidence_exponent[0]))

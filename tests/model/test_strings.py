@@ -51,10 +51,10 @@ def test_after_any_context_the_characters_have_mass_one(words, order):
     letters = CharacterModel.fit(words, order)
     seen = set("".join(words))
     for context in ["", "zq", *words]:
-        before = letters.spelling(context) if context else Scaled.of(1.0)
-        known = sum(value(letters.spelling(context + c)) for c in seen) / value(before)
+        before = letters.spelled(context) if context else Scaled.of(1.0)
+        known = sum(value(letters.spelled(context + c)) for c in seen) / value(before)
         strange = next(c for c in map(chr, range(40, 0x10000)) if c not in seen)
-        unseen = value(letters.spelling(context + strange)) / value(before)
+        unseen = value(letters.spelled(context + strange)) / value(before)
         assert known + (CHARACTERS - len(seen)) * unseen == pytest.approx(1, abs=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_lengths_are_the_least_squares():
     used = {word: n + 1 for n, word in enumerate(ENGLISH)}
     letters = CharacterModel.fit(used, order=1)
     share = np.array([used[word] / sum(used.values()) for word in ENGLISH])
-    m = np.array([value(letters.spelling(word)) for word in ENGLISH])
+    m = np.array([value(letters.spelled(word)) for word in ENGLISH])
     length = np.array([len(word) for word in ENGLISH])
 
     def discrepancy(law):
@@ -89,7 +89,7 @@ def test_lengths_are_the_least_squares():
 def test_how_often_words_are_used_changes_lengths_only():
     often = {word: 1 if len(word) > 1 else 1000 for word in ENGLISH}
     by_type, by_use = CharacterModel.fit(ENGLISH), CharacterModel.fit(often)
-    assert by_type.ngrams == by_use.ngrams
+    assert by_type.spelling.ngrams == by_use.spelling.ngrams
     assert by_use.lengths[1] > by_type.lengths[1]
 
 
@@ -155,6 +155,11 @@ def test_damaged_bytes_are_refused(data):
             CharacterModel.from_bytes(wrong)
     with pytest.raises(DamagedDataError, match="not whole"):
         CharacterModel.from_bytes(whole.replace(b'"order":3', b'"order":2'))
+
+
+def test_words_too_long_for_least_squares():
+    letters = CharacterModel.fit(["".join(map(chr, range(0x4E00, 0x4E00 + length))) for length in (4000, 5000)])
+    assert letters.lengths[4000] == letters.lengths[5000] == letters.lengths.sum() / 2 == 0.5
 
 
 @pytest.mark.parametrize("words", [[], ["a", ""], {"a": 0}])
