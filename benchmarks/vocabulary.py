@@ -11,7 +11,6 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import data_folder, minibatches, records
+from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import TOP_WORDS, Reference
 from model.inference import InferenceSettings, PublishedModel, inference_for
@@ -30,6 +30,8 @@ from model.tokeniser import Tokeniser
 
 TOPICS = 50
 METHODS = ("variational",)
+# (documents in a minibatch, whether topics are learned from the training documents alone)
+DATASETS = {"155": (155, False), "310": (310, False), "155, train only": (155, True), "310, train only": (310, True)}
 
 
 @cache
@@ -146,48 +148,35 @@ ROWS: dict[str, Row] = {
 }
 
 
-def run(name: str, size: int, seed: int, train_only: bool) -> dict[str, Any]:
-    """One row once: accuracy by each inference method, and seconds of learning."""
+def classified(run: Run) -> Result:
+    """One run: accuracy by each inference method, and seconds of learning."""
+    size, only = DATASETS[run.dataset]
     documents, split = newsgroups()
     is_train = np.array([part == "train" for part in split])
     labels = np.array([document.label for document in documents])
-    to_learn = [document for document, part in zip(documents, split, strict=True) if part == "train" or not train_only]
-    found, seconds = ROWS[name](to_learn, documents, size, seed)
+    to_learn = [document for document, part in zip(documents, split, strict=True) if part == "train" or not only]
+    found, seconds = ROWS[run.row](to_learn, documents, size, run.seed)
     accuracies = {
         method: svm_accuracy(theta[is_train], labels[is_train], theta[~is_train], labels[~is_train]) for method, theta in found.items()
     }
-    return {"row": name, "size": size, "seed": seed, "train_only": train_only, "seconds": seconds, **accuracies}
+    return {"seconds": seconds, **accuracies}
 
 
 def table(arguments: argparse.Namespace) -> None:
-    """All runs, a line of JSON each."""
-    plan = [
-        (name, size, seed, only)
-        for only in ((False, True) if arguments.train_only else (False,))
-        for seed in range(1, arguments.seeds + 1)
-        for size in arguments.sizes
-        for name in arguments.rows
-    ]
-    with Path(arguments.json).open("a", encoding="utf-8") as lines, ProcessPoolExecutor(arguments.processes) as pool:
-        for result in pool.map(run, *zip(*plan, strict=True)):
-            print(json.dumps(result), file=lines, flush=True)
-
-
-def summarise(arguments: argparse.Namespace) -> None:
-    """Mean and standard error of each row, as a table in Markdown."""
-    found: dict[tuple[str, int, bool], list[dict[str, Any]]] = {}
-    for line in Path(arguments.json).read_text(encoding="utf-8").splitlines():
-        result = json.loads(line)
-        found.setdefault((result["row"], result["size"], result["train_only"]), []).append(result)
-    print(f"| row | S | learns | runs | {' | '.join(METHODS)} | seconds |\n|---|---|---|---|" + "---|" * (len(METHODS) + 1))
-    for (name, size, only), results in found.items():
-        cells = []
-        for method in METHODS:
-            values = 100 * np.array([result[method] for result in results])
-            error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-            cells.append(f"{values.mean():.1f} ± {error:.1f}")
-        seconds = np.mean([result["seconds"] for result in results])
-        print(f"| {name} | {size} | {'train' if only else 'all'} | {len(results)} | {' | '.join(cells)} | {seconds:.0f} |")
+    """Make the runs of the table that are not there yet, and print it: mean and standard error of each row, in Markdown."""
+    ledger = Ledger(arguments.json)
+    datasets, rows = arguments.datasets, arguments.rows
+    ledger.make(
+        (Run("zhai", dataset, row, seed) for seed in range(1, arguments.seeds + 1) for dataset in datasets for row in rows), classified
+    )
+    for dataset in datasets:
+        lines = []
+        for row in rows:
+            results = ledger.of(experiment="zhai", dataset=dataset, row=row)
+            if results:
+                cells = [shown((100 * result[method] for result in results), 1) for method in METHODS]
+                lines.append([row, *cells, str(len(results)), f"{np.mean([result['seconds'] for result in results]):.0f}"])
+        print_table(dataset, ["row", *METHODS, "runs", "seconds"], lines)
 
 
 def traces(arguments: argparse.Namespace) -> None:
@@ -200,7 +189,7 @@ def traces(arguments: argparse.Namespace) -> None:
         if number % arguments.every == 0 or number * arguments.size >= len(documents):
             tops.append((number, model().top_words(TOP_WORDS)))
     reference = Reference(documents, (word for _, topics in tops for topic in topics for word in topic))
-    with Path(arguments.json).open("a", encoding="utf-8") as lines:
+    with arguments.json.open("a", encoding="utf-8") as lines:
         for number, topics in tops:
             found = reference.coherence(topics)
             facts = {"corpus": arguments.corpus, "name": arguments.name, "minibatch": number, "settings": settings}
@@ -212,13 +201,9 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("table", help=table.__doc__)
     one.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
-    one.add_argument("--sizes", nargs="+", type=int, default=[155, 310])
-    one.add_argument("--seeds", type=int, default=5)
-    one.add_argument("--processes", type=int, default=1)
-    one.add_argument("--train_only", action="store_true", help="also with topics that were learned from the training documents alone")
+    one.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=list(DATASETS))
+    one.add_argument("--seeds", type=int, default=5, help="runs of each row; runs that were made are kept. 0: the table only")
     one.set_defaults(run=table)
-    two = commands.add_parser("summary", help=summarise.__doc__)
-    two.set_defaults(run=summarise)
     three = commands.add_parser("pmi", help=traces.__doc__)
     three.add_argument("--corpus", choices=("de-news", "20news"), required=True)
     three.add_argument("--name", required=True, help="of the trace")
@@ -226,8 +211,8 @@ def main() -> None:
     three.add_argument("--every", type=int, default=5)
     three.add_argument("--settings", default="{}", help="of the learner, JSON")
     three.set_defaults(run=traces)
-    for command in (one, two, three):
-        command.add_argument("--json", required=True, help="file of the results, which is added to")
+    for command in (one, three):
+        command.add_argument("--json", type=Path, required=True, help="file of the results, which is added to")
     arguments = parser.parse_args()
     arguments.run(arguments)
 
