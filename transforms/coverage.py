@@ -2,9 +2,10 @@
 
     documents: bytes (TokenisedDocument), or (bytes, version) -> reports: bytes (JSON), one for each model version and window
 
-Windows are of event time. A report below ``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as
-information, by the logger ``beam_topics.coverage``. Documents that come after their window was reported are not counted.
-:mod:`model.coverage` has the logic.
+Windows are of event time; a document that comes after its window was reported counts in the one that is open. A report below
+``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
+``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of the window (:mod:`transforms.periods`),
+where they are added. :mod:`model.coverage` has the logic.
 """
 
 from __future__ import annotations
@@ -16,49 +17,56 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.window import FixedWindows
-from apache_beam.utils.timestamp import Duration
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import TimerSpec, on_timer
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
+from model import pending
 from model.coverage import RETRAIN_BELOW, CoverageReport, Tally
 from model.errors import OptionError
 from model.labelling import PRIOR
+from model.pending import PendingHead
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.store import ModelStore
-from transforms.sequence import NAMESPACE
+from transforms.periods import KeepsPeriods
+from transforms.sequence import LAST_TIME, NAMESPACE
 
 LOGGER = "beam_topics.coverage"
+# So many tallies of a model wait before they are added up.
+MOST = 256
 _MODELS = 4
-_SEPARATOR = "\0"
+_SEPARATOR = b"\0"
 
 
 class _Count(beam.DoFn):
-    """Tallies of a bundle: ((model key, version), tally)."""
+    """Tallies of a bundle: (model key, version and tally), at the last moment of their window."""
 
-    def __init__(self, store: str, key: str | None) -> None:
-        self._root, self._key = store, key
+    def __init__(self, store: str, key: str | None, window_micros: int) -> None:
+        self._root, self._key, self._window = store, key, window_micros
 
     def setup(self) -> None:
         self._store = ModelStore(self._root)
         self._snapshots: OrderedDict[tuple[str, str], Snapshot] = OrderedDict()
 
     def start_bundle(self) -> None:
-        self._tallies: dict[tuple[str, str, Any], Tally] = {}
+        self._tallies: dict[tuple[str, str, int], Tally] = {}
 
-    def process(self, element: tuple[bytes, str], window: Any = beam.DoFn.WindowParam) -> None:
+    def process(self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam) -> None:
         data, version = element
         if version == PRIOR:
             return
         document = TokenisedDocument.from_bytes(data)
         key = document.key if self._key is None else self._key
-        tally = self._tallies.setdefault((key, version, window), Tally())
+        tally = self._tallies.setdefault((key, version, time.micros // self._window), Tally())
         tally.add(self._snapshot(key, version), document)
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         for (key, version, window), tally in self._tallies.items():
-            named = f"{version}{_SEPARATOR}{key}".encode(), tally.to_bytes()
-            yield WindowedValue(named, window.max_timestamp(), [window])
+            last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
+            yield WindowedValue((key.encode(), _named(version.encode(), tally)), last, [GlobalWindow()])
 
     def _snapshot(self, key: str, version: str) -> Snapshot:
         if (key, version) not in self._snapshots:
@@ -69,27 +77,71 @@ class _Count(beam.DoFn):
         return self._snapshots[key, version]
 
 
-class _Report(beam.DoFn):
-    """All tallies of a window to its report."""
+class _Report(KeepsPeriods):
+    """A model's tallies to one report for each version and window."""
 
-    def __init__(self, retrain_below: float) -> None:
+    REPORT = TimerSpec("report", TimeDomain.WATERMARK)
+    _TIMER = beam.DoFn.TimerParam(REPORT)
+
+    def __init__(self, window_micros: int, retrain_below: float) -> None:
+        super().__init__(window_micros, MOST)
         self._below = retrain_below
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
 
-    def process(self, element: tuple[bytes, Iterable[bytes]], window: Any = beam.DoFn.WindowParam) -> Iterator[bytes]:
-        name, parts = element
-        version, _, key = name.decode().partition(_SEPARATOR)
-        tally = Tally()
-        for part in parts:
-            tally.merge(Tally.from_bytes(part))
-        report = CoverageReport(key, version, window.start.micros, window.end.micros, tally, self._below)
-        self._windows.inc()
-        if report.retrain:
-            self._retrain.inc()
-        level = logging.WARNING if report.retrain else logging.INFO
-        logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
-        yield report.as_json().encode()
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = KeepsPeriods._HEAD,
+        bag: Any = KeepsPeriods._PENDING,
+        timer: Any = _TIMER,
+    ) -> Iterator[bytes]:
+        """A record came."""
+        yield from self.take(element, time.micros, head, bag, timer)
+
+    @on_timer(REPORT)
+    def period_ended(
+        self,
+        key: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = KeepsPeriods._HEAD,
+        bag: Any = KeepsPeriods._PENDING,
+        timer: Any = _TIMER,
+    ) -> Iterator[bytes]:
+        """Some are due."""
+        yield from self.close(key, time.micros, head, bag, timer)
+
+    def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+        for version, tally in sums(records):
+            report = CoverageReport(key.decode(), version.decode(), end - self._period, end, tally, self._below)
+            self._windows.inc()
+            if report.retrain:
+                self._retrain.inc()
+            level = logging.WARNING if report.retrain else logging.INFO
+            logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
+            yield report.as_json().encode()
+
+    def full(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
+        """One tally stays for each version and window."""
+        waiting, head = self.emptied(key, head, bag)
+        for due, records in waiting:
+            for version, tally in sums(records):
+                head = pending.add(head, self.mirrors.of(key), bag, due, _named(version, tally))
+        return [], head
+
+
+def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
+    """(version, the sum of its tallies), by version."""
+    found: dict[bytes, Tally] = {}
+    for record in records:
+        version, _, data = record.partition(_SEPARATOR)
+        found.setdefault(version, Tally()).merge(Tally.from_bytes(data))
+    return sorted(found.items(), key=lambda item: item[0])
+
+
+def _named(version: bytes, tally: Tally) -> bytes:
+    return version + _SEPARATOR + tally.to_bytes()
 
 
 class Coverage(beam.PTransform):
@@ -115,17 +167,16 @@ class Coverage(beam.PTransform):
         super().__init__()
         if not 0 <= retrain_below <= 1:
             raise OptionError("--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7.")
-        self._count, self._report = _Count(store, key), _Report(retrain_below)
-        self._window, self._version = window_micros, version
+        self._count, self._report = _Count(store, key, window_micros), _Report(window_micros, retrain_below)
+        self._version = version
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         if self._version is not None:
             documents = documents | "Version" >> beam.Map(_with, self._version).with_output_types(tuple[bytes, str])
         return (
             documents
-            | "Windows" >> beam.WindowInto(FixedWindows(Duration(micros=self._window)))
+            | "Global" >> beam.WindowInto(GlobalWindows())
             | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
-            | "Gather" >> beam.GroupByKey()
             | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
         )
 

@@ -73,7 +73,7 @@ class LabelDoFn(KeepsHead[LabelHead]):
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
-    WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
+    WINDOW = TimerSpec("label", TimeDomain.WATERMARK)
     _HEAD = beam.DoFn.StateParam(HEAD)
     _PENDING = beam.DoFn.StateParam(PENDING)
     _WAITING = beam.DoFn.StateParam(WAITING)

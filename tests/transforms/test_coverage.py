@@ -6,10 +6,12 @@ import pytest
 from collecting import run
 from made import manifest_of, snapshot_of
 
+from model.coverage import Tally
 from model.errors import OptionError
 from model.records import Document, TokenisedDocument
 from model.store import ModelStore
-from transforms.coverage import LOGGER, Coverage
+from transforms import coverage
+from transforms.coverage import LOGGER, Coverage, sums
 
 DAY = 86_400_000_000
 
@@ -27,7 +29,7 @@ def store(tmp_path):
     return store
 
 
-def reports(documents, coverage, versions=None):
+def reports(documents, known, versions=None, *flags):
     def build(pipeline):
         items = [(item.timestamp, item.to_bytes() if versions is None else (item.to_bytes(), versions[item.key])) for item in documents]
         stamped = (
@@ -37,9 +39,9 @@ def reports(documents, coverage, versions=None):
                 bytes if versions is None else tuple[bytes, str]
             )
         )
-        return {"reports": stamped | Coverage(coverage[0], DAY, *coverage[1:])}
+        return {"reports": stamped | Coverage(known[0], DAY, *known[1:])}
 
-    held, counters = run(build)
+    held, counters = run(build, *flags)
     return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
 
 
@@ -63,6 +65,33 @@ def test_each_document_with_a_version_and_a_key_of_its_own(store):
     documents = [document(0, "a b"), document(0, "x q", "k"), document(0, "a", "none")]
     rows, _ = reports(documents, (store.root,), versions)
     assert [(row["key"], row["word_share"]) for row in rows] == [("", 1.0), ("k", 0.5)]
+
+
+def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
+    documents = [document(day % 2, f"a x{day}") for day in range(20)]
+    version = store.latest("").version
+    whole, _ = reports(documents, (store.root, 0.7, version, ""))
+    monkeypatch.setattr(coverage, "MOST", 3)
+    repeated, counters = reports(documents, (store.root, 0.7, version, ""), None, "--direct_runner_bundle_repeat=2")
+    # The step that keeps what comes out sees each repetition.
+    assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
+    assert [(row["documents"], row["words"]) for row in whole] == [(10, 11), (10, 11)]
+    assert counters["coverage_windows"] == 2
+
+
+def test_sums_are_by_version_and_lose_nothing():
+    snapshot = snapshot_of([[1.0]] * 3, words=("a", "b", "c"))
+
+    def tally(words):
+        found = Tally()
+        found.add(snapshot, document(0, words))
+        return found.to_bytes()
+
+    found = sums([b"2\0" + tally("a q"), b"1\0" + tally("b"), b"2\0" + tally("a c")])
+    assert [(version, tally.documents, tally.tokens, len(tally.known), len(tally.unknown)) for version, tally in found] == [
+        (b"1", 1, 1, 1, 0),
+        (b"2", 2, 4, 2, 1),
+    ]
 
 
 def test_the_signal_is_logged(store, caplog):

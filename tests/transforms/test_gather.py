@@ -10,7 +10,8 @@ from model.encoding import json_lines
 from model.errors import OptionError
 from model.pending import ListBag, PendingHead
 from transforms import gather
-from transforms.gather import GatherByPeriod, GatherDoFn, due_of, shard_of
+from transforms.gather import GatherByPeriod, GatherDoFn, shard_of
+from transforms.periods import due_of
 from transforms.sequence import LAST_TIME
 
 HOUR = 3_600_000_000
@@ -96,9 +97,9 @@ def test_whenever_timers_fire_and_workers_change_each_record_is_written_once(tmp
             fn, *_ = step(folder)
         if fire > timer.at:
             fn.start_bundle()
-            list(fn.close(b"0", Timestamp(micros=fire), head, bag, timer))
+            list(fn.period_ended(b"0", Timestamp(micros=fire), head, bag, timer))
     fn.start_bundle()
-    list(fn.close(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
+    list(fn.period_ended(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
     assert sorted(b"".join(contents(folder).values()).split()) == [b"%03d" % number for number in range(len(moves))]
     assert bag.elements == []
 

@@ -1,0 +1,91 @@
+"""``KeepsPeriods``: what steps that let records wait for the end of their period of event time do alike.
+
+Records wait in state until the event time of their period has passed (:mod:`model.pending`), and one event-time timer closes it; never the
+clock. So results come later, by up to a period. Windows with a GroupByKey would say the same in fewer words, and lose groups on
+some runners. A record that comes after its period was closed waits for the end of the first one that is open; none is dropped.
+
+A step declares the timer itself, because steps that follow each other must not have timers of one name: the local runner keeps the timers
+of a fused stage by their names alone, and gives one step's to the other.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
+
+from model import pending
+from model.pending import PendingHead
+from transforms.heads import KeepsHead, timer_time
+from transforms.sequence import LAST_TIME
+
+
+def due_of(head: PendingHead, micros: int, period: int) -> int:
+    """When a record of this time is due: at the end of its period, or of the first one that was not closed yet."""
+    end = (micros // period + 1) * period
+    if head.done is not None and end <= head.done:
+        end = (head.done // period + 1) * period
+    return min(end, LAST_TIME)
+
+
+class KeepsPeriods(KeepsHead[PendingHead]):
+    """See the module's docstring. ``period``: microseconds; ``most``: so many records of a key may wait."""
+
+    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
+    PENDING = BagStateSpec("pending", BytesCoder())
+    _HEAD = beam.DoFn.StateParam(HEAD)
+    _PENDING = beam.DoFn.StateParam(PENDING)
+
+    def __init__(self, period: int, most: int) -> None:
+        self._period, self._most = period, most
+
+    @abstractmethod
+    def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
+        """What comes of a period that ended at ``end``."""
+
+    @abstractmethod
+    def full(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
+        """So many records wait that some must go, or become fewer: what comes of those that go, and the head afterwards."""
+
+    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
+        return PendingHead.from_bytes(data) if data else PendingHead()
+
+    def take(self, element: tuple[bytes, bytes], time: int, head: Any, bag: Any, timer: Any) -> Iterator[Any]:
+        """A record came."""
+        key, record = element
+        before = self.read_head(key, head)
+        after = pending.add(before, self.mirrors.of(key), bag, due_of(before, time, self._period), record)
+        if after.live >= self._most:
+            outputs, after = self.full(key, after, bag)
+            yield from outputs
+        if after.due is not None and after.due != before.due:
+            timer.set(timer_time(after.due))
+        self.write_head(key, after, head)
+
+    def close(self, key: bytes, time: int, head: Any, bag: Any, timer: Any) -> Iterator[Any]:
+        """What is due at a time, each period for itself."""
+        before = self.read_head(key, head)
+        mirror = pending.matched(before, self.mirrors.of(key), bag)
+        waiting = [(due, mirror.at(due)) for due in mirror.due_by(time)]
+        if time < LAST_TIME:
+            after = pending.spend(before, mirror, bag, time)
+        else:
+            # What still comes may be of any period.
+            _, after = self.emptied(key, before, bag)
+        for due, records in waiting:
+            yield from self.closed(key, due, records)
+        if after.due is not None:
+            timer.set(timer_time(after.due))
+        self.write_head(key, after, head)
+
+    def emptied(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
+        """All that waits, as [(due, records)], taken out; the head afterwards."""
+        mirror = pending.matched(head, self.mirrors.of(key), bag)
+        waiting = [(due, mirror.at(due)) for due in mirror.dues]
+        bag.clear()
+        mirror.clear()
+        return waiting, PendingHead(done=head.done)
