@@ -26,23 +26,36 @@ def row_sum(coef, entries):
     return lanes[0]
 
 
-def from_prior(x, r, n_d, alpha, share):
-    """The topic at x in [0, r + s): a document's topics are passed by sixteen at a time."""
-    start, total, new = 0, 0.0, 0
-    if x < r:
-        while start + 16 <= len(alpha):
-            lanes = [0.0] * 4
-            for t in range(start, start + 16):
-                lanes[t % 4] += n_d[t] * share[t]
-            block = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-            if total + block > x:
-                break
-            total, start = total + block, start + 16
-        entries = [(t, n_d[t] * share[t]) for t in range(start, len(alpha)) if n_d[t]]
-    else:
-        total, entries = r, [(t, alpha[t] * share[t]) for t in range(len(alpha))]
-    for t, part in entries:
-        total, new = total + part, t
+def blocks(parts):
+    """The sums of sixteen at a time, in four lanes, and of what is left each by itself."""
+    whole = len(parts) // 16 * 16
+    for start in range(0, whole, 16):
+        lanes = [0.0] * 4
+        for t in range(start, start + 16):
+            lanes[t % 4] += parts[t]
+        yield 16, (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+    for part in parts[whole:]:
+        yield 1, part
+
+
+def prior_sum(strength, coef):
+    """rest: what all topics have of the prior, without B(w)."""
+    total = 0.0
+    for _, part in blocks([s * c for s, c in zip(strength, coef, strict=True)]):
+        total += part
+    return total
+
+
+def from_prior(x, strength, coef):
+    """The topic at x in [0, rest): sixteen are passed by at a time."""
+    parts = [s * c for s, c in zip(strength, coef, strict=True)]
+    start, total = 0, 0.0
+    for size, part in blocks(parts):
+        if size == 1 or total + part > x:
+            break
+        total, start = total + part, start + size
+    for new in range(start, len(parts)):
+        total += parts[new]
         if total > x:
             break
     return new
@@ -57,29 +70,24 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     counts, states = [[0] * len(alpha) for _ in texts], [[-1] * len(text) for text in texts]
     for sweep in range(sweeps + 1):
         for d, text in enumerate(texts):
-            n_d, r, s = counts[d], 0.0, 0.0
-            inverse = [1.0 / (totals[t] + own_totals[t]) for t in topics]
-            coef = [(alpha[t] + n_d[t]) * inverse[t] for t in topics]
-            for t in topics:
-                r += n_d[t] * (strength[t] * inverse[t])
-                s += alpha[t] * (strength[t] * inverse[t])
+            n_d = counts[d]
+            coef = [(alpha[t] + n_d[t]) / (totals[t] + own_totals[t]) for t in topics]
+            rest = prior_sum(strength, coef)
             for i, (v, u) in enumerate(zip(text, uniforms(d, sweep, len(text)), strict=True)):
-                old, out_r, out_s, before = states[d][i], r, s, None
+                old, out_rest, before = states[d][i], rest, 0.0
                 if old >= 0:
-                    before = inverse[old], coef[old]
+                    before = coef[old]
                     own_totals[old] -= 1
                     n_d[old] -= 1
-                    inverse[old] = 1.0 / (totals[old] + own_totals[old])
-                    coef[old] = (alpha[old] + n_d[old]) * inverse[old]
+                    coef[old] = (alpha[old] + n_d[old]) / (totals[old] + own_totals[old])
                     if bug != "sums never updated":
-                        out_r += strength[old] * (n_d[old] * inverse[old] - (n_d[old] + 1) * before[0])
-                        out_s += strength[old] * (alpha[old] * (inverse[old] - before[0]))
+                        out_rest += strength[old] * (coef[old] - before)
                 at_held = row_sum(coef, held[v])
                 q = at_held + row_sum(coef, descending(own[v]))
                 if old >= 0 and bug != "token not taken out of q":
                     q -= coef[old]
                 weight = 2 * base[v] if bug == "prior's part twice" else base[v]
-                x, new, total = u * (q + weight * (out_r + out_s)), -1, 0.0
+                x, new, total = u * (q + weight * out_rest), -1, 0.0
                 entries = []
                 if x < at_held:
                     entries = [(t, coef[t] * n) for t, n in held[v]]
@@ -92,18 +100,16 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     if total > x:
                         break
                 if not entries:
-                    new = from_prior((x - q) / weight, out_r, n_d, alpha, [strength[t] * inverse[t] for t in topics])
+                    new = from_prior((x - q) / weight, strength, coef)
                 own_totals[new] += 1
                 n_d[new] += 1
                 if new == old:
-                    inverse[old], coef[old] = before
+                    coef[old] = before
                     continue
-                r, s, was = out_r, out_s, inverse[new]
-                inverse[new] = 1.0 / (totals[new] + own_totals[new])
-                coef[new] = (alpha[new] + n_d[new]) * inverse[new]
+                rest, before = out_rest, coef[new]
+                coef[new] = (alpha[new] + n_d[new]) / (totals[new] + own_totals[new])
                 if bug != "sums never updated":
-                    r += strength[new] * (n_d[new] * inverse[new] - (n_d[new] - 1) * was)
-                    s += strength[new] * (alpha[new] * (inverse[new] - was))
+                    rest += strength[new] * (coef[new] - before)
                 if old >= 0:
                     own[v][old] -= 1
                 own[v][new] += 1
@@ -111,59 +117,57 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     return states, np.array(counts)
 
 
-def recounted(t, step, n_d, inverse, coef, totals, alpha, strength):
-    """A token of the document joins or leaves a topic: how r and s change."""
-    was = inverse[t]
-    n_d[t] += step
-    inverse[t] = 1.0 / (totals[t] + n_d[t])
-    coef[t] = (alpha[t] + n_d[t]) * inverse[t]
-    return strength[t] * (n_d[t] * inverse[t] - (n_d[t] - step) * was), strength[t] * (alpha[t] * (inverse[t] - was))
-
-
-def slow_alone(snapshot, rows, text, sweeps, kept, uniforms):
-    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a list of [topic, count, is the model's]."""
+def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
+    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a list of [topic, count, product]."""
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
-    table = [[[t, n, True] for t, n in held_descending(row)] for row in snapshot.rows(rows).tolist()]
+    table = [[[t, n, 0.0] for t, n in held_descending(row)] for row in snapshot.rows(rows).tolist()]
     totals, alpha, base = snapshot.normalisers.tolist(), snapshot.alpha.tolist(), snapshot.prior.base[rows].tolist()
-    n_d, where, result = [0] * len(alpha), [None] * len(text), np.zeros(len(alpha), np.int64)
+    n_d, where, result = [0] * len(alpha), [None] * sum(times), np.zeros(len(alpha), np.int64)
+
+    def coef(t, more=0):
+        return (alpha[t] + (n_d[t] + more)) / (totals[t] + (n_d[t] + more))
+
     for sweep in range(sweeps + 1):
-        inverse = [1.0 / (totals[t] + n_d[t]) for t in topics]
-        coef, r, s = [(alpha[t] + n_d[t]) * inverse[t] for t in topics], 0.0, 0.0
-        for t in topics:
-            r += n_d[t] * (strength[t] * inverse[t])
-            s += alpha[t] * (strength[t] * inverse[t])
-        for i, (v, u) in enumerate(zip(text, uniforms[sweep], strict=True)):
-            row, out_r, out_s, old = table[v], r, s, None
-            if sweep:
-                old = where[i][0]
-                before = inverse[old], coef[old]
-                where[i][1] -= 1
-                more_r, more_s = recounted(old, -1, n_d, inverse, coef, totals, alpha, strength)
-                out_r, out_s = r + more_r, s + more_s
-            q = row_sum(coef, [entry[:2] for entry in row])
-            x, total, entry = u * (q + base[v] * (out_r + out_s)), 0.0, None
-            for each in row if x < q else ():
-                if each[1] > 0:
-                    total, entry = total + coef[each[0]] * each[1], each
+        rest, i = prior_sum(strength, [coef(t) for t in topics]), 0
+        for v, row in enumerate(table):
+            q = row_sum([coef(t) for t in topics], [entry[:2] for entry in row])
+            for entry in row:
+                entry[2] = coef(entry[0]) * entry[1]
+            for _ in range(times[v]):
+                out_q, out_rest, stay, here = q, rest, 0.0, where[i]
+                if sweep and bug != "not taken out":
+                    stay = coef(here[0], -1) * (here[1] - 1)
+                    out_q, out_rest = q - here[2], rest + strength[here[0]] * (coef(here[0], -1) - coef(here[0]))
+                x = uniforms[sweep][i] * (stay + (out_q + base[v] * out_rest))
+                i += 1
+                if sweep and x < stay:
+                    continue
+                x, total, entry = x - stay, 0.0, None
+                if sweep:
+                    n_d[here[0]] -= 1
+                    here[1], here[2] = here[1] - 1, 0.0
+                for each in row if x < out_q else ():
+                    total += each[2]
                     if total > x:
+                        entry = each
                         break
-            if entry is None:
-                t = from_prior((x - q) / base[v], out_r, n_d, alpha, [strength[t] * inverse[t] for t in topics])
-                entry = next((each for each in row if each[0] == t), None)
                 if entry is None:
-                    entry = next((each for each in row if not each[2] and each[1] == 0), None)
+                    t = from_prior((x - out_q) / base[v], strength, [coef(t) for t in topics])
+                    entry = next((each for each in row if each[0] == t), None) or next((each for each in row if each[1] == 0), None)
                     if entry is None:
-                        entry = [t, 0, False]
+                        entry = [t, 0, 0.0]
                         row.append(entry)
                     entry[0] = t
-            entry[1] += 1
-            where[i] = entry
-            if entry[0] == old:
-                n_d[old] += 1
-                inverse[old], coef[old] = before
-            else:
-                more_r, more_s = recounted(entry[0], 1, n_d, inverse, coef, totals, alpha, strength)
-                r, s = out_r + more_r, out_s + more_s
+                before = coef(entry[0])
+                n_d[entry[0]] += 1
+                entry[1] += 1
+                where[i - 1] = entry
+                if sweep:
+                    here[2] = stay
+                    out_q += stay
+                product = coef(entry[0]) * entry[1]
+                q, entry[2] = out_q + (product - entry[2]), product
+                rest = out_rest + strength[entry[0]] * (coef(entry[0]) - before)
         if sweep > sweeps - kept:
             result += np.array(n_d)
     return result

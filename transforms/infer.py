@@ -26,7 +26,7 @@ from apache_beam.transforms.window import GlobalWindows
 from model.classifier_store import ClassifierStore
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
-from model.inference.base import CLASSIFIER, TRAINING, mixture_of
+from model.inference.base import CLASSIFIER, TRAINING, mixtures_of
 from model.labelling import PRIOR
 from model.records import TokenisedDocument
 from model.settings import LearnerSettings
@@ -107,10 +107,11 @@ class InferLabelled(beam.DoFn):
         data, version = element
         document = TokenisedDocument.from_bytes(data)
         if version == PRIOR:
-            yield mixture_of(document, PRIOR, "prior", np.full(self._topics, 1 / self._topics), 0).to_bytes()
+            even = np.full((1, self._topics), 1 / self._topics)
+            (mixture,) = mixtures_of([document], PRIOR, "prior", even, np.zeros(1, np.int64))
         else:
             (mixture,) = self._inference.infer(self._prepared(document.key, version), [document])
-            yield mixture.to_bytes()
+        yield mixture.to_bytes()
 
     def _prepared(self, key: str, version: str) -> object:
         if (key, version) not in self._models:

@@ -133,18 +133,23 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
     return distinct, local[tokens[known[tokens]]]
 
 
-def mixture_of(document: TokenisedDocument, model_version: str, method: str, proportions: FloatArray, words_known: int) -> TopicMixture:
-    """The record of a result."""
-    return TopicMixture(
-        key=document.key,
-        id=document.id,
-        timestamp=document.timestamp,
-        model_version=model_version,
-        method=method,
-        proportions=proportions,
-        words_known=words_known,
-        tokens=len(document.tokens),
-    )
+def mixtures_of(
+    documents: Sequence[TokenisedDocument], model_version: str, method: str, proportions: FloatArray, words_known: LongArray
+) -> list[TopicMixture]:
+    """The records of results: float64[D, T], and int64[D], the known tokens."""
+    return [
+        TopicMixture(
+            key=document.key,
+            id=document.id,
+            timestamp=document.timestamp,
+            model_version=model_version,
+            method=method,
+            proportions=row,
+            words_known=known,
+            tokens=len(document.tokens),
+        )
+        for document, row, known in zip(documents, proportions, words_known.tolist(), strict=True)
+    ]
 
 
 def from_counts(counts: FloatArray, alpha: FloatArray) -> FloatArray:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from model.inference.alpha import minka
-from model.inference.base import TRAINING, PublishedModel, from_counts, known_tokens, mixture_of, register
+from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
+from model.inference.features import word_counts
 from model.inference.settings import InferenceSettings
 from model.kernels import random
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -67,11 +68,10 @@ class Gibbs2:
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
         counts, alpha = self._sample(prepared, ordered, keys)
-        found: list[TopicMixture | None] = [None] * len(order)
-        for place, document, row in zip(order, ordered, counts, strict=True):
-            known = len(known_tokens(prepared.published.snapshot, document)[1])
-            found[place] = mixture_of(document, prepared.published.version, self.name, from_counts(row, alpha), known)
-        return [mixture for mixture in found if mixture is not None]
+        places = np.argsort(order)
+        found = np.array([from_counts(row, alpha) for row in counts]).reshape(len(order), len(alpha))[places]
+        known = word_counts(prepared.published.snapshot, documents).tokens
+        return mixtures_of(documents, prepared.published.version, self.name, found, known)
 
     def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
         rows, (new,) = corpora_of(prepared.published.snapshot, documents)

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from model.inference.base import PublishedModel, from_counts, known_tokens, mixture_of, register
+import numpy as np
+
+from model.inference.base import PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import descending, is_sparse
+from model.inference.features import tokens_of, word_counts
 from model.inference.settings import InferenceSettings
 from model.kernels import alone, gibbs3, random
-from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +49,24 @@ class Gibbs3:
         return PreparedGibbs3(settings, published, descending(snapshot) if sparse else (snapshot.topics, snapshot.counts), sparse)
 
     def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        return [self._infer(prepared, document) for document in documents]
+        snapshot = prepared.published.snapshot
+        counts = word_counts(snapshot, documents)
+        found = np.empty((len(documents), snapshot.topic_count))
+        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
+            found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words])
+        return mixtures_of(documents, prepared.published.version, self.name, found, counts.tokens)
 
-    def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument) -> TopicMixture:
+    def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument, rows: LongArray, times: LongArray) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         prior = snapshot.prior.strength, snapshot.prior.base[rows]
         held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
-        sample_document = alone.sample_document if prepared.sparse else gibbs3.sample_document
-        counts = sample_document(tokens, *held, settings.sweeps, settings.kept, key0, key1)
-        proportions = from_counts(counts / settings.kept, snapshot.alpha)
-        return mixture_of(document, prepared.published.version, self.name, proportions, len(tokens))
+        passes = settings.sweeps, settings.kept, key0, key1
+        if prepared.sparse:
+            counts = alone.sample_document(times, *held, *passes)
+        else:
+            counts = gibbs3.sample_document(tokens_of(times), *held, *passes)
+        return from_counts(counts / settings.kept, snapshot.alpha)
 
 
 @register("gibbs3-s")

@@ -17,8 +17,8 @@ import numpy as np
 from model.classifier import SingleArray
 from model.errors import OptionError
 from model.inference import variational
-from model.inference.base import CLASSIFIER, PublishedModel, from_counts, from_logs, known_tokens, mixture_of, register
-from model.inference.features import word_counts
+from model.inference.base import CLASSIFIER, PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.features import WordCounts, tokens_of, word_counts
 from model.inference.settings import InferenceSettings
 from model.kernels import random
 from model.kernels.hybrid import repeat_document
@@ -50,20 +50,16 @@ class MaxEnt:
         return Prepared(published, published.classifier.table(published.snapshot), published.classifier.temperature)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        found, known = proportions_of(prepared, documents)
-        return [
-            mixture_of(document, prepared.published.version, self.name, proportions, int(tokens))
-            for document, proportions, tokens in zip(documents, found, known, strict=True)
-        ]
+        counts = word_counts(prepared.published.snapshot, documents)
+        return mixtures_of(documents, prepared.published.version, self.name, proportions_of(prepared, counts), counts.tokens)
 
 
-def proportions_of(prepared: Prepared, documents: Sequence[TokenisedDocument]) -> tuple[FloatArray, LongArray]:
-    """float64[documents, T]: the classifier's proportions; int64[documents]: known tokens."""
+def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
+    """float64[documents, T]: the classifier's proportions."""
     snapshot = prepared.published.snapshot
-    matrix, known = word_counts(snapshot, documents, np.float32)
-    found = from_logs((matrix @ prepared.weights).astype(np.float64) / prepared.temperature)
-    found[known == 0] = from_counts(np.zeros(snapshot.topic_count), snapshot.alpha)
-    return found, known
+    found = from_logs((counts.matrix(len(snapshot.words), np.float32) @ prepared.weights).astype(np.float64) / prepared.temperature)
+    found[counts.tokens == 0] = from_counts(np.zeros(snapshot.topic_count), snapshot.alpha)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +83,22 @@ class Hybrid:
         return PreparedHybrid(settings, MaxEnt().prepare(settings, published), variational.Variational().prepare(settings, published))
 
     def infer(self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        first, _ = proportions_of(prepared.classifier, documents)
-        return [self._infer(prepared, document, theta) for document, theta in zip(documents, first, strict=True)]
+        snapshot = prepared.topics.published.snapshot
+        counts = word_counts(snapshot, documents)
+        first = proportions_of(prepared.classifier, counts)
+        found = np.empty_like(first)
+        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
+            found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words], first[d])
+        return mixtures_of(documents, prepared.topics.published.version, self.name, found, counts.tokens)
 
-    def _infer(self, prepared: PreparedHybrid, document: TokenisedDocument, theta: FloatArray) -> TopicMixture:
+    def _infer(
+        self, prepared: PreparedHybrid, document: TokenisedDocument, rows: LongArray, times: LongArray, theta: FloatArray
+    ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot
-        rows, tokens = known_tokens(snapshot, document)
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         counts = repeat_document(
-            tokens,
+            tokens_of(times),
             rows,
             snapshot.offsets,
             snapshot.topics,
@@ -110,5 +112,4 @@ class Hybrid:
             key0,
             key1,
         )
-        proportions = from_counts(counts / settings.kept_repeats, snapshot.alpha)
-        return mixture_of(document, topics.published.version, self.name, proportions, len(tokens))
+        return from_counts(counts / settings.kept_repeats, snapshot.alpha)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.base import PublishedModel, from_counts, from_logs, mixture_of, register
+from model.inference.base import PublishedModel, from_counts, from_logs, mixtures_of, register
 from model.inference.features import word_counts
 from model.inference.settings import InferenceSettings
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -46,11 +46,8 @@ class NaiveBayes:
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         published = prepared.published
-        matrix, known = word_counts(published.snapshot, documents)
-        scores = (matrix @ prepared.above).toarray() - known[:, None] * prepared.totals
-        found = from_logs(scores)
-        found[known == 0] = from_counts(np.zeros(len(prepared.totals)), published.snapshot.alpha)
-        return [
-            mixture_of(document, published.version, self.name, proportions, int(tokens))
-            for document, proportions, tokens in zip(documents, found, known, strict=True)
-        ]
+        counts = word_counts(published.snapshot, documents)
+        matrix = counts.matrix(len(published.snapshot.words), np.float64)
+        found = from_logs((matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals)
+        found[counts.tokens == 0] = from_counts(np.zeros(len(prepared.totals)), published.snapshot.alpha)
+        return mixtures_of(documents, published.version, self.name, found, counts.tokens)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from model.inference.base import PublishedModel, known_tokens, mixture_of, register
+from model.inference.base import PublishedModel, mixtures_of, register
+from model.inference.features import word_counts
 from model.inference.settings import InferenceSettings
-from model.kernels.variational import infer_document
+from model.kernels.variational import infer_documents
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
 
@@ -41,22 +40,20 @@ class Variational:
         return Prepared(settings, published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        return [self._infer(prepared, document) for document in documents]
-
-    def _infer(self, prepared: Prepared, document: TokenisedDocument) -> TopicMixture:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        rows, tokens = known_tokens(snapshot, document)
-        times = np.bincount(tokens, minlength=len(rows)).astype(np.float64)
-        gamma = infer_document(
-            rows,
-            times,
+        counts = word_counts(snapshot, documents)
+        gamma = infer_documents(
+            counts.offsets,
+            counts.rows,
+            counts.times,
             snapshot.offsets,
             snapshot.topics,
             prepared.sparse,
             prepared.smooth,
-            snapshot.prior.base[rows],
+            snapshot.prior.base[counts.rows],
             snapshot.alpha,
             settings.iterations,
             settings.tolerance,
         )
-        return mixture_of(document, prepared.published.version, self.name, gamma / np.sum(gamma), len(tokens))
+        proportions = gamma / gamma.sum(axis=1, keepdims=True)
+        return mixtures_of(documents, prepared.published.version, self.name, proportions, counts.tokens)

@@ -65,14 +65,21 @@ def _gathered(b: Any, coef: Any, topics: Any) -> Any:
     return found
 
 
-def _emit(b: Any, coef: Any, begin: Any, end: Any, block: Callable[[Any], tuple[Any, Any]]) -> Any:
-    """The sum over begin..end-1; ``block(j)`` gives eight topics and eight counts. It takes one block at least."""
+def _emit(b: Any, coef: Any, begin: Any, end: Any, block: Callable[[Any], tuple[Any, Any]], products: Any = None) -> Any:
+    """The sum over begin..end-1; ``block(j)`` gives eight topics and eight counts. It takes one block at least.
+
+    What is added is also written to ``products``, if there is one, entry i of the row in its place i.
+    """
     before, body, after = b.block, b.append_basic_block("entries"), b.append_basic_block("entries.end")
     b.branch(body)
     b.position_at_end(body)
     j, total = b.phi(_INT), b.phi(_DOUBLES)
     topics, counts = block(j)
-    total_then, then = b.fadd(total, b.fmul(_gathered(b, coef, topics), counts)), b.add(j, _INT(LANES))
+    product = b.fmul(_gathered(b, coef, topics), counts)
+    if products is not None:
+        place = b.gep(products, [b.sub(j, begin)], inbounds=True)
+        b.store(product, b.bitcast(place, _DOUBLES.as_pointer()), align=8)
+    total_then, then = b.fadd(total, product), b.add(j, _INT(LANES))
     for phi, start, value in ((j, begin, then), (total, ir.Constant(_DOUBLES, None), total_then)):
         phi.add_incoming(start, before)
         phi.add_incoming(value, body)
@@ -113,6 +120,17 @@ def pair_sum(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: 
         return _emit(b, weights, args[3], args[4], lambda j: (_vector(b, numbers, j), _vector(b, values, j)))
 
     return types.float64(coef, topics, counts, types.int64, types.int64), codegen
+
+
+@intrinsic
+def pair_products(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: Any, products: Any) -> Any:
+    """:func:`pair_sum`; products[i - begin] = coef[topics[i]] * counts[i], float64, up to the end of the last block."""
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        weights, numbers, values, into = (_data(context, b, sig, args, place) for place in (0, 1, 2, 5))
+        return _emit(b, weights, args[3], args[4], lambda j: (_vector(b, numbers, j), _vector(b, values, j)), into)
+
+    return types.float64(coef, topics, counts, types.int64, types.int64, products), codegen
 
 
 @intrinsic

@@ -4,14 +4,13 @@ A token of word w in document d is drawn with P(z = t) in proportion to (alpha_t
 split into
 
     q = sum over the topics of w of coef[t] n_wt,   coef[t] = (alpha_t + n_td) / (n_t + s_t)
-    r = B(w) sum over the topics of d of n_td s_t / (n_t + s_t)
-    s = B(w) sum over all topics of alpha_t s_t / (n_t + s_t)
+    B(w) rest,   rest = sum over all topics of coef[t] s_t, the paper's r and s in one
 
-coef and the two sums are kept up to date, so only q costs more than a few operations, and most draws fall into it. n_wt comes in two
+coef and rest are kept up to date, so only q costs more than a few operations, and most draws fall into it. n_wt comes in two
 parts, as in :mod:`model.kernels.gibbs2`: ``held`` counts, which may be fractional and never change, and ``own`` counts of the tokens that
 are sampled. A row of own counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk through q
 ends early, and the order is a function of the counts alone, so the bits do not depend on how a state was reached. For the same reason
-r and s, whose rounding adds up, are summed anew at the beginning of each document.
+rest, whose rounding adds up, is summed anew at the beginning of each document.
 
 A token is not taken out of its row to be drawn: its own part of q is subtracted, and the row changes only if its topic does.
 """
@@ -33,40 +32,42 @@ AHEAD = 2
 
 
 @inlined
-def _document_sum(start: Any, counts: Any, strength: Any, inverse: Any) -> Any:
-    """r without B(w), of sixteen topics, in four lanes."""
+def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
+    """rest of sixteen topics, in four lanes."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for t in range(start, start + 16, 4):
-        a += counts[t] * (strength[t] * inverse[t])
-        b += counts[t + 1] * (strength[t + 1] * inverse[t + 1])
-        c += counts[t + 2] * (strength[t + 2] * inverse[t + 2])
-        d += counts[t + 3] * (strength[t + 3] * inverse[t + 3])
+        a += strength[t] * coef[t]
+        b += strength[t + 1] * coef[t + 1]
+        c += strength[t + 2] * coef[t + 2]
+        d += strength[t + 3] * coef[t + 3]
     return (a + b) + (c + d)
 
 
 @inlined
-def from_prior(x: Any, r: Any, counts: Any, alpha: Any, strength: Any, inverse: Any) -> Any:
-    """The topic at ``x`` in [0, r + s), both without B(w)."""
+def prior_sum(strength: Any, coef: Any) -> Any:
+    """rest."""
+    total, start = 0.0, 0
+    while start + 16 <= coef.shape[0]:
+        total += _block_sum(start, strength, coef)
+        start += 16
+    for t in range(start, coef.shape[0]):
+        total += strength[t] * coef[t]
+    return total
+
+
+@inlined
+def from_prior(x: Any, strength: Any, coef: Any) -> Any:
+    """The topic at ``x`` in [0, rest); sixteen at a time are passed by."""
     found, start, total = 0, 0, 0.0
-    if x < r:
-        # A document has few of all topics: sixteen at a time are passed by.
-        while start + 16 <= alpha.shape[0]:
-            block = _document_sum(start, counts, strength, inverse)
-            if total + block > x:
-                break
-            total += block
-            start += 16
-        for t in range(start, alpha.shape[0]):
-            if counts[t] > 0:
-                found = t
-                total += counts[t] * (strength[t] * inverse[t])
-                if total > x:
-                    break
-        return found
-    total = r
-    for t in range(alpha.shape[0]):
+    while start + 16 <= coef.shape[0]:
+        block = _block_sum(start, strength, coef)
+        if total + block > x:
+            break
+        total += block
+        start += 16
+    for t in range(start, coef.shape[0]):
         found = t
-        total += alpha[t] * (strength[t] * inverse[t])
+        total += strength[t] * coef[t]
         if total > x:
             break
     return found
@@ -100,63 +101,47 @@ def _from_own(x: Any, held: Any, coef: Any, own: Any, begin: Any, end: Any, bits
     return found
 
 
+@inlined
+def _counted(t: Any, step: Any, counts: Any, own_totals: Any, coef: Any, alpha: Any, totals: Any) -> None:
+    """A token joins (1) or leaves (-1) topic t."""
+    counts[t] += step
+    own_totals[t] += step
+    coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+
+
 @page_kernel
 def document_pass(
-    tokens: Any,
-    states: Any,
-    counts: Any,
-    first: Any,
-    alpha: Any,
-    totals: Any,
-    own_totals: Any,
-    inverse: Any,
-    coef: Any,
-    strength: Any,
-    base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
-    begins: Any,
-    own: Any,
-    lengths: Any,
-    bits: Any,
-    uniforms: Any,
-) -> None:
+    tokens: Any, states: Any, counts: Any, first: Any, alpha: Any, totals: Any, own_totals: Any, coef: Any, strength: Any, base: Any,
+    held_offsets: Any, held_topics: Any, held_counts: Any, begins: Any, own: Any, lengths: Any, bits: Any, uniforms: Any,
+) -> None:  # fmt: skip
     """One pass over one document, in place.
 
     Args:
         tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
-        alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. inverse, coef: float64[T], scratch.
+        alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. coef: float64[T], scratch.
         strength: float64[T], s_t. base: float64[V], B(w).
         held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts, with zeros up to a whole block.
         begins: int64[V], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
         uniforms: float64[>= n].
     """
-    r, s = 0.0, 0.0
     for t in range(alpha.shape[0]):
-        inverse[t] = 1.0 / (totals[t] + own_totals[t])
-        coef[t] = (alpha[t] + counts[t]) * inverse[t]
-        r += counts[t] * (strength[t] * inverse[t])
-        s += alpha[t] * (strength[t] * inverse[t])
+        coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+    rest = prior_sum(strength, coef)
     for i in range(tokens.shape[0]):
-        v, old, out_r, out_s, was, kept = tokens[i], -1, r, s, 0.0, 0.0
+        v, old, out_rest, kept = tokens[i], -1, rest, 0.0
         begin, held_begin, held_end = begins[v], held_offsets[v], held_offsets[v + 1]
         if i + AHEAD < tokens.shape[0]:
             prefetch(own, begins[tokens[i + AHEAD]])
         if not first:
             old = states[i]
-            was, kept = inverse[old], coef[old]
-            own_totals[old] -= 1
-            counts[old] -= 1
-            inverse[old] = 1.0 / (totals[old] + own_totals[old])
-            coef[old] = (alpha[old] + counts[old]) * inverse[old]
-            out_r += strength[old] * (counts[old] * inverse[old] - (counts[old] + 1) * was)
-            out_s += strength[old] * (alpha[old] * (inverse[old] - was))
+            kept = coef[old]
+            _counted(old, -1, counts, own_totals, coef, alpha, totals)
+            out_rest += strength[old] * (coef[old] - kept)
         held = pair_sum(coef, held_topics, held_counts, held_begin, held_end) if held_begin < held_end else 0.0
         q = held + packed_sum(coef, own, begin, begin + lengths[v], bits)
         if not first:
             q -= coef[old]
-        x = uniforms[i] * (q + base[v] * (out_r + out_s))
+        x = uniforms[i] * (q + base[v] * out_rest)
         new = -1
         if x < held:
             new = _from_held(x, coef, held_topics, held_counts, held_begin, held_end)
@@ -164,17 +149,15 @@ def document_pass(
             new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
         if new < 0:
             # Also where rounding left a q without a topic.
-            new = from_prior((x - q) / base[v], out_r, counts, alpha, strength, inverse)
-        own_totals[new] += 1
-        counts[new] += 1
+            new = from_prior((x - q) / base[v], strength, coef)
         if new == old:
-            inverse[old], coef[old] = was, kept
+            counts[old] += 1
+            own_totals[old] += 1
+            coef[old] = kept
             continue
-        r, s, was = out_r, out_s, inverse[new]
-        inverse[new] = 1.0 / (totals[new] + own_totals[new])
-        coef[new] = (alpha[new] + counts[new]) * inverse[new]
-        r += strength[new] * (counts[new] * inverse[new] - (counts[new] - 1) * was)
-        s += strength[new] * (alpha[new] * (inverse[new] - was))
+        was = coef[new]
+        _counted(new, 1, counts, own_totals, coef, alpha, totals)
+        rest = out_rest + strength[new] * (coef[new] - was)
         if not first:
             less(own, begin, lengths, v, bits, old)
         more(own, begin, lengths, v, bits, new)
@@ -206,12 +189,12 @@ def pass_over(
     key1: Any,
 ) -> None:
     """One pass over documents together, in place: :func:`model.kernels.gibbs2.pass_over` with sparse rows, see :func:`document_pass`."""
-    uniforms, inverse, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0]), np.empty(alpha.shape[0])
+    uniforms, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0])
     for d in range(offsets.shape[0] - 1):
         begin, end = offsets[d], offsets[d + 1]
         fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
         document_pass(
-            tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, inverse, coef, strength, base,
+            tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, coef, strength, base,
             held_offsets, held_topics, held_counts, begins, own, lengths, bits, uniforms,
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from model.errors import OptionError
 from model.hashing import bucket
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import known_tokens
+from model.inference.features import word_counts
 from model.records import Document, TokenisedDocument
 
 METHODS = [inference_for(InferenceSettings(name)) for name in inference_names()]
@@ -250,6 +251,20 @@ def test_hashed_words_are_known_and_those_of_one_bucket_are_one_word():
     expected = [bucket("other", 3), 2, bucket("words", 3), 0, bucket("many", 3), bucket("other", 3), 1]
     assert rows[tokens].tolist() == expected
     assert rows.tolist() == list(dict.fromkeys(expected))
+
+
+@pytest.mark.parametrize("buckets", [0, 3])
+def test_the_words_of_many_documents_are_those_of_each(buckets):
+    snapshot = replace(snapshot_of(np.ones((3, 1)), words=("a", "b", "c")), buckets=buckets)
+    texts = [], ["x"], ["c", "x", "a", "c"], ["other", "b", "many", "b", "words"], [], ["a"]
+    documents = [document_of(words, str(d)) for d, words in enumerate(texts)]
+    counts = word_counts(snapshot, documents)
+    for document, here, known in zip(documents, counts.each(), counts.tokens.tolist(), strict=True):
+        rows, tokens = known_tokens(snapshot, document)
+        assert counts.rows[here].tolist() == rows.tolist()
+        assert counts.times[here].tolist() == np.bincount(tokens, minlength=len(rows)).tolist()
+        assert known == len(tokens)
+    assert counts.matrix(3, np.float32).toarray().sum(axis=1).tolist() == counts.tokens.tolist()
 
 
 def test_wrong_settings():

@@ -1,9 +1,7 @@
-import itertools
-
 import numpy as np
 import pytest
-from made import random_snapshot, snapshot_of
-from scipy.stats import chisquare
+from made import random_snapshot
+from tiny_document import ROWS, TINY, TOKENS, p_value
 
 from model.kernels.gibbs3 import pick, sample_document
 from model.kernels.random import INFERENCE, fill_uniforms, stream_key
@@ -70,28 +68,6 @@ def test_pick_takes_a_topic_with_a_weight_at_every_uniform():
     drawn = [pick(sums, u) for u in (0.0, 0.2499, 0.25, 0.5, 1 - 2.0**-53, 1.0)]
     assert drawn == [1, 1, 3, 3, 3, 3]
     assert pick(np.array([2.0]), 0.7) == 0
-
-
-# Four tokens, two of one word: enumeration of 16 assignments gives the law of the number of tokens in topic 0.
-TINY = snapshot_of([[3.0, 0.5], [0.0, 2.0], [1.0, 1.0]], alpha=[0.3, 0.7], beta=0.2)
-ROWS, TOKENS = np.array([0, 1, 2]), np.array([0, 0, 1, 2], np.int32)
-
-
-def law():
-    table, totals = TINY.rows(ROWS) + TINY.prior.shares(ROWS), TINY.normalisers
-    masses = np.zeros(len(TOKENS) + 1)
-    for states in itertools.product((0, 1), repeat=len(TOKENS)):
-        own, count, mass = np.zeros_like(table), np.zeros(2), 1.0
-        for v, z in zip(TOKENS, states, strict=True):
-            mass *= (TINY.alpha[z] + count[z]) * (table[v, z] + own[v, z]) / (totals[z] + count[z])
-            own[v, z] += 1
-            count[z] += 1
-        masses[int(count[0])] += mass
-    return masses / masses.sum()
-
-
-def p_value(draws):
-    return chisquare(np.bincount(draws, minlength=5), law() * len(draws)).pvalue
 
 
 def test_last_state_has_the_enumerated_law():

@@ -3,13 +3,7 @@ import pytest
 from made import random_snapshot
 from scipy.special import digamma
 
-from model.kernels.jit import kernel
-from model.kernels.variational import exp_digamma, infer_document
-
-
-@kernel
-def exp_digamma_of(x):
-    return exp_digamma(x)
+from model.kernels.variational import infer_document, infer_documents
 
 
 def slow_infer(phi, times, alpha, iterations):
@@ -28,15 +22,10 @@ def fast_infer(snapshot, rows, times, iterations, tolerance):
     return infer_document(rows, times, *topics, snapshot.alpha, iterations, tolerance)
 
 
-@pytest.mark.parametrize("x", [1e-3, 0.1, 0.5, 1.0, 2.5, 7.999, 8.0, 60.0, 1e5])
-def test_exp_digamma(x):
-    assert exp_digamma_of(x) == pytest.approx(np.exp(digamma(x)), rel=1e-12)
-
-
 @pytest.mark.parametrize("iterations", [1, 2, 30])
 def test_equals_its_slow_twin(iterations):
     snapshot = random_snapshot(3, words=20, topics=7, alpha=np.linspace(0.05, 1, 7))
-    rows, times = np.array([4, 0, 17, 9]), np.array([3.0, 1, 1, 9])
+    rows, times = np.array([4, 0, 17, 9]), np.array([3, 1, 1, 9])
     phi = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
     slow = slow_infer(phi, times, snapshot.alpha, iterations)
     assert fast_infer(snapshot, rows, times, iterations, 1e-300) == pytest.approx(slow, rel=1e-10)
@@ -44,8 +33,18 @@ def test_equals_its_slow_twin(iterations):
 
 def test_stops_when_nothing_changes_any_more():
     snapshot = random_snapshot(3, words=20, topics=7)
-    rows, times = np.array([4, 0, 17, 9]), np.array([3.0, 1, 1, 9])
+    rows, times = np.array([4, 0, 17, 9]), np.array([3, 1, 1, 9])
     end = fast_infer(snapshot, rows, times, 2000, 1e-12)
     near = fast_infer(snapshot, rows, times, 2000, 1e-4)
     assert near.tolist() != end.tolist()
     assert near == pytest.approx(end, abs=0.05)
+
+
+def test_documents_are_each_inferred_alone():
+    snapshot = random_snapshot(3, words=20, topics=7)
+    totals, rows, times = snapshot.normalisers, np.array([4, 0, 17, 9, 4]), np.array([3, 1, 1, 9, 2])
+    table = snapshot.offsets, snapshot.topics, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals
+    given = snapshot.prior.base[rows], snapshot.alpha, 20, 1e-6
+    found = infer_documents(np.array([0, 3, 3, 5]), rows, times, *table, *given)
+    parts = [fast_infer(snapshot, rows[here], times[here], 20, 1e-6) for here in (slice(0, 3), slice(3, 3), slice(3, 5))]
+    assert found.tolist() == [part.tolist() for part in parts]
