@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BUGS = ("prior's part twice", "token not taken out of q", "sums never updated")
+BUGS = ("prior's part twice", "token not taken out of q", "coefficients never updated")
 
 
 def descending(counts):
@@ -79,9 +79,9 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     before = coef[old]
                     own_totals[old] -= 1
                     n_d[old] -= 1
-                    coef[old] = (alpha[old] + n_d[old]) / (totals[old] + own_totals[old])
-                    if bug != "sums never updated":
-                        out_rest += strength[old] * (coef[old] - before)
+                    if bug != "coefficients never updated":
+                        coef[old] = (alpha[old] + n_d[old]) / (totals[old] + own_totals[old])
+                    out_rest += strength[old] * (coef[old] - before)
                 at_held = row_sum(coef, held[v])
                 q = at_held + row_sum(coef, descending(own[v]))
                 if old >= 0 and bug != "token not taken out of q":
@@ -107,9 +107,9 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     coef[old] = before
                     continue
                 rest, before = out_rest, coef[new]
-                coef[new] = (alpha[new] + n_d[new]) / (totals[new] + own_totals[new])
-                if bug != "sums never updated":
-                    rest += strength[new] * (coef[new] - before)
+                if bug != "coefficients never updated":
+                    coef[new] = (alpha[new] + n_d[new]) / (totals[new] + own_totals[new])
+                rest += strength[new] * (coef[new] - before)
                 if old >= 0:
                     own[v][old] -= 1
                 own[v][new] += 1
