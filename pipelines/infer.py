@@ -39,7 +39,7 @@ from pipelines.options import (
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import files, read_source
-from transforms.coverage import Coverage
+from transforms.coverage import Coverage, with_version
 from transforms.infer import InferTogether, TopicModelHandler
 from transforms.read import Documents
 from transforms.route import Route
@@ -113,7 +113,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
         learned = training.documents | "Route training" >> Route(list(models))
         dead += [training.dead_letters, learned.dead_letters]
-    mixtures, reports = [], []
+    mixtures, versioned = [], []
     for key, manifest in models.items():
         of_key = routed.by_key[key]
         if inference_for(settings).together:
@@ -122,11 +122,11 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         else:
             infer = RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
         mixtures.append(of_key | f"Infer {key!r}" >> infer)
-        known = Coverage(store, wanted.coverage_window, wanted.retrain_below, manifest.version, manifest.key)
-        reports.append(of_key | f"Coverage {key!r}" >> known)
-    together = mixtures | "All mixtures" >> beam.Flatten()
-    write_mixtures(together, options)
-    report_coverage(reports | "All reports" >> beam.Flatten(), options)
+        versioned.append(of_key | f"Version {key!r}" >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str]))
+    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
+    only = models[""].key if list(models) == [""] else None
+    known = Coverage(store, wanted.coverage_window, wanted.retrain_below, only)
+    report_coverage(versioned | "All versions" >> beam.Flatten() | "Coverage" >> known, options)
     write_dead_letters(dead, options)
 
 

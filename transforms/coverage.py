@@ -1,6 +1,8 @@
 """``Coverage``: how much of each window's words a model knows, and the signal that it should be trained again.
 
-    documents: bytes (TokenisedDocument), or (bytes, version) -> reports: bytes (JSON), one for each model version and window
+    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and window
+
+A pipeline has one of these, for all its models (:mod:`transforms.periods` says why).
 
 Windows are of event time; a document that comes after its window was reported counts in the one that is open. A report below
 ``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
@@ -39,6 +41,11 @@ LOGGER = "beam_topics.coverage"
 MOST = 256
 _MODELS = 4
 _SEPARATOR = b"\0"
+
+
+def with_version(document: bytes, version: str) -> tuple[bytes, str]:
+    """A document beside the version that it is labelled by."""
+    return document, version
 
 
 class _Count(beam.DoFn):
@@ -149,37 +156,23 @@ class Coverage(beam.PTransform):
 
     Args:
         store: root of the model store. window_micros: length of the windows, microseconds.
-        version: of the model, where the elements are documents alone; None where each comes with its own.
+        retrain_below: a share of the distinct words.
         key: of the model; None where each document's own key says which.
 
     Raises:
         OptionError: a share that is not between 0 and 1.
     """
 
-    def __init__(
-        self,
-        store: str,
-        window_micros: int,
-        retrain_below: float = RETRAIN_BELOW,
-        version: str | None = None,
-        key: str | None = None,
-    ) -> None:
+    def __init__(self, store: str, window_micros: int, retrain_below: float = RETRAIN_BELOW, key: str | None = None) -> None:
         super().__init__()
         if not 0 <= retrain_below <= 1:
             raise OptionError("--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7.")
         self._count, self._report = _Count(store, key, window_micros), _Report(window_micros, retrain_below)
-        self._version = version
 
-    def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        if self._version is not None:
-            documents = documents | "Version" >> beam.Map(_with, self._version).with_output_types(tuple[bytes, str])
+    def expand(self, versioned: beam.PCollection) -> beam.PCollection:
         return (
-            documents
+            versioned
             | "Global" >> beam.WindowInto(GlobalWindows())
             | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
             | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
         )
-
-
-def _with(document: bytes, version: str) -> tuple[bytes, str]:
-    return document, version

@@ -109,6 +109,8 @@ class GatherByPeriod(beam.PTransform):
             records
             | "Global" >> beam.WindowInto(GlobalWindows())
             | "Shard" >> beam.Map(_sharded).with_output_types(tuple[bytes, bytes])
+            # A pipeline has several of these, and the local runner would mix their timers up where it fused them.
+            | "Apart" >> beam.Reshuffle()
             | "Gather" >> beam.ParDo(self._fn).with_output_types(str)
         )
 

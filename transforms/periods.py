@@ -4,8 +4,9 @@ Records wait in state until the event time of their period has passed (:mod:`mod
 clock. So results come later, by up to a period. Windows with a GroupByKey would say the same in fewer words, and lose groups on
 some runners. A record that comes after its period was closed waits for the end of the first one that is open; none is dropped.
 
-A step declares the timer itself, because steps that follow each other must not have timers of one name: the local runner keeps the timers
-of a fused stage by their names alone, and gives one step's to the other.
+A step declares the timer itself, because the local runner keeps the timers of a fused stage by their names alone, and gives one step's to
+another: no two steps may have timers of one name, and of two that are the same step (outputs of two kinds, say) each needs a shuffle before
+it, which begins a stage.
 """
 
 from __future__ import annotations

@@ -63,6 +63,20 @@ def archived(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def expected(archived, tmp_path_factory) -> replays.Outcome:
+def undisturbed(archived, tmp_path_factory) -> Path:
+    """The folder in which the local runner learned and labelled it."""
+    folder = tmp_path_factory.mktemp("expected")
+    replays.run(archived, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def expected(undisturbed) -> replays.Outcome:
     """What learning and labelling it comes to where nothing fails."""
-    return replays.run(archived, tmp_path_factory.mktemp("expected"))
+    return replays.outcome(undisturbed)
+
+
+@pytest.fixture(scope="session")
+def learned(undisturbed) -> Path:
+    """The model store of that."""
+    return undisturbed / "models"

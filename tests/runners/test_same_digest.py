@@ -1,7 +1,12 @@
 """The same archive: the same manifests, learners' states and labels on every runner."""
 
+import json
+import sys
+
 import pytest
-from runners.replays import DOCUMENTS, KEYS, VERSIONS, run
+from runners.processes import Server
+from runners.replays import DAYS, DOCUMENTS, KEYS, VERSIONS, finish, run
+from runners.tools import ROOT
 
 
 def test_the_local_runner_learns_and_labels_all(expected):
@@ -23,3 +28,29 @@ def test_embedded_flink(job_server_jar, archived, expected, tmp_path):
 def test_a_flink_cluster(flink, archived, expected, tmp_path, parallelism):
     flags = ["--checkpointing_interval=1000", "--shutdown_sources_after_idle_ms=15000"]
     assert run(archived, tmp_path, *flink.flags(parallelism), *flags) == expected
+
+
+def reports(archived, models, folder, *flags):
+    """What ``pipelines.infer`` says of its models' coverage, by window and key."""
+    places = [
+        f"--model_store={models}",
+        f"--output={folder / 'mixtures'}",
+        f"--dead_letters={folder / 'dead'}",
+        f"--coverage={folder / 'coverage'}",
+    ]
+    source = ["--source=replay", f"--input={archived}/*.avro", "--key_field=key"]
+    command = [sys.executable, "-m", "pipelines.infer", *source, f"--model_store={models}", *outputs, *flags]
+    with Server("pipeline", command, folder, cwd=ROOT) as pipeline:
+        finish(pipeline, 300)
+    rows = [json.loads(line) for path in (folder / "coverage").glob("*.jsonl") for line in path.read_text(encoding="utf-8").splitlines()]
+    return sorted(rows, key=lambda row: (row["window_end"], row["key"]))
+
+
+def test_no_coverage_report_is_lost_on_prism(prism, archived, learned, tmp_path):
+    """Windows and a GroupByKey would lose some of these 240 there."""
+    places = [tmp_path / "local", tmp_path / "prism"]
+    for place in places:
+        place.mkdir()
+    local = reports(archived, learned, places[0])
+    assert [row["documents"] for row in local] == [DOCUMENTS // DAYS // len(KEYS)] * DAYS * len(KEYS)
+    assert reports(archived, learned, places[1], "--runner=PrismRunner", f"--prism_location={prism}") == local

@@ -29,15 +29,13 @@ def store(tmp_path):
     return store
 
 
-def reports(documents, known, versions=None, *flags):
+def reports(documents, known, versions, *flags):
     def build(pipeline):
-        items = [(item.timestamp, item.to_bytes() if versions is None else (item.to_bytes(), versions[item.key])) for item in documents]
+        items = [(item.timestamp, (item.to_bytes(), versions[item.key])) for item in documents]
         stamped = (
             pipeline
             | beam.Create(items)
-            | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(
-                bytes if versions is None else tuple[bytes, str]
-            )
+            | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(tuple[bytes, str])
         )
         return {"reports": stamped | Coverage(known[0], DAY, *known[1:])}
 
@@ -48,7 +46,7 @@ def reports(documents, known, versions=None, *flags):
 def test_one_report_for_each_window(store):
     version = store.latest("").version
     documents = [document(0, "a b a"), document(0, "a x"), document(1, "x y z a"), document(3, "", hour=5)]
-    rows, counters = reports(documents, (store.root, 0.7, version, ""))
+    rows, counters = reports(documents, (store.root,), {"": version})
     assert [(row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows] == [
         ("1970-01-02", 3, 2, 5),
         ("1970-01-03", 4, 1, 4),
@@ -70,9 +68,9 @@ def test_each_document_with_a_version_and_a_key_of_its_own(store):
 def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     documents = [document(day % 2, f"a x{day}") for day in range(20)]
     version = store.latest("").version
-    whole, _ = reports(documents, (store.root, 0.7, version, ""))
+    whole, _ = reports(documents, (store.root,), {"": version})
     monkeypatch.setattr(coverage, "MOST", 3)
-    repeated, counters = reports(documents, (store.root, 0.7, version, ""), None, "--direct_runner_bundle_repeat=2")
+    repeated, counters = reports(documents, (store.root,), {"": version}, "--direct_runner_bundle_repeat=2")
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
     assert [(row["documents"], row["words"]) for row in whole] == [(10, 11), (10, 11)]
@@ -96,7 +94,7 @@ def test_sums_are_by_version_and_lose_nothing():
 
 def test_the_signal_is_logged(store, caplog):
     with caplog.at_level(logging.INFO, LOGGER):
-        reports([document(0, "a b"), document(1, "x")], (store.root, 0.7, store.latest("").version, ""))
+        reports([document(0, "a b"), document(1, "x")], (store.root,), {"": store.latest("").version})
     found = {record.levelno: record.getMessage() for record in caplog.records if record.name == LOGGER}
     assert "knows 100.0% of the distinct words" in found[logging.INFO]
     assert found[logging.WARNING].endswith("below 70%: retrain")

@@ -47,6 +47,18 @@ def test_a_period_is_a_file_of_each_shard(tmp_path):
     assert counters["rows_written"] == 200
 
 
+def test_two_side_by_side_keep_their_timers_apart(tmp_path):
+    def build(pipeline):
+        made = pipeline | beam.Create(RECORDS, reshuffle=False) | beam.Map(timed).with_output_types(bytes)
+        gatherers = {name: GatherByPeriod(str(tmp_path / name), name, ".jsonl", json_lines, 10 * HOUR) for name in ("one", "other")}
+        return {name: made | name >> gather for name, gather in gatherers.items()}
+
+    _, counters = run(build)
+    assert counters == {"one_written": 200, "other_written": 200}
+    for name in ("one", "other"):
+        assert sorted(b"".join(contents(tmp_path / name).values()).split()) == RECORDS
+
+
 def test_a_repeated_bundle_writes_the_same_files(tmp_path):
     gathered(tmp_path, RECORDS)
     before = contents(tmp_path)
