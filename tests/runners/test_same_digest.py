@@ -32,12 +32,7 @@ def test_a_flink_cluster(flink, archived, expected, tmp_path, parallelism):
 
 def reports(archived, models, folder, *flags):
     """What ``pipelines.infer`` says of its models' coverage, by window and key."""
-    places = [
-        f"--model_store={models}",
-        f"--output={folder / 'mixtures'}",
-        f"--dead_letters={folder / 'dead'}",
-        f"--coverage={folder / 'coverage'}",
-    ]
+    outputs = [f"--{name}={folder / name}" for name in ("output", "dead_letters", "coverage")]
     source = ["--source=replay", f"--input={archived}/*.avro", "--key_field=key"]
     command = [sys.executable, "-m", "pipelines.infer", *source, f"--model_store={models}", *outputs, *flags]
     with Server("pipeline", command, folder, cwd=ROOT) as pipeline:
