@@ -20,7 +20,7 @@ from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_T
 from model.kernels.tables import row_of
 from model.learners.cloud import joint, new_cloud, spread
 from model.learners.concentration import learn_concentrations
-from model.learners.priors import topic_words
+from model.learners.priors import foretold
 from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room
 from model.learners.stepping import draw_documents, learn_document, visit
 from model.records import IntArray
@@ -91,12 +91,11 @@ def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
 
 def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
     """P(held-out documents | the chain's topics); words that no training document used have their prior's probability."""
-    prior, topics = state.prior, state.settings.topics
+    prior = state.prior
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
-    counts, believed = topic_words(state.cloud, prior, chain, distinct.astype(np.int64), state.settings, state.characters)
-    phi = (counts + np.multiply.outer(believed.base, believed.strength)) / (prior.a + state.cloud.totals[chain, :topics])
+    phi = foretold(state.cloud, prior, chain, distinct.astype(np.int64))
     result = Scaled(0.5, 1)
     for tokens in np.split(rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]):
-        for p in first_moment(tokens, phi, prior.alpha[:topics], prior.alpha_sum):
+        for p in first_moment(tokens, phi, prior.alpha[: phi.shape[1]], prior.alpha_sum):
             result = result * Scaled.of(float(p))
     return result

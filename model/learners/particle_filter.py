@@ -26,7 +26,7 @@ from model.learners.cloud import best_particle, joint, nbytes
 from model.learners.concentration import learn_concentrations
 from model.learners.contraction import make_way
 from model.learners.initialise import clusters, initialise
-from model.learners.priors import topic_words
+from model.learners.priors import published_prior, topic_words
 from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room, new_state
 from model.learners.stepping import learn_document, resamplings
 from model.records import IntArray, Minibatch
@@ -88,7 +88,7 @@ class ParticleFilter:
         settings = state.settings
         make_room(state, 0, 0, 0)
         words = np.arange(len(state.vocabulary))
-        counts, prior = topic_words(state.cloud, state.prior, best_particle(state.cloud), words, settings, state.characters)
+        counts, strength, base, left = topic_words(state.cloud, state.prior, best_particle(state.cloud), words)
         return Snapshot.from_dense(
             counts,
             key=state.key,
@@ -96,7 +96,7 @@ class ParticleFilter:
             event_time=0,
             fingerprint="",
             alpha=state.prior.alpha[: settings.topics].copy(),
-            prior=prior,
+            prior=published_prior(settings, state.characters, strength, base, left),
             words=tuple(state.vocabulary.words),
         )
 

@@ -72,22 +72,39 @@ def _physical(table: Table, particle: int, words: LongArray) -> LongArray:
     return places
 
 
-def topic_words(
-    cloud: Cloud, prior: Prior, particle: int, words: LongArray, settings: LearnerSettings, characters: CharacterModel | None
-) -> tuple[FloatArray, TopicWordPrior]:
-    """What a particle's topics say of some words, all of the vocabulary or a part: float64[n, T], n_wt - d t_wt, and the rest."""
-    topics, tp = settings.topics, len(prior.alpha)
+def topic_words(cloud: Cloud, prior: Prior, particle: int, words: LongArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """What a particle's topics say of some words, all of the vocabulary or a part.
+
+    Returns:
+        float64[n, T]: n_wz - d t_wz. float64[T]: s_z = a + d k_z. float64[n]: B(w). How much of B is left to G.
+    """
+    topics, tp = np.count_nonzero(prior.alpha), len(prior.alpha)
     rows = word_rows(cloud, particle, words)
     counts = rows[:, :topics].astype(np.float64)
     strength = cloud.concentration[particle, 0] + prior.discount * cloud.kinds[particle, :topics]
-    base, unseen = prior.base[words], 1.0
-    if prior.tables != seating.NONE:
-        counts -= prior.discount * rows[:, tp : tp + topics]
-        a_0 = cloud.concentration[particle, 1]
-        whole = cloud.tables[particle] + a_0
-        base, unseen = (rows[:, 2 * tp] + a_0 * base) / whole, a_0 / whole
+    if prior.tables == seating.NONE:
+        return counts, strength, prior.base[words], 1.0
+    counts -= prior.discount * rows[:, tp : tp + topics]
+    a_0 = cloud.concentration[particle, 1]
+    whole = cloud.tables[particle] + a_0
+    return counts, strength, (rows[:, 2 * tp] + a_0 * prior.base[words]) / whole, float(a_0 / whole)
+
+
+def foretold(cloud: Cloud, prior: Prior, particle: int, words: LongArray) -> FloatArray:
+    """float64[n, T]: P(w | z) of some words."""
+    counts, strength, base, _ = topic_words(cloud, prior, particle, words)
+    found: FloatArray = (counts + np.multiply.outer(base, strength)) / (
+        cloud.concentration[particle, 0] + cloud.totals[particle, : len(strength)]
+    )
+    return found
+
+
+def published_prior(
+    settings: LearnerSettings, characters: CharacterModel | None, strength: FloatArray, base: FloatArray, left: float
+) -> TopicWordPrior:
+    """What :func:`topic_words` says of the whole vocabulary, as a snapshot holds it."""
     if characters is None:
         # A given vocabulary, or the flat prior: W_max words, alike before they are seen.
-        left = settings.prior_words - len(words)
-        unseen = unseen / settings.prior_words if settings.vocabulary == "growing" and left > 0 else 0.0
-    return counts, TopicWordPrior(strength, base, unseen, characters)
+        others = settings.vocabulary == "growing" and settings.prior_words > len(base)
+        left = left / settings.prior_words if others else 0.0
+    return TopicWordPrior(strength, base, left, characters)

@@ -1,0 +1,32 @@
+"""What a particle says of words while it is one of several is what a snapshot of it says."""
+
+import numpy as np
+import pytest
+from corpora import minibatches_of, topical
+
+from model.learners import learner_for
+from model.learners.cloud import best_particle
+from model.learners.priors import foretold
+from model.settings import LearnerSettings
+
+PRIORS = [
+    {"prior": "flat"},
+    {"prior": "urn"},
+    {"prior": "hierarchical"},
+    {"prior": "hierarchical", "concentrations": "fixed", "discount": 0.0},
+    {"prior": "hierarchical", "tables": "minimal"},
+]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_foretold(prior):
+    settings = LearnerSettings(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **prior)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches_of(topical(40), 10):
+        learner.step(state, minibatch)
+    snapshot, some = learner.snapshot(state), np.array([0, 5, 3])
+    said = (snapshot.rows(some) + snapshot.prior.shares(some)) / snapshot.normalisers
+    assert np.allclose(foretold(state.cloud, state.prior, best_particle(state.cloud), some), said, rtol=1e-12)
+    learned = settings.prior == "hierarchical" and settings.tables == "sampled" and settings.concentrations == "learned"
+    assert (state.cloud.concentration[:, 0] == state.prior.a).all() != learned
