@@ -2,8 +2,6 @@
 
     (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and window
 
-A pipeline has one of these, for all its models (:mod:`transforms.periods` says why).
-
 Windows are of event time; a document that comes after its window was reported counts in the one that is open. A report below
 ``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
 ``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of the window (:mod:`transforms.periods`),
@@ -19,8 +17,6 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import TimerSpec, on_timer
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
@@ -87,37 +83,11 @@ class _Count(beam.DoFn):
 class _Report(KeepsPeriods):
     """A model's tallies to one report for each version and window."""
 
-    REPORT = TimerSpec("report", TimeDomain.WATERMARK)
-    _TIMER = beam.DoFn.TimerParam(REPORT)
-
     def __init__(self, window_micros: int, retrain_below: float) -> None:
         super().__init__(window_micros, MOST)
         self._below = retrain_below
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
-
-    def process(
-        self,
-        element: tuple[bytes, bytes],
-        time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = KeepsPeriods._HEAD,
-        bag: Any = KeepsPeriods._PENDING,
-        timer: Any = _TIMER,
-    ) -> Iterator[bytes]:
-        """A record came."""
-        yield from self.take(element, time.micros, head, bag, timer)
-
-    @on_timer(REPORT)
-    def period_ended(
-        self,
-        key: bytes = beam.DoFn.KeyParam,
-        time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = KeepsPeriods._HEAD,
-        bag: Any = KeepsPeriods._PENDING,
-        timer: Any = _TIMER,
-    ) -> Iterator[bytes]:
-        """Some are due."""
-        yield from self.close(key, time.micros, head, bag, timer)
 
     def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         for version, tally in sums(records):
@@ -174,5 +144,6 @@ class Coverage(beam.PTransform):
             versioned
             | "Global" >> beam.WindowInto(GlobalWindows())
             | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
             | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
         )

@@ -19,10 +19,7 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import TimerSpec, on_timer
 from apache_beam.transforms.window import GlobalWindows
-from apache_beam.utils.timestamp import Timestamp
 
 from model.errors import OptionError
 from model.pending import PendingHead
@@ -43,9 +40,6 @@ def shard_of(record: bytes) -> bytes:
 class GatherDoFn(KeepsPeriods):
     """See the module's docstring; keyed by :func:`shard_of`."""
 
-    FILE = TimerSpec("file", TimeDomain.WATERMARK)
-    _TIMER = beam.DoFn.TimerParam(FILE)
-
     def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int) -> None:
         super().__init__(period, MOST)
         self._write = partial(write_batch, prefix, name, ending, encode)
@@ -54,29 +48,6 @@ class GatherDoFn(KeepsPeriods):
     def setup(self) -> None:
         super().setup()
         self._written = Metrics.counter(NAMESPACE, self._name)
-
-    def process(
-        self,
-        element: tuple[bytes, bytes],
-        time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = KeepsPeriods._HEAD,
-        bag: Any = KeepsPeriods._PENDING,
-        timer: Any = _TIMER,
-    ) -> Iterator[str]:
-        """A record came."""
-        yield from self.take(element, time.micros, head, bag, timer)
-
-    @on_timer(FILE)
-    def period_ended(
-        self,
-        key: bytes = beam.DoFn.KeyParam,
-        time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = KeepsPeriods._HEAD,
-        bag: Any = KeepsPeriods._PENDING,
-        timer: Any = _TIMER,
-    ) -> Iterator[str]:
-        """Some are due."""
-        yield from self.close(key, time.micros, head, bag, timer)
 
     def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[str]:
         yield self._write(records)
@@ -109,7 +80,6 @@ class GatherByPeriod(beam.PTransform):
             records
             | "Global" >> beam.WindowInto(GlobalWindows())
             | "Shard" >> beam.Map(_sharded).with_output_types(tuple[bytes, bytes])
-            # A pipeline has several of these, and the local runner would mix their timers up where it fused them.
             | "Apart" >> beam.Reshuffle()
             | "Gather" >> beam.ParDo(self._fn).with_output_types(str)
         )

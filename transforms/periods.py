@@ -4,9 +4,8 @@ Records wait in state until the event time of their period has passed (:mod:`mod
 clock. So results come later, by up to a period. Windows with a GroupByKey would say the same in fewer words, and lose groups on
 some runners. A record that comes after its period was closed waits for the end of the first one that is open; none is dropped.
 
-A step declares the timer itself, because the local runner keeps the timers of a fused stage by their names alone, and gives one step's to
-another: no two steps may have timers of one name, and of two that are the same step (outputs of two kinds, say) each needs a shuffle before
-it, which begins a stage.
+Such a step needs a shuffle before it, which begins a stage: a pipeline may have several, and the local runner keeps the timers of a fused
+stage by their names alone, and gives one step's to another. (For the same reason no other step has a timer of this name.)
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.utils.timestamp import Timestamp
 
 from model import pending
 from model.pending import PendingHead
@@ -38,8 +39,10 @@ class KeepsPeriods(KeepsHead[PendingHead]):
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
+    PERIOD = TimerSpec("period", TimeDomain.WATERMARK)
     _HEAD = beam.DoFn.StateParam(HEAD)
     _PENDING = beam.DoFn.StateParam(PENDING)
+    _PERIOD = beam.DoFn.TimerParam(PERIOD)
 
     def __init__(self, period: int, most: int) -> None:
         self._period, self._most = period, most
@@ -55,11 +58,18 @@ class KeepsPeriods(KeepsHead[PendingHead]):
     def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
         return PendingHead.from_bytes(data) if data else PendingHead()
 
-    def take(self, element: tuple[bytes, bytes], time: int, head: Any, bag: Any, timer: Any) -> Iterator[Any]:
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = _HEAD,
+        bag: Any = _PENDING,
+        timer: Any = _PERIOD,
+    ) -> Iterator[Any]:
         """A record came."""
         key, record = element
         before = self.read_head(key, head)
-        after = pending.add(before, self.mirrors.of(key), bag, due_of(before, time, self._period), record)
+        after = pending.add(before, self.mirrors.of(key), bag, due_of(before, time.micros, self._period), record)
         if after.live >= self._most:
             outputs, after = self.full(key, after, bag)
             yield from outputs
@@ -67,13 +77,21 @@ class KeepsPeriods(KeepsHead[PendingHead]):
             timer.set(timer_time(after.due))
         self.write_head(key, after, head)
 
-    def close(self, key: bytes, time: int, head: Any, bag: Any, timer: Any) -> Iterator[Any]:
-        """What is due at a time, each period for itself."""
+    @on_timer(PERIOD)
+    def close(
+        self,
+        key: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = _HEAD,
+        bag: Any = _PENDING,
+        timer: Any = _PERIOD,
+    ) -> Iterator[Any]:
+        """What is due, each period for itself."""
         before = self.read_head(key, head)
         mirror = pending.matched(before, self.mirrors.of(key), bag)
-        waiting = [(due, mirror.at(due)) for due in mirror.due_by(time)]
-        if time < LAST_TIME:
-            after = pending.spend(before, mirror, bag, time)
+        waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
+        if time.micros < LAST_TIME:
+            after = pending.spend(before, mirror, bag, time.micros)
         else:
             # What still comes may be of any period.
             _, after = self.emptied(key, before, bag)

@@ -109,9 +109,9 @@ def test_whenever_timers_fire_and_workers_change_each_record_is_written_once(tmp
             fn, *_ = step(folder)
         if fire > timer.at:
             fn.start_bundle()
-            list(fn.period_ended(b"0", Timestamp(micros=fire), head, bag, timer))
+            list(fn.close(b"0", Timestamp(micros=fire), head, bag, timer))
     fn.start_bundle()
-    list(fn.period_ended(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
+    list(fn.close(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
     assert sorted(b"".join(contents(folder).values()).split()) == [b"%03d" % number for number in range(len(moves))]
     assert bag.elements == []
 
