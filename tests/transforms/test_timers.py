@@ -19,4 +19,4 @@ def timers():
 
 
 def test_timers_have_names_of_their_own():
-    assert sorted(name for _, name in timers()) == ["label", "period", "window"]
+    assert sorted(name for _, name in timers()) == ["ts-label", "ts-period", "ts-window"]
