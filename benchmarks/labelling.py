@@ -45,7 +45,8 @@ UNFITTED = ("maxent", "hybrid")
 def labelling() -> None:
     """Inference methods against MALLET's inferencer and gensim: documents a second, and KL to Gibbs2."""
     documents = papers()
-    new = documents[::10]
+    # As a worker gets them.
+    new = [TokenisedDocument.from_bytes(document.to_bytes()) for document in documents[::10]]
     training = [document for number, document in enumerate(documents) if number % 10]
     words = vocabulary(training)
     tokens, offsets = numbered(training, words)

@@ -137,9 +137,14 @@ class SparseSampler:
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        counts = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held, *self._own.rows
         documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
-        sparse.pass_over(*documents, *counts, first, corpus.number, sweep, *self._keys)
+        held = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held
+
+        def kernel(progress: LongArray, carried: FloatArray) -> None:
+            counts = *self._own.rows, *self._own.room
+            sparse.pass_over(*documents, *held, *counts, first, corpus.number, sweep, *self._keys, progress, carried)
+
+        self._own.run(len(corpus.in_documents), kernel)
 
     def forget_model(self) -> None:
         self._held = sparse.no_rows(len(self._base))

@@ -23,7 +23,7 @@ import numpy as np
 
 from model.kernels.gibbs2 import longest_of
 from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.packed import less, more
+from model.kernels.packed import less, more, stretched
 from model.kernels.random import INFERENCE, fill_uniforms
 from model.kernels.row_sums import packed_sum, pair_sum, prefetch
 
@@ -112,22 +112,23 @@ def _counted(t: Any, step: Any, counts: Any, own_totals: Any, coef: Any, alpha: 
 @page_kernel
 def document_pass(
     tokens: Any, states: Any, counts: Any, first: Any, alpha: Any, totals: Any, own_totals: Any, coef: Any, strength: Any, base: Any,
-    held_offsets: Any, held_topics: Any, held_counts: Any, begins: Any, own: Any, lengths: Any, bits: Any, uniforms: Any,
-) -> None:  # fmt: skip
-    """One pass over one document, in place.
+    held_offsets: Any, held_topics: Any, held_counts: Any, begins: Any, own: Any, lengths: Any, bits: Any, rooms: Any, used: Any,
+    uniforms: Any, start: Any, carried: Any,
+) -> Any:  # fmt: skip
+    """One pass over one document, in place, from token ``start`` on; the token that found no room for its topic, or else n.
 
     Args:
         tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether the tokens have no topics yet.
         alpha: float64[T]. totals: float64[T], n_t + s_t of what is held. own_totals: int64[T]. coef: float64[T], scratch.
         strength: float64[T], s_t. base: float64[V], B(w).
         held_offsets, held_topics, held_counts: the held rows, each in descending order of the counts, with zeros up to a whole block.
-        begins: int64[V], where rows begin. own: packed rows. lengths: int32[V], their entries. bits: of a topic.
-        uniforms: float64[>= n].
+        begins, own, lengths, bits, rooms, used: packed rows, see :mod:`model.kernels.packed`.
+        uniforms: float64[>= n]. carried: float64[1], where rest is kept while room is made.
     """
     for t in range(alpha.shape[0]):
         coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
-    rest = prior_sum(strength, coef)
-    for i in range(tokens.shape[0]):
+    rest = prior_sum(strength, coef) if start == 0 else carried[0]
+    for i in range(start, tokens.shape[0]):
         v, old, out_rest, kept = tokens[i], -1, rest, 0.0
         begin, held_begin, held_end = begins[v], held_offsets[v], held_offsets[v + 1]
         if i + AHEAD < tokens.shape[0]:
@@ -150,53 +151,48 @@ def document_pass(
         if new < 0:
             # Also where rounding left a q without a topic.
             new = from_prior((x - q) / base[v], strength, coef)
-        if new == old:
+        full = new != old and lengths[v] == rooms[v] and not stretched(begins, own, lengths, rooms, used, v)
+        if new == old or (full and not first):
             counts[old] += 1
             own_totals[old] += 1
             coef[old] = kept
+        if full:
+            carried[0] = rest
+            return i
+        if new == old:
             continue
         was = coef[new]
         _counted(new, 1, counts, own_totals, coef, alpha, totals)
         rest = out_rest + strength[new] * (coef[new] - was)
         if not first:
-            less(own, begin, lengths, v, bits, old)
-        more(own, begin, lengths, v, bits, new)
+            less(own, begins[v], lengths, v, bits, old)
+        more(own, begins[v], lengths, v, bits, new)
         states[i] = new
+    return tokens.shape[0]
 
 
 @kernel
 def pass_over(
-    tokens: Any,
-    offsets: Any,
-    states: Any,
-    in_documents: Any,
-    own_totals: Any,
-    totals: Any,
-    alpha: Any,
-    strength: Any,
-    base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
-    begins: Any,
-    own: Any,
-    lengths: Any,
-    bits: Any,
-    first: Any,
-    number: Any,
-    sweep: Any,
-    key0: Any,
-    key1: Any,
-) -> None:
-    """One pass over documents together, in place: :func:`model.kernels.gibbs2.pass_over` with sparse rows, see :func:`document_pass`."""
+    tokens: Any, offsets: Any, states: Any, in_documents: Any, own_totals: Any, totals: Any, alpha: Any, strength: Any, base: Any,
+    held_offsets: Any, held_topics: Any, held_counts: Any, begins: Any, own: Any, lengths: Any, bits: Any, rooms: Any, used: Any,
+    first: Any, number: Any, sweep: Any, key0: Any, key1: Any, progress: Any, carried: Any,
+) -> None:  # fmt: skip
+    """One pass over documents together, in place: :func:`model.kernels.gibbs2.pass_over` with sparse rows, see :func:`document_pass`.
+
+    progress: int64[2], the document and its token to begin with; where rows had no room, or behind the last document.
+    """
     uniforms, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0])
-    for d in range(offsets.shape[0] - 1):
+    while progress[0] < offsets.shape[0] - 1:
+        d = progress[0]
         begin, end = offsets[d], offsets[d + 1]
         fill_uniforms(uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE)
-        document_pass(
+        progress[1] = document_pass(
             tokens[begin:end], states[begin:end], in_documents[d], first, alpha, totals, own_totals, coef, strength, base,
-            held_offsets, held_topics, held_counts, begins, own, lengths, bits, uniforms,
+            held_offsets, held_topics, held_counts, begins, own, lengths, bits, rooms, used, uniforms, progress[1], carried,
         )  # fmt: skip
+        if progress[1] < end - begin:
+            break
+        progress[0], progress[1] = d + 1, 0
 
 
 def no_rows(words: int) -> tuple[Any, Any, Any]:

@@ -15,7 +15,7 @@ from model.kernels import random, sparse
 from model.kernels.packed_joint import packed_joint
 from model.learners.cloud import over_slices
 from model.packed_counts import PackedCounts
-from model.records import FloatArray, IntArray
+from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 
 
@@ -41,10 +41,14 @@ class SparseChain:
         """Each token's topic given those of all others; in the first sweep, of those before it."""
         alpha, a, base = self._prior
         strength = np.full(len(alpha), a)
-        sparse.pass_over(
-            self.tokens, self._offsets, self.states, self.in_documents, self.totals, strength, alpha, strength, base,
-            *sparse.no_rows(len(base)), *self.counts.rows, self.sweeps == 0, 0, self.sweeps, *self._keys,
-        )  # fmt: skip
+        documents = self.tokens, self._offsets, self.states, self.in_documents
+        prior = self.totals, strength, alpha, strength, base, *sparse.no_rows(len(base))
+
+        def kernel(progress: LongArray, carried: FloatArray) -> None:
+            counts = *self.counts.rows, *self.counts.room
+            sparse.pass_over(*documents, *prior, *counts, self.sweeps == 0, 0, self.sweeps, *self._keys, progress, carried)
+
+        self.counts.run(len(self.in_documents), kernel)
         self.sweeps += 1
 
     def joint(self) -> Scaled:

@@ -5,6 +5,7 @@ from made import random_snapshot, snapshot_of
 from sparse_twin import descending, slow_sparse
 
 from model.inference.corpus import SparseSampler, corpora_of, sampler_of
+from model.kernels import sparse
 from model.kernels.random import stream_key
 from model.packed_counts import PackedCounts
 
@@ -72,11 +73,41 @@ def test_counts_that_need_more_than_32_bits():
         assert PackedCounts(np.array([largest]), topics).entries.dtype == kind
 
 
-def test_a_row_has_room_for_all_its_topics_in_whole_blocks():
+def test_an_empty_row_is_a_block():
     counts = PackedCounts(np.array([3, 0, 9, 100]), topics=17)
-    assert counts.begins.tolist() == [0, 8, 16, 32]
-    assert len(counts.entries) == 56
+    assert counts.begins.tolist() == [0, 8, 16, 24]
+    assert counts.rooms.tolist() == [8] * 4
+    assert len(counts.entries) >= 32
     assert [part.tolist() for part in counts.triples()] == [[], [], []]
+
+
+@pytest.mark.parametrize("sweeps", [0, 3])
+def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
+    snapshot, documents = random_snapshot(1, words=8, topics=40), corpus_of([300, 40, 3, 200], words=8)
+    _, corpus, sampler = swept(snapshot, documents, sweeps)
+    packed, stopped = [], []
+    pack, kernel = PackedCounts._pack, sparse.pass_over
+
+    def stopping(*given):
+        kernel(*given)
+        stopped.append(int(given[-2][1]))
+
+    monkeypatch.setattr("model.packed_counts._FREE", 0.0)
+    monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))
+    monkeypatch.setattr(sparse, "pass_over", stopping)
+    _, tight, narrow = swept(snapshot, documents, sweeps)
+    assert len(packed) > 2 and max(stopped) > 0
+    assert tight.states.tolist() == corpus.states.tolist()
+    assert narrow.counts().tolist() == sampler.counts().tolist()
+
+
+def test_rows_take_little_more_room_than_they_need():
+    documents = corpus_of([200] * 50, words=300)
+    _, _, sampler = swept(random_snapshot(1, words=300, topics=100), documents, 3)
+    own = sampler._own
+    assert own.lengths.max() > 16
+    assert len(own.entries) <= 1.75 * sum(-(-max(length, 1) // 8) * 8 for length in own.lengths.tolist()) + 100
+    assert np.all(own.rooms >= own.lengths)
 
 
 def test_rows_of_64_bits_draw_the_same(monkeypatch):
