@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import records, stop_words
-from model.classifier import Classifier, Provenance
 from model.evaluation.agreement import agreement
-from model.fitting import FitSettings, fit
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import minka
+from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.fitting import FitSettings, fit
+from model.inference.pairing import pair_of
 from model.inference.settings import Sampler
 from model.kernels.random import stream_key
-from model.pairing import pair_of
 from model.records import Document, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot, TopicWordPrior
 from pipelines.terminal import thin

@@ -20,9 +20,9 @@ from benchmarks.corpora import numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from benchmarks.sparse import ALPHA, BETA, seconds_of
-from model.classifier import Classifier, Provenance
 from model.evaluation.agreement import agreement, divergence
 from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.classifier import Classifier, Provenance
 from model.kernels.random import stream_key
 from model.learners.sparse_chains import SparseChain
 from model.records import FloatArray, TokenisedDocument, TopicMixture

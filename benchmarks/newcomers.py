@@ -21,7 +21,7 @@ from model.learners import learner_for
 from model.records import Document, TokenisedDocument
 from model.settings import LearnerSettings, TokeniserSettings
 from model.snapshot import Snapshot
-from model.tokeniser import Tokeniser
+from model.words.tokeniser import Tokeniser
 
 WORDS = ("blockchain", "lstm", "word2vec", "gan", "bert")
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from benchmarks.corpora import records
 from benchmarks.speed import learn, seconds
-from model.parsing import ParseSettings, parse_line
+from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document, Minibatch
 from model.sequencing import chain_start, sequence_documents
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from model.tokeniser import Tokeniser
+from model.words.tokeniser import Tokeniser
 from pipelines import train
 
 SEQUENCE = SequenceSettings(window=30 * 86_400_000_000)

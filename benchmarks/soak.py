@@ -25,8 +25,8 @@ import psutil
 
 from benchmarks.corpora import records
 from model import sequencing
-from model.learning import Session
-from model.publication import Publisher
+from model.learning.log import Session
+from model.publishing.publication import Publisher
 from model.records import Document
 from model.times import parse_time
 from pipelines import train

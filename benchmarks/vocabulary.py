@@ -26,7 +26,7 @@ from model.learners import learner_for
 from model.records import Document, FloatArray, TokenisedDocument
 from model.settings import LearnerSettings, TokeniserSettings
 from model.snapshot import Snapshot
-from model.tokeniser import Tokeniser
+from model.words.tokeniser import Tokeniser
 
 TOPICS = 50
 METHODS = ("variational",)

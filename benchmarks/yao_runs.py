@@ -19,10 +19,10 @@ from scipy.special import gammaln
 from benchmarks.corpora import letters_of, records, stop_words
 from benchmarks.inference import BETA, classify, empty_model, infer, papers, split, train
 from benchmarks.ledger import Result
-from model.coverage import Tally
 from model.evaluation.agreement import agreement
 from model.inference import InferenceSettings, PublishedModel
 from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.coverage import Tally
 from model.kernels.random import stream_key
 from model.records import Document, TokenisedDocument, TopicMixture
 

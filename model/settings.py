@@ -121,8 +121,8 @@ class LearnerSettings(_Settings):
             ``given`` (``words``).
         max_words: W_max of the growing vocabulary; it is in the flat prior, so it never changes in mid-stream.
         word_memory: how many minibatches a word's use is remembered for, as a weight that falls by 1/word_memory at each.
-        word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.strings`); without any, those of
-            the stream's first documents.
+        word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.words.strings`); without any,
+            those of the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
         sweeps: of ``batch-gibbs``, at each publication. sampler: of the same: ``dense`` weighs every topic, ``sparse`` (SparseLDA) those of
             the word and the document; the law is the same, the draws are not. ``auto`` chooses by the number of topics.

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.hashing import bucket
 from model.kernels.words import rows_in, table_of
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
-from model.strings import CharacterModel
+from model.words.hashing import bucket
+from model.words.strings import CharacterModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Snapshot:
         alpha: float64[T]. prior: of the topics over words. totals: float64[T], n_z.
         words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz], ascending within a word. counts: float64[nnz].
         tokeniser: the settings that made the words.
-        buckets: other words have a row below this number, by a hash (:mod:`model.hashing`); 0: they have none.
+        buckets: other words have a row below this number, by a hash (:mod:`model.words.hashing`); 0: they have none.
     """
 
     key: str

@@ -10,9 +10,9 @@ from typing import get_args
 
 import numpy as np
 
-from model.classifier import Classifier, Provenance
 from model.evaluation import evaluate
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference.classifier import Classifier, Provenance
 from model.learners import learner_for
 from model.records import Document, Minibatch, TokenisedDocument
 from model.settings import LearnerSettings, Sampler

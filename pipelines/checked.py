@@ -17,10 +17,10 @@ from model.errors import OptionError
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings, inference_for
 from model.learners import learner_for
-from model.parsing import MEGABYTE, FieldNames, ParseSettings
-from model.reading import ReadSettings
+from model.reading.files import ReadSettings
+from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from model.tokeniser import Tokeniser, tokeniser_settings
+from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.learner_flags import LEARNER_FLAGS
 from pipelines.options import (
     EvaluationOptions,

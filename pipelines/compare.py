@@ -15,8 +15,8 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
-from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import inference_settings_of
 from pipelines.command import command

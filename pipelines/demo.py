@@ -16,7 +16,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from rich.console import Console
 
 from model.errors import BeamTopicsError
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 from pipelines import infer, train
 from pipelines.command import command
 from pipelines.demo_corpus import corpus_folder, records, write_json_lines

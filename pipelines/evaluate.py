@@ -16,9 +16,9 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation.classification import check_classifier
-from model.manifest import Manifest
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
-from model.store import ModelStore
 from pipelines import plots
 from pipelines.checked import evaluation_settings_of
 from pipelines.command import command

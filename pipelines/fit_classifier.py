@@ -13,11 +13,11 @@ import sys
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.classifier_store import ClassifierStore
 from model.errors import OptionError
-from model.fitting import FitSettings
+from model.inference.fitting import FitSettings
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
-from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import write_dead_letters

@@ -11,8 +11,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
 from model.errors import LostMinibatchesError
-from model.learn_options import LearnOptions
-from model.store import ModelStore
+from model.learning.options import LearnOptions
+from model.publishing.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import LearnerOptions, RecordOptions, StoreOptions, TrainingOptions

@@ -19,9 +19,9 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import TRAINING
-from model.manifest import Manifest
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
-from model.store import ModelStore
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import report_coverage, write_dead_letters

@@ -6,8 +6,8 @@ import argparse
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.coverage import RETRAIN_BELOW
-from model.fitting import FitSettings
+from model.inference.coverage import RETRAIN_BELOW
+from model.inference.fitting import FitSettings
 from pipelines import values
 
 

@@ -16,7 +16,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings
-from model.parsing import MEGABYTE, ParseSettings
+from model.reading.parsing import MEGABYTE, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines import values
 from pipelines.learner_flags import LEARNER_FLAGS

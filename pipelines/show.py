@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.publishing.store import ModelStore
 from model.records import FloatArray
-from model.store import ModelStore
 from pipelines.command import command
 from pipelines.options import ModelVersionOptions, ShowOptions, StoreOptions
 from pipelines.terminal import console, day, figure_table, sparkline, thin, topic_table

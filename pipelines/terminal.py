@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from model.publishing.watching import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
-from model.watching import topic_of
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

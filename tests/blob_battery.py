@@ -1,4 +1,7 @@
-"""What every kind of :class:`model.blobs.Blobs` promises. Test modules subclass :class:`Battery`; their ``root`` is an empty store."""
+"""What every kind of :class:`model.publishing.blobs.Blobs` promises. Test modules subclass :class:`Battery`.
+
+Their ``root`` is an empty store.
+"""
 
 import os
 import queue
@@ -8,9 +11,9 @@ from multiprocessing import get_context
 import pytest
 from made import manifest_of
 
-from model.blobs import blobs_at
 from model.errors import StoreConflictError
-from model.store import ModelStore
+from model.publishing.blobs import blobs_at
+from model.publishing.store import ModelStore
 
 DEADLINE = 120
 LARGE = os.urandom(1 << 20) * 9

@@ -9,9 +9,9 @@ import sys
 
 from made import manifest_of, random_snapshot
 
-from model import blobs, gcs, store
-from model.manifest import CheckpointEntry
-from model.store import ModelStore
+from model.publishing import blobs, gcs, store
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
 
 WATCHED = {module.__file__ for module in (blobs, gcs, store)}
 

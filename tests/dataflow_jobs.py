@@ -17,9 +17,9 @@ from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
-from model.learn_options import LearnOptions
+from model.learning.options import LearnOptions
+from model.publishing.store import ModelStore
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from model.store import ModelStore
 from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from model.manifest import Manifest
+from model.publishing.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 

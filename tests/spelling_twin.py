@@ -1,4 +1,4 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.spelling and its kernel."""
+"""P(spelling) from dictionaries of strings: the slow twin of model.words.spelling and its kernel."""
 
 import math
 from collections import Counter

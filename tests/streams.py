@@ -8,12 +8,12 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.learn_options import LearnOptions
-from model.learner_head import checkpoint_from_bytes
+from model.learning.head import checkpoint_from_bytes
+from model.learning.options import LearnOptions
+from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings
-from model.store import ModelStore
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import Sequence

@@ -19,13 +19,13 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from model import wire
-from model.classifier_store import ClassifierStore
 from model.errors import OptionError
 from model.evaluation.agreement import agreement
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER, TRAINING
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
-from model.store import ModelStore
 from transforms.fit import LOGGER
 from transforms.infer import marked, published_model, unmarked
 

@@ -5,7 +5,7 @@
 Windows are of event time; a document that comes after its window was reported counts in the one that is open. A report below
 ``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
 ``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of the window (:mod:`transforms.periods`),
-where they are added. :mod:`model.coverage` has the logic.
+where they are added. :mod:`model.inference.coverage` has the logic.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model import pending
-from model.coverage import RETRAIN_BELOW, CoverageReport, Tally
 from model.errors import OptionError
-from model.labelling import PRIOR
+from model.inference.coverage import RETRAIN_BELOW, CoverageReport, Tally
+from model.inference.labelling import PRIOR
 from model.pending import PendingHead
+from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
-from model.store import ModelStore
 from transforms.periods import KeepsPeriods
 from transforms.sequence import LAST_TIME, NAMESPACE
 

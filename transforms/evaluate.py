@@ -18,11 +18,11 @@ from model import wire
 from model.evaluation import EvaluationSettings, evaluate
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
-from model.manifest import Manifest
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
+from model.publishing.watching import ranks_of
 from model.records import TokenisedDocument
-from model.store import ModelStore
 from model.times import to_iso
-from model.watching import ranks_of
 
 _LEARNED = ("documents", "tokens", "words")
 _AS_THEY_ARE = ("sequence", "event_time", "ess", "in_sample_nmi", "prequential_perplexity")

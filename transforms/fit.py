@@ -6,7 +6,7 @@ Training pairs are made by Gibbs3 (or another method that takes documents alone)
 classifier to them.
 With ``most``, only a uniform sample of so many documents, a reservoir, takes part: it depends on the documents and the seed, not on
 their order.
-For a bounded source. Progress goes to the logger ``beam_topics.fitting``; :mod:`model.fitting` has the logic.
+For a bounded source. Progress goes to the logger ``beam_topics.fitting``; :mod:`model.inference.fitting` has the logic.
 
     documents | FitClassifier("models", key="", version="latest")
 """
@@ -20,13 +20,13 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model.classifier_store import ClassifierStore
 from model.errors import OptionError
-from model.fitting import FitSettings, Pair, Step
 from model.inference import InferenceSettings, inference_for
-from model.pairing import fit_classifier, pair_of, ranked, unranked
+from model.inference.fitting import FitSettings, Pair, Step
+from model.inference.pairing import fit_classifier, pair_of, ranked, unranked
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
-from model.store import ModelStore
 from transforms.infer import published_model
 from transforms.sequence import NAMESPACE
 

@@ -23,14 +23,14 @@ import numpy as np
 from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.transforms.window import GlobalWindows
 
-from model.classifier_store import ClassifierStore
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING, mixtures_of
-from model.labelling import PRIOR
+from model.inference.labelling import PRIOR
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from model.settings import LearnerSettings
-from model.store import ModelStore
 from transforms.sequence import NAMESPACE
 
 _BATCH = 64

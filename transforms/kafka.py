@@ -31,11 +31,11 @@ import apache_beam as beam
 
 from model import wire
 from model.errors import SourceError
-from model.parsing import ParseSettings, parse_line
+from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
-from model.tokeniser import check_tokeniser
+from model.words.tokeniser import check_tokeniser
 from transforms.kafka_client import KafkaSettings, client_library, consumer_of
 from transforms.ordered import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
 from transforms.peers import PEERS

@@ -5,7 +5,7 @@
 
 The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly once, and a document's window is the
 one that it was learned in. The step is keyed by (key, hash of the id mod shards); references go to all shards of their key. One event-time
-timer per shard waits for the windows' ends; :mod:`model.labelling` has the logic.
+timer per shard waits for the windows' ends; :mod:`model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
 from apache_beam.utils.timestamp import Timestamp
 
-from model.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
-from model.manifest import Manifest
+from model.inference.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
+from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
 from transforms.heads import KeepsHead, timer_time
 from transforms.sequence import DEAD_LETTERS, LAST_TIME, NAMESPACE
@@ -142,7 +142,7 @@ class Label(beam.PTransform):
     """Choose versions; applied to (minibatches, references), gives a :class:`Labelled`.
 
     Args:
-        before_first_model: what becomes of a document without an earlier version, see :mod:`model.labelling`.
+        before_first_model: what becomes of a document without an earlier version, see :mod:`model.inference.labelling`.
         label_with: ``window``, or ``latest``: at once, and not reproducible.
         shards: how many labellers a key has.
     """

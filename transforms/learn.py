@@ -3,7 +3,7 @@
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
 The step has no timers and no opinion about order: :class:`transforms.sequence.Sequence` decided that, and a minibatch that comes before
-its turn waits in a bag. :mod:`model.learning` has the protocol; this module joins it to Beam's state, counters and the progress log.
+its turn waits in a bag. :mod:`model.learning.log` has the protocol; this module joins it to Beam's state, counters and the progress log.
 
 Progress: logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens, whose attributes are key, island,
 sequence, event_time (microseconds), documents, tokens (of this process so far), words, ess and log_evidence (per token).
@@ -24,11 +24,11 @@ from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateS
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.candidates import Candidate
-from model.learn_options import LearnOptions
-from model.learner_head import LearnerHead
 from model.learners.base import StepInfo
-from model.learning import Outcome, Session
+from model.learning.head import LearnerHead
+from model.learning.log import Outcome, Session
+from model.learning.options import LearnOptions
+from model.publishing.candidates import Candidate
 from model.records import NumberedMinibatch
 from transforms.sequence import END_OF_STREAM, NAMESPACE
 

@@ -2,7 +2,7 @@
 
     candidates: (key, bytes (Candidate)) -> references: (key, bytes (Manifest, JSON))
 
-One stateful step for each model key, without timers; :mod:`model.publication` has the logic. Its key is the model key, not (key,
+One stateful step for each model key, without timers; :mod:`model.publishing.publication` has the logic. Its key is the model key, not (key,
 sequence): the topics of a version are matched with those of the version before it, so versions must be made in their order. Candidates
 name the one before, and those that come too early wait.
 """
@@ -19,10 +19,10 @@ from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateS
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.candidates import Candidate
-from model.learn_options import LearnOptions
-from model.publication import Publisher, PublishHead
-from model.store import ModelStore
+from model.learning.options import LearnOptions
+from model.publishing.candidates import Candidate
+from model.publishing.publication import Publisher, PublishHead
+from model.publishing.store import ModelStore
 from transforms.sequence import NAMESPACE
 
 

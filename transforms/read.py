@@ -4,7 +4,7 @@
 
 Files are JSON lines (also gzipped) or Avro, on any file system that Beam knows. Each is read whole by one worker, many side by side;
 with ``time_from="order"`` one worker reads them all, in the order of their names. Beam's own readers are not used: they
-fail the job on the first damaged byte, or stop without a word where a gzip is cut off. :mod:`model.reading` has the logic.
+fail the job on the first damaged byte, or stop without a word where a gzip is cut off. :mod:`model.reading.files` has the logic.
 
     (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings())
 
@@ -27,11 +27,11 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model.errors import OptionError
-from model.parsing import REASONS, ParseSettings, parse_line
-from model.reading import ReadSettings, format_of, read_file
+from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import DeadLetter, Document
 from model.settings import TokeniserSettings
-from model.tokeniser import Tokeniser, check_tokeniser
+from model.words.tokeniser import Tokeniser, check_tokeniser
 
 NAMESPACE = "beam_topics"
 DOCUMENTS = "documents"

@@ -22,14 +22,15 @@ from typing import Any, cast
 
 import apache_beam as beam
 
-from model import replaying, wire
+from model import wire
 from model.errors import OptionError
-from model.reading import ReadSettings
+from model.reading import replaying
+from model.reading.files import ReadSettings
+from model.reading.replaying import in_order, read_archive
 from model.records import Document
-from model.replaying import in_order, read_archive
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
-from model.tokeniser import check_tokeniser
+from model.words.tokeniser import check_tokeniser
 from transforms.ordered import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
 from transforms.ranges import LogRange, Position, after
 from transforms.read import Documents, check_patterns, documents_of, open_stored

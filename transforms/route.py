@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 
-from model.labelling import NO_MODEL
+from model.inference.labelling import NO_MODEL
 from model.records import DeadLetter, TokenisedDocument
 from model.times import to_iso
 

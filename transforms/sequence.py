@@ -24,10 +24,10 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing, wire
+from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
-from model.store import ModelStore
 from transforms.heads import KeepsHead, timer_time
 
 DEAD_LETTERS = "dead_letters"

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.coverage import RETRAIN_BELOW
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
+from model.inference.coverage import RETRAIN_BELOW
 from model.kernels import held_out, random
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot

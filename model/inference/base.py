@@ -27,8 +27,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from model.classifier import Classifier
 from model.errors import OptionError
+from model.inference.classifier import Classifier
 from model.inference.settings import InferenceSettings
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.classifier import SingleArray
 from model.errors import OptionError
 from model.inference import variational
 from model.inference.base import CLASSIFIER, PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, tokens_of, word_counts
 from model.inference.settings import InferenceSettings
 from model.kernels import random

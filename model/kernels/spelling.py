@@ -1,4 +1,4 @@
-"""How probable the spelling of a word is, character by character, from a trie of runs of characters (:mod:`model.spelling`).
+"""How probable the spelling of a word is, character by character, from a trie of runs of characters (:mod:`model.words.spelling`).
 
 A node of the trie is a run; node 0 is the empty one. An edge leads from a run to the run that is one character longer. P(c | h) is that of
 the longest end of the run hc that was seen, times what each longer context leaves to shorter ones. So a word is read with the nodes of

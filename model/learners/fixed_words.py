@@ -18,10 +18,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.errors import OptionError
-from model.hashing import bucket
 from model.records import IntArray
 from model.settings import LearnerSettings
-from model.vocabulary import Vocabulary
+from model.words.hashing import bucket
+from model.words.vocabulary import Vocabulary
 
 _UNUSED = "#"
 

@@ -1,7 +1,7 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
-A topic is a stick that is broken without end; each piece belongs to a word that G0 (:mod:`model.strings`) invented; what words look like
-it learns from ``word_list``, or from the first minibatch. Of these words the topic keeps a truncation-ordered set
+A topic is a stick that is broken without end; each piece belongs to a word that G0 (:mod:`model.words.strings`) invented; what words look
+like it learns from ``word_list``, or from the first minibatch. Of these words the topic keeps a truncation-ordered set
 (:mod:`model.kernels.sticks`), and what is left of the stick is for all other words:
 
 * a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words in a topic's set, and for those
@@ -45,8 +45,8 @@ from model.learners.variational import (
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
-from model.strings import CharacterModel
-from model.vocabulary import Vocabulary
+from model.words.strings import CharacterModel
+from model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTi1"
 

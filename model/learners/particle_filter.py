@@ -33,7 +33,7 @@ from model.records import IntArray, Minibatch
 from model.scaled import Scaled
 from model.settings import LearnerSettings
 from model.snapshot import Snapshot
-from model.vocabulary import UNKNOWN
+from model.words.vocabulary import UNKNOWN
 
 
 @register("particle-filter")

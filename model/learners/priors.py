@@ -13,7 +13,7 @@ from model.kernels.sharing import BLOCK, Table, with_rows
 from model.records import FloatArray, LongArray
 from model.settings import LearnerSettings
 from model.snapshot import TopicWordPrior
-from model.strings import CharacterModel
+from model.words.strings import CharacterModel
 
 
 def new_prior(settings: LearnerSettings) -> Prior:

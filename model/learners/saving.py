@@ -25,7 +25,7 @@ from model.learners.packing import pack_numbers, pack_table, unpack_numbers, unp
 from model.learners.priors import row_length
 from model.learners.state import ParticleState
 from model.scaled import Scaled
-from model.strings import CharacterModel
+from model.words.strings import CharacterModel
 
 MAGIC = b"BTp2"
 

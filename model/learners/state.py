@@ -20,8 +20,8 @@ from model.learners.sparse_chains import SparseChain
 from model.records import IntArray
 from model.scaled import Scaled
 from model.settings import LearnerSettings
-from model.strings import CharacterModel
-from model.vocabulary import Vocabulary
+from model.words.strings import CharacterModel
+from model.words.vocabulary import Vocabulary
 
 
 @dataclass

@@ -6,8 +6,8 @@ import pytest
 from crashes import check_consistent, died_at, publish_one
 from fake_gcs import FakeGcs
 
-from model import gcs
-from model.store import ModelStore
+from model.publishing import gcs
+from model.publishing.store import ModelStore
 
 
 class Folder:

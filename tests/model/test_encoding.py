@@ -13,8 +13,8 @@ from model.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from model.parsing import FieldNames, ParseSettings
-from model.reading import ReadSettings, read_file
+from model.reading.files import ReadSettings, read_file
+from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document, TopicMixture
 from model.times import MAX_TIME, MIN_TIME
 

@@ -6,8 +6,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.inference import InferenceSettings
-from model.parsing import FieldNames, ParseSettings
-from model.reading import ReadSettings
+from model.reading.files import ReadSettings
+from model.reading.parsing import FieldNames, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines import archive
 from pipelines.checked import (

@@ -10,7 +10,7 @@ import re
 import fake_learner
 import pytest
 
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 from pipelines import stream, train
 
 COUNT = 60

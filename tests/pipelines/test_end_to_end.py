@@ -7,7 +7,7 @@ from pathlib import Path
 import fake_learner
 import pytest
 
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent.parent
 WORDS = "ship sailed harbour sailor ocean wind judge court verdict lawyer witness trial".split()  # noqa: SIM905

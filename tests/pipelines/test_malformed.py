@@ -5,8 +5,8 @@ from collections import Counter
 
 from malformed import write_mixed
 
-from model.parsing import REASONS
-from model.reading import ReadSettings, read_file
+from model.reading.files import ReadSettings, read_file
+from model.reading.parsing import REASONS
 from pipelines import archive
 
 MALFORMED = 10_000

@@ -8,7 +8,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.portability.api import beam_runner_api_pb2
 
 from model.errors import OptionError
-from model.parsing import ParseSettings
+from model.reading.parsing import ParseSettings
 from model.settings import TokeniserSettings
 from pipelines import archive, infer, stream, train
 from pipelines.command import UsageError, parse

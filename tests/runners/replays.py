@@ -17,7 +17,7 @@ from runners.processes import Server
 from runners.tools import ROOT
 from streams import final_states
 
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 from pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12

@@ -11,9 +11,9 @@ from blob_battery import Battery
 from runners.cloud_storage import binary, environment, serving
 from runners.conftest import or_skip
 
-from model import gcs
-from model.blobs import blobs_at
-from model.store import ModelStore
+from model.publishing import gcs
+from model.publishing.blobs import blobs_at
+from model.publishing.store import ModelStore
 from pipelines import archive, evaluate, infer, show, stream, train
 
 BUCKET = "gs://bucket"
@@ -43,7 +43,7 @@ def rounds():
 
 
 class TestBlobs(Battery):
-    """The same as in tests/model/test_gcs.py."""
+    """The same as in tests/model/publishing/test_gcs.py."""
 
 
 @pytest.mark.parametrize(("method", "rest"), [("GET", ""), ("GET", "&alt=media"), ("DELETE", ""), ("PATCH", "")])

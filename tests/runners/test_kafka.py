@@ -15,12 +15,12 @@ from runners.conftest import or_skip
 from runners.processes import Server, run_until
 from runners.tools import ROOT
 
-from model.parsing import ParseSettings, parse_line
+from model.publishing.store import ModelStore
+from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings
-from model.store import ModelStore
-from model.tokeniser import Tokeniser, tokeniser_settings
+from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 pytest.importorskip("confluent_kafka")
 

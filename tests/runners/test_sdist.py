@@ -13,7 +13,7 @@ from fake_gcs import FakeGcs
 from runners.conftest import or_skip
 from runners.tools import ROOT, fetch
 
-from model import gcs
+from model.publishing import gcs
 
 PARTS = (
     "setup.py",

@@ -20,7 +20,7 @@ from model.learners.initialise import run_chains
 from model.learners.sparse_chains import SparseChain
 from model.learners.state import begin_minibatch, new_state
 from model.settings import LearnerSettings
-from model.strings import CharacterModel
+from model.words.strings import CharacterModel
 
 BASE = {
     "prior": "flat",

@@ -9,7 +9,7 @@ from streams import documents, learn_options, shuffled, train
 from model.errors import OptionError
 from model.evaluation.agreement import agreement
 from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.store import ModelStore
+from model.publishing.store import ModelStore
 from transforms.compare import Compare
 
 ITEMS = documents(30)

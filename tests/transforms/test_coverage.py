@@ -6,10 +6,10 @@ import pytest
 from collecting import run
 from made import manifest_of, snapshot_of
 
-from model.coverage import Tally
 from model.errors import OptionError
+from model.inference.coverage import Tally
+from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
-from model.store import ModelStore
 from transforms import coverage
 from transforms.coverage import LOGGER, Coverage, sums
 

@@ -8,9 +8,9 @@ from made import manifest_of, random_snapshot
 from model.evaluation import EvaluationSettings, evaluate
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
+from model.publishing.store import ModelStore
+from model.publishing.watching import ranks_of
 from model.records import Document, TokenisedDocument
-from model.store import ModelStore
-from model.watching import ranks_of
 from transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 
 SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)

@@ -4,12 +4,12 @@ from collecting import run
 from fake_learner import fake_settings
 from streams import document, documents, learn_options, shuffled, train
 
-from model.classifier_store import ClassifierStore
 from model.errors import OptionError
-from model.fitting import FitSettings
 from model.inference import InferenceSettings
-from model.pairing import ranked, unranked
-from model.store import ModelStore
+from model.inference.fitting import FitSettings
+from model.inference.pairing import ranked, unranked
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
 from transforms.fit import FitClassifier
 
 ITEMS = documents(60)

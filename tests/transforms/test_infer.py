@@ -8,8 +8,8 @@ from streams import Collect, collected, document, documents, learn_options, shuf
 
 from model.errors import DamagedDataError, OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.publishing.store import ModelStore
 from model.records import TopicMixture
-from model.store import ModelStore
 from transforms.infer import InferLabelled, InferTogether, TopicModelHandler
 
 SETTINGS = InferenceSettings(sweeps=3)

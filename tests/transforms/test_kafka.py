@@ -10,7 +10,7 @@ import pytest
 from collecting import run
 
 from model.errors import OptionError, SourceError
-from model.parsing import ParseSettings
+from model.reading.parsing import ParseSettings
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms import kafka, kafka_client, kafka_sink, ordered

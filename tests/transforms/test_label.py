@@ -8,9 +8,9 @@ from fake_learner import fake_settings
 from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, documents, learn_options, shuffled, timestamped
 
 from model.inference import InferenceSettings
+from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.sequencing import window_end
-from model.store import ModelStore
 from transforms.infer import InferLabelled
 from transforms.label import Label, shard_of
 from transforms.learn import Learn

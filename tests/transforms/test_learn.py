@@ -27,11 +27,11 @@ from streams import (
     train,
 )
 
-from model.learning import run_without_beam
-from model.live import LIVE_LEARNERS
-from model.manifest import Manifest
+from model.learning.live import LIVE_LEARNERS
+from model.learning.log import run_without_beam
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
-from model.store import ModelStore
 from transforms.learn import Learn, island_key, split_island_key
 from transforms.publish import Publish
 from transforms.sequence import Sequence

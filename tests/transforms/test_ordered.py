@@ -5,7 +5,7 @@ import itertools
 import driving
 import pytest
 
-from model.parsing import NUL, dead_letter
+from model.reading.parsing import NUL, dead_letter
 from model.records import Document
 from transforms import ordered
 from transforms.ordered import PARKED, Entry, Parked, Pause, ReadOrdered

@@ -8,8 +8,8 @@ import pytest
 from collecting import run
 
 from model.errors import OptionError
-from model.parsing import FieldNames, ParseSettings
-from model.reading import ReadSettings
+from model.reading.files import ReadSettings
+from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns

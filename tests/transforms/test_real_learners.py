@@ -5,10 +5,10 @@ from fake_learner import FAILURES
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 
 from model.learners.base import learner_names
-from model.learning import run_without_beam
-from model.live import LIVE_LEARNERS
+from model.learning.live import LIVE_LEARNERS
+from model.learning.log import run_without_beam
+from model.publishing.store import ModelStore
 from model.settings import LearnerSettings
-from model.store import ModelStore
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)

@@ -6,10 +6,10 @@ from collecting import run
 
 from model.encoding import documents_to_avro
 from model.errors import OptionError
-from model.parsing import FieldNames, ParseSettings
-from model.reading import ReadSettings
+from model.reading.files import ReadSettings
+from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.replaying import end_of
 from model.records import Document, TokenisedDocument
-from model.replaying import end_of
 from model.settings import TokeniserSettings
 from transforms import ordered, replay
 from transforms.archive import shard_start, write_shard

@@ -8,9 +8,9 @@ from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, document, documents, links_of, shuffled, timestamped
 
-from model.manifest import CheckpointEntry
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
-from model.store import ModelStore
 from transforms.heads import Mirrors, timer_time
 from transforms.sequence import END_OF_STREAM, Sequence, SequenceStart
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.classifier import Classifier
 from model.errors import OptionError
-from model.hashing import bucket
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import known_tokens
+from model.inference.classifier import Classifier
 from model.inference.features import word_counts
 from model.records import Document, TokenisedDocument
+from model.words.hashing import bucket
 
 METHODS = [inference_for(InferenceSettings(name)) for name in inference_names()]
 ALONE = [method.name for method in METHODS if not method.together]

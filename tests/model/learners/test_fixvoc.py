@@ -5,10 +5,10 @@ from scipy.special import digamma
 from twins import uniform
 from variational_twin import counts_of, elbo, sweep_documents, vb_step
 
-from model.hashing import bucket
 from model.kernels.random import FIRST_TOPICS, stream_key
 from model.learners import learner_for
 from model.settings import LearnerSettings
+from model.words.hashing import bucket
 
 COMMON = {"topics": 3, "alpha": 0.3, "beta": 0.05, "max_words": 60}
 BATCH = {**COMMON, "learner": "fixvoc-vb", "kappa": 0.0, "stream_documents": 12, "local_iterations": 200}

@@ -9,7 +9,7 @@ from variational_twin import InfvocTwin
 from model.evaluation.perplexity import Score, first_moment
 from model.learners import learner_for
 from model.settings import LearnerSettings
-from model.strings import CharacterModel
+from model.words.strings import CharacterModel
 
 SMALL = {"learner": "infvoc", "topics": 3, "local_burn_in": 1, "local_sweeps": 3, "concentration": 30.0, "alpha": 0.3, "tau0": 2.0}
 EVERYTHING = {**SMALL, "reorder_every": 2, "truncation": 12, "kappa": 0.6}

@@ -8,8 +8,8 @@ from corpora import document_of, minibatches_of
 
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.learners import learner_for
+from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
 from model.settings import LearnerSettings
-from model.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
 
 ODD = [
     "a" * 10_000,

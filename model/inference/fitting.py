@@ -1,0 +1,186 @@
+"""Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and a Gaussian prior.
+
+For document x_i with word counts n_iw and proportions theta_i, the weights lambda [W, T] maximise
+
+    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion to exp(sum_w lambda_wt n_w)
+
+by L-BFGS. sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum of the one before, the
+loss on
+held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to all
+pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
+
+>>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
+>>> fitted = fit(pairs, topics=2)
+>>> bool(fitted.weights[0, 0] > 0 > fitted.weights[0, 1])
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
+
+from model import wire
+from model.errors import OptionError
+from model.inference.classifier import SingleArray, log_likelihoods
+from model.records import FloatArray, LongArray
+
+VARIANCES = (1e-4, 1e-3, 1e-2, 1e-1)
+# Of 1 / tau.
+_SHARPEST, _FLATTEST = 10.0, 0.05
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How a classifier is fitted.
+
+    Attributes:
+        variances: the sigma squared that are tried, ascending. held_out: the share of pairs that chooses among them.
+        iterations: of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less than this, relatively.
+    """
+
+    variances: tuple[float, ...] = VARIANCES
+    held_out: float = 0.2
+    iterations: int = 100
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if not self.variances or not all(value > 0 for value in self.variances):
+            raise OptionError("--prior_variances", self.variances, "one or more numbers above 0", "Give for example 0.001,0.01,0.1.")
+        if not 0 < self.held_out < 1:
+            raise OptionError("--held_out_share", self.held_out, "a number between 0 and 1", "Give for example 0.2.")
+        if self.iterations < 1:
+            raise OptionError("--fit_iterations", self.iterations, "a whole number of 1 or more", "Correct the value.")
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A document and its proportions.
+
+    Attributes:
+        name: its key and id. rows: int64[V], the model's words in it. times: float64[V], n_w. proportions: float64[T].
+    """
+
+    name: str
+    rows: LongArray
+    times: FloatArray
+    proportions: FloatArray
+
+    MAGIC = b"BTq1"
+
+    def to_bytes(self) -> bytes:
+        parts = (self.rows, "<i8"), (self.times, "<f8"), (self.proportions, "<f8")
+        return wire.pack(self.MAGIC, {"name": self.name}, *(wire.array_to_bytes(values, kind) for values, kind in parts))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Pair:
+        header, parts = wire.unpack(cls.MAGIC, data)
+        return cls(header["name"], *(wire.array_from_bytes(part, kind) for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where a fit stands, for progress."""
+
+    stage: str
+    iteration: int
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in :class:`model.inference.classifier.Provenance`."""
+
+    rows: LongArray
+    weights: SingleArray
+    temperature: float
+    variance: float
+    held_out_loss: list[list[float]]
+    iterations: int
+
+
+@dataclass(eq=False)
+class Problem:
+    """``counts``: CSR [N, R]. ``proportions``: float64[N, T]. ``variance``: sigma squared."""
+
+    counts: Any
+    proportions: FloatArray
+    variance: float
+    transposed: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.transposed = self.counts.T.tocsr()
+
+    def objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
+        """The negative of what is maximised, and its gradient, both divided by N; ``flat``: float64[R * T]."""
+        number, topics = self.proportions.shape
+        weights = flat.reshape(-1, topics)
+        logs = log_likelihoods(self.counts @ weights)
+        value = float(np.sum(flat * flat)) / (2 * self.variance) - float(np.sum(self.proportions * logs))
+        gradient = self.transposed @ (np.exp(logs) - self.proportions) + weights / self.variance
+        return value / number, gradient.ravel() / number
+
+
+def fit(
+    pairs: Sequence[Pair], topics: int, settings: FitSettings | None = None, on_step: Callable[[Step], None] = lambda step: None
+) -> Fitted:
+    """Fit a classifier; ``on_step`` hears of each iteration.
+
+    Raises:
+        OptionError: fewer than two pairs.
+    """
+    settings = settings or FitSettings()
+    if len(pairs) < 2:
+        raise OptionError("--input", f"{len(pairs)} documents with known words", "at least 2 of them", "Give documents like the model's.")
+    pairs = sorted(pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes()))
+    rows = np.unique(np.concatenate([pair.rows for pair in pairs]))
+    counts, proportions = _matrix(pairs, rows), np.array([pair.proportions for pair in pairs])
+    apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
+    # Threads of the linear algebra would give other last bits on machines with other numbers of cores.
+    with threadpool_limits(1):
+        losses, weights = [], np.zeros(len(rows) * topics)
+        for variance in sorted(settings.variances):
+            weights, _ = _maximise(Problem(counts[apart:], proportions[apart:], variance), weights, settings, on_step)
+            losses.append((variance, *_temperature(counts[:apart] @ weights.reshape(-1, topics), proportions[:apart])))
+        variance, _, temperature = min(losses, key=lambda tried: tried[1])
+        weights, iterations = _maximise(Problem(counts, proportions, variance), weights, settings, on_step, "all pairs, ")
+    table = weights.reshape(-1, topics).astype(np.float32)
+    return Fitted(rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations)
+
+
+def _matrix(pairs: Sequence[Pair], rows: LongArray) -> Any:
+    offsets = np.cumsum([0, *(len(pair.rows) for pair in pairs)])
+    columns = np.searchsorted(rows, np.concatenate([pair.rows for pair in pairs]))
+    return csr_array((np.concatenate([pair.times for pair in pairs]), columns, offsets), shape=(len(pairs), len(rows)))
+
+
+def _maximise(
+    problem: Problem, start: FloatArray, settings: FitSettings, on_step: Callable[[Step], None], where: str = ""
+) -> tuple[FloatArray, int]:
+    stage, iteration = f"{where}sigma^2 = {problem.variance:g}", 0
+
+    def report(intermediate_result: Any) -> None:
+        nonlocal iteration
+        iteration += 1
+        on_step(Step(stage, iteration, float(intermediate_result.fun)))
+
+    bounds = {"maxiter": settings.iterations, "ftol": settings.tolerance, "gtol": 1e-8, "maxcor": 10}
+    found = minimize(problem.objective, start, jac=True, method="L-BFGS-B", options=bounds, callback=report)
+    return found.x, int(found.nit)
+
+
+def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, float]:
+    """(mean cross-entropy, tau) at the tau with the least of it; convex in 1 / tau."""
+
+    def loss(inverse: float) -> float:
+        return -float(np.sum(proportions * log_likelihoods(scores * inverse))) / len(scores)
+
+    best = minimize_scalar(loss, bounds=(_FLATTEST, _SHARPEST), method="bounded")
+    return float(best.fun), 1 / float(best.x)

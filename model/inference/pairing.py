@@ -1,0 +1,70 @@
+"""Training pairs for a classifier, and the classifier that is fitted to them: what :mod:`transforms.fit` does, without Beam."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from model import __version__, wire
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.base import known_tokens
+from model.inference.classifier import Classifier, Provenance
+from model.inference.fitting import FitSettings, Pair, Step, fit
+from model.publishing.manifest import Manifest
+from model.records import TokenisedDocument
+
+_RANK_BYTES = 16
+
+
+def pair_of(settings: InferenceSettings, prepared: Any, published: PublishedModel, document: TokenisedDocument) -> Pair | None:
+    """The document with what the method says of it; None where the model knows none of its words."""
+    rows, tokens = known_tokens(published.snapshot, document)
+    if not len(tokens):
+        return None
+    (mixture,) = inference_for(settings).infer(prepared, [document])
+    times = np.bincount(tokens, minlength=len(rows)).astype(np.float64)
+    return Pair(f"{document.key}\0{document.id}", rows, times, mixture.proportions)
+
+
+def ranked(document: bytes, seed: int) -> bytes:
+    """The document behind its rank in a uniform sample: the documents with the smallest ranks are a sample, in whatever order they come."""
+    found = TokenisedDocument.from_bytes(document)
+    rank = hashlib.sha256(f"{seed}\0{found.key}\0{found.id}".encode() + hashlib.sha256(document).digest()).digest()
+    return rank[:_RANK_BYTES] + document
+
+
+def unranked(data: bytes) -> bytes:
+    """The document without its rank."""
+    return data[_RANK_BYTES:]
+
+
+def fit_classifier(
+    manifest: Manifest,
+    topics: int,
+    pairs: Iterable[Pair],
+    settings: FitSettings,
+    inference: InferenceSettings,
+    on_step: Callable[[Step], None],
+) -> Classifier:
+    """A classifier for a model version; a function of the set of pairs."""
+    found = list(pairs)
+    fitted = fit(found, topics, settings, on_step)
+    provenance = Provenance(
+        key=manifest.key,
+        version=manifest.version,
+        snapshot=manifest.snapshot,
+        pairs=len(found),
+        tokens=int(sum(pair.times.sum() for pair in found)),
+        pairs_digest=wire.digest(*sorted(pair.to_bytes() for pair in found)).hex(),
+        settings=asdict(settings),
+        method=asdict(inference),
+        variance=fitted.variance,
+        held_out_loss=fitted.held_out_loss,
+        iterations=fitted.iterations,
+        release=__version__,
+    )
+    return Classifier(fitted.rows, fitted.weights, fitted.temperature, provenance)

@@ -1,0 +1,83 @@
+"""When a learner offers a snapshot for publication, and what it offers.
+
+Versions come after minibatches that close their window: after every N windows, or after the first window that ends in a new period
+of event time. So they are a function of the minibatches alone, and all islands offer after the same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from model.learners.base import Learner
+from model.learning.head import LearnerHead
+from model.learning.options import LearnOptions
+from model.publishing.candidates import Candidate
+from model.publishing.store import ModelStore
+from model.records import Minibatch
+
+
+def is_due(head: LearnerHead, minibatch: Minibatch, options: LearnOptions) -> tuple[LearnerHead, bool]:
+    """The head with windows and periods counted, and whether a version is due after this minibatch."""
+    kind, every = options.publish_every
+    if kind == "period" and head.period is None:
+        head = replace(head, period=(minibatch.window_end - options.sequence.window) // every)
+    if not minibatch.closes_window:
+        return head, False
+    head = replace(head, windows=head.windows + 1)
+    if head.period is None:
+        return head, head.windows >= every
+    return head, minibatch.window_end // every > head.period
+
+
+def offer(
+    head: LearnerHead, learner: Learner[object], state: object, store: ModelStore, options: LearnOptions, key: str, island: int, at: int
+) -> tuple[LearnerHead, Candidate | None]:
+    """Write the learner's snapshot and refer to it; None while the learner has learned nothing yet, and what is due stays due."""
+    summary = learner.summary(state)
+    if not summary.documents:
+        return head, None
+    snapshot = replace(
+        learner.snapshot(state),
+        key=key,
+        sequence=head.sequence,
+        event_time=head.window_end,
+        fingerprint=head.fingerprint.hex(),
+        tokeniser=options.tokeniser,
+    )
+    candidate = Candidate(
+        key=key,
+        island=island,
+        sequence=head.sequence,
+        previous=head.offered,
+        event_time=head.window_end,
+        at=at,
+        snapshot=store.put_snapshot(snapshot),
+        chain=head.chain.hex(),
+        fingerprint=head.fingerprint.hex(),
+        witness=head.witness.hex(),
+        evidence=summary.evidence.to_bytes().hex(),
+        posterior=summary.posterior.to_bytes().hex(),
+        documents=summary.documents,
+        tokens=summary.tokens,
+        words=summary.words,
+        log_evidence=summary.log_evidence,
+        ess=summary.ess,
+        in_sample_nmi=summary.in_sample_nmi,
+        prequential_perplexity=perplexity(summary.log_evidence - head.log_evidence, summary.scored_tokens - head.scored_tokens),
+    )
+    after = replace(
+        head,
+        offered=head.sequence,
+        period=None if head.period is None else head.window_end // options.publish_every[1],
+        windows=0,
+        log_evidence=summary.log_evidence,
+        scored_tokens=summary.scored_tokens,
+        candidates=(*head.candidates, candidate.to_bytes()),
+    )
+    return after, candidate
+
+
+def perplexity(log_evidence: float, tokens: int) -> float | None:
+    """exp(-log evidence / tokens); None of no token."""
+    return math.exp(-log_evidence / tokens) if tokens else None

@@ -1,0 +1,54 @@
+"""What a learner in a stream needs to know beside its settings: where its files are, how often it publishes, what it may use."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from model import wire
+from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """Everything that :class:`model.learning.log.Session` needs to know.
+
+    Attributes:
+        settings, tokeniser, sequence: they say what is learned.
+        store: root of the model store.
+        publish_every: ("windows", N), or ("period", microseconds of event time).
+        checkpoint_tokens: learned between two checkpoints, about.
+        max_state_mb: a larger learner is refused.
+        threads: of one learner.
+        resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
+        end_of_stream: event time at which candidates of the end of the stream travel, microseconds.
+    """
+
+    settings: LearnerSettings
+    tokeniser: TokeniserSettings
+    sequence: SequenceSettings
+    store: str
+    publish_every: tuple[Literal["windows", "period"], int] = ("windows", 1)
+    checkpoint_tokens: int = 2_000_000
+    max_state_mb: float = 2048
+    threads: int = 1
+    resume_from: str = ""
+    end_of_stream: int = 0
+
+    def settings_dict(self) -> dict[str, Any]:
+        """The settings that a key's part of the store is bound to."""
+        return {"tokeniser": asdict(self.tokeniser), "sequence": asdict(self.sequence), "learner": asdict(self.settings)}
+
+    def manifest_settings(self) -> dict[str, Any]:
+        """The same for a manifest: lists of words are named by size and digest, as they may be long; ``settings.json`` has them whole."""
+        settings = self.settings_dict()
+        for name in ("words", "word_list"):
+            if words := settings["learner"][name]:
+                digest = hashlib.sha256(wire.canonical_json(words).encode()).hexdigest()
+                settings["learner"][name] = {"words": len(words), "sha256": digest}
+        return settings
+
+    def settings_digest(self) -> str:
+        """Their SHA-256, hex."""
+        return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()

@@ -1,0 +1,184 @@
+"""Where the model store keeps its bytes: five operations that a folder and an object store can both do.
+
+Paths are relative to a root and use ``/``. Everything but a pointer is written once and never changed, so the only
+operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set: a lock around ``os.replace`` in a folder,
+``if_generation_match`` in an object store (:mod:`model.publishing.gcs`).
+
+>>> import tempfile
+>>> blobs = LocalBlobs(tempfile.mkdtemp())
+>>> blobs.create("a/one", b"1"), blobs.create("a/one", b"1"), blobs.create("a/one", b"2")
+(True, True, False)
+>>> blobs.list("a")
+['one']
+
+Model keys are any text, so :func:`escape_key` turns one into a name that is safe in a path, and back.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import quote, unquote
+
+from model.errors import DamagedDataError, OptionError
+
+# A file system takes names of 255 bytes.
+KEY_BYTES = 255
+
+
+class Blobs(Protocol):
+    """Named bytes under one root."""
+
+    def where(self, path: str) -> str:
+        """The full name of a path, for messages."""
+
+    def read(self, path: str) -> bytes:
+        """All bytes of a path. Raises FileNotFoundError where there is none."""
+
+    def exists(self, path: str) -> bool:
+        """Whether ``path`` is there."""
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Write what is not there yet. Afterwards: does ``path`` hold exactly ``data``? Other bytes are left alone."""
+
+    def list(self, prefix: str) -> list[str]:
+        """Sorted names directly in the folder ``prefix`` (``""`` is the root); a name that ends in ``/`` is a folder."""
+
+    def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
+        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else change nothing, return False.
+
+        Of several that replace the same bytes one gets True, whether or not they write the same.
+        """
+
+
+def escape_key(key: str) -> str:
+    """The name of a key's folder: ``_`` for the empty key, and never a hidden or a special name.
+
+    Raises:
+        OptionError: the name would be longer than a file system allows.
+    """
+    name = quote(key, safe="")
+    if not name:
+        return "_"
+    if name[0] in "._":
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    if len(name) > KEY_BYTES:
+        raise OptionError(
+            "--key_field", key[:60] + "...", f"a key of at most {KEY_BYTES} bytes once it is escaped", "Use a shorter field as the key."
+        )
+    return name
+
+
+def unescape_key(name: str) -> str:
+    """The inverse of :func:`escape_key`."""
+    return "" if name == "_" else unquote(name)
+
+
+def create_named(blobs: Blobs, path: str, data: bytes) -> None:
+    """Write what is named by its content. Raises DamagedDataError: ``path`` holds other bytes."""
+    if not blobs.create(path, data):
+        raise DamagedDataError(f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it, and run again.")
+
+
+def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
+    """The bytes of ``path`` whose sha256 is ``digest``, hex. Raises DamagedDataError: missing, or not what was written."""
+    name = blobs.where(path)
+    try:
+        data = blobs.read(path)
+    except FileNotFoundError as error:
+        raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
+    return data
+
+
+class LocalBlobs:
+    """A folder. What is written is whole, and on the disk, before it can be seen under its name."""
+
+    def __init__(self, root: str) -> None:
+        self._root = Path(root)
+
+    def where(self, path: str) -> str:
+        return str(self._root / path)
+
+    def read(self, path: str) -> bytes:
+        return (self._root / path).read_bytes()
+
+    def exists(self, path: str) -> bool:
+        return (self._root / path).is_file()
+
+    def create(self, path: str, data: bytes) -> bool:
+        if self.exists(path):
+            return self.read(path) == data
+        return self.replace_pointer(path, None, data) or self.read(path) == data
+
+    def list(self, prefix: str) -> list[str]:
+        try:
+            entries = list(os.scandir(self._root / prefix))
+        except FileNotFoundError:
+            return []
+        return sorted(entry.name + "/" * entry.is_dir() for entry in entries if not entry.name.startswith("."))
+
+    def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
+        target = self._root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = _write_beside(target, data)
+        try:
+            with self._lock():
+                if (self.read(path) if self.exists(path) else None) != expected:
+                    return False
+                new.replace(target)
+                _sync(target.parent)
+                return True
+        finally:
+            new.unlink(missing_ok=True)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        with (self._root / ".lock").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def blobs_at(root: str) -> Blobs:
+    """The blobs under ``root``, a folder or ``gs://bucket/folder``, which need not be there yet.
+
+    Raises:
+        OptionError: ``root`` is empty, a file, or on a service that is not supported.
+    """
+    if root.startswith("gs://"):
+        # The client takes a second to import, and only those who use it should wait.
+        from model.publishing.gcs import GcsBlobs
+
+        return GcsBlobs(root)
+    if not root or "://" in root or Path(root).is_file():
+        remedy = "Give a folder that all workers share, or gs://bucket/folder."
+        raise OptionError("--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy)
+    return LocalBlobs(root)
+
+
+def _write_beside(target: Path, data: bytes) -> Path:
+    """A finished file with a name of its own in the folder of ``target``."""
+    number, name = tempfile.mkstemp(prefix=".new-", dir=target.parent)
+    with os.fdopen(number, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    # mkstemp's 0600 would hide the file from other users of a shared folder.
+    path = Path(name)
+    path.chmod(0o644)
+    return path
+
+
+def _sync(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,64 @@
+"""Classifiers in a model store, each beside the snapshot that it belongs to.
+
+    <root>/<key>/classifiers/<digest>              the weights, see model.inference.classifier
+    <root>/<key>/classifiers/<digest>.json         digest and provenance, for people and tools
+    <root>/<key>/classifiers/<version>.latest      which classifier of a model version was fitted last
+
+The first two are named by their content, so writing them twice changes nothing; the pointer is replaced whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+
+from model.errors import OptionError
+from model.inference.classifier import Classifier
+from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
+from model.publishing.manifest import seal, unseal
+
+
+class ClassifierStore:
+    """The classifiers under the root of a model store."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._blobs = blobs_at(root)
+
+    def put(self, classifier: Classifier) -> str:
+        """Write a classifier and make it the newest of its version; returns its digest, hex."""
+        made = classifier.provenance
+        data = classifier.to_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        folder = _folder(made.key)
+        facts = {"digest": digest, "temperature": classifier.temperature, "words": len(classifier.rows), **asdict(made)}
+        for path, content in ((f"{folder}/{digest}", data), (f"{folder}/{digest}.json", seal(facts))):
+            create_named(self._blobs, path, content)
+        pointer, target = f"{folder}/{made.version}.latest", seal({"digest": digest})
+        while not self._blobs.replace_pointer(pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target):
+            pass
+        return digest
+
+    def find(self, key: str, version: str) -> str:
+        """The digest of a version's newest classifier.
+
+        Raises:
+            OptionError: it has none.
+        """
+        path = f"{_folder(key)}/{version}.latest"
+        if not self._blobs.exists(path):
+            raise OptionError(
+                "--method",
+                "maxent or hybrid",
+                f"a method without a classifier: there is none for version {version} of key {key!r} in {self.root}",
+                "Fit one first: python -m pipelines.fit_classifier.",
+            )
+        return str(unseal(self._blobs.read(path), self._blobs.where(path))["digest"])
+
+    def get(self, key: str, digest: str) -> Classifier:
+        """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""
+        return Classifier.from_bytes(read_verified(self._blobs, f"{_folder(key)}/{digest}", digest))
+
+
+def _folder(key: str) -> str:
+    return f"{escape_key(key)}/classifiers"

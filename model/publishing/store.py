@@ -1,0 +1,242 @@
+"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files or objects of a bucket.
+
+    <root>/<key>/settings.json                  the settings that everything below was made with
+    <root>/<key>/snapshots/<digest>.avro        models, see model.publishing.snapshot_file
+    <root>/<key>/checkpoints/<digest>           learners' states, with a small .json entry beside each
+    <root>/<key>/manifests/<version>.json       one for each published version (sequence and digest), which names its parent
+    <root>/<key>/LATEST                         the newest version; it only moves forward
+
+Files are named by their content, so writing one twice changes nothing, and a reader checks a file's digest before it trusts a byte.
+A run that repeats an earlier one (a retry, a replay) leaves everything as it was; a run that would write another history
+into the store is refused. Versions that LATEST does not lead to were abandoned, and are not shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from typing import Any
+
+from model import wire
+from model.errors import OptionError, StoreConflictError
+from model.publishing import snapshot_file
+from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
+from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
+from model.snapshot import Snapshot
+
+_CHOICES = (
+    "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from, the same input, and up to that"
+    " version the same --publish_every."
+)
+_SHOWN = 5
+_VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
+
+
+class ModelStore:
+    """The store under ``root``; cheap to make, safe to use from several processes at once."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._blobs = blobs_at(root)
+        self._parents: dict[tuple[str, str], str | None] = {}
+
+    def keys(self) -> list[str]:
+        """The model keys that have something in the store, sorted."""
+        return sorted(unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/"))
+
+    def bind(self, key: str, settings_digest: str, settings: dict[str, Any]) -> None:
+        """Tie a key's part of the store to settings at the first use; check them at every later use.
+
+        Raises:
+            StoreConflictError: the store holds what was learned with other settings.
+        """
+        path = _path(key, "settings.json")
+        if self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
+            return
+        name = self._blobs.where(path)
+        bound = unseal(self._blobs.read(path), name)
+        theirs, ours = _flat(bound["settings"]), _flat(settings)
+        differing = [at for at in sorted(theirs | ours) if theirs.get(at) != ours.get(at)]
+        listed = "; ".join(f"{at} is {_short(theirs.get(at))} there and {_short(ours.get(at))} here" for at in differing[:_SHOWN])
+        listed = listed or f"they are equal, but their digests are not ({bound['digest']} there, {settings_digest} here: another release)"
+        raise StoreConflictError(f"{name} was written with other settings: {listed}. Give the same settings, or use an empty model store.")
+
+    def put_snapshot(self, snapshot: Snapshot) -> str:
+        """Write a model; returns its digest, hex."""
+        data = snapshot_file.snapshot_to_bytes(snapshot)
+        digest = snapshot_file.snapshot_digest(data)
+        create_named(self._blobs, _path(snapshot.key, f"snapshots/{digest}.avro"), data)
+        return digest
+
+    def get_snapshot(self, key: str, digest: str) -> Snapshot:
+        """The model with this digest. Raises DamagedDataError: missing, or not what was written."""
+        path = _path(key, f"snapshots/{digest}.avro")
+        return snapshot_file.snapshot_from_bytes(read_verified(self._blobs, path, digest), self._blobs.where(path))
+
+    def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
+        """Write a learner's state, then its entry; returns the entry with its digest."""
+        digest = hashlib.sha256(data).hexdigest()
+        entry = dataclasses.replace(entry, digest=digest)
+        create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
+        create_named(
+            self._blobs, _path(entry.key, f"checkpoints/{entry.sequence:012d}-{entry.island:04d}-{digest[:16]}.json"), entry.to_json()
+        )
+        return entry
+
+    def get_checkpoint(self, key: str, digest: str) -> bytes:
+        """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
+        return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
+
+    def checkpoints(self, key: str) -> list[CheckpointEntry]:
+        """All checkpoints of a key, by sequence and island."""
+        names = [name for name in self._blobs.list(_path(key, "checkpoints")) if name.endswith(".json")]
+        return [CheckpointEntry.from_json(*self._named(_path(key, f"checkpoints/{name}"))) for name in names]
+
+    def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
+        """The checkpoints to go on from, one for each island, all after the same minibatch.
+
+        Args:
+            resume_from: a sequence number, or ``latest``: the newest that all islands have.
+
+        Raises:
+            OptionError: there is no such point.
+            StoreConflictError: the store holds two histories at that point.
+        """
+        histories: dict[int, dict[str, dict[int, CheckpointEntry]]] = {}
+        for entry in self.checkpoints(key):
+            if entry.island < islands:
+                histories.setdefault(entry.sequence, {}).setdefault(entry.chain, {})[entry.island] = entry
+        complete = {n: [found for found in chains.values() if len(found) == islands] for n, chains in histories.items()}
+        points = sorted(n for n, found in complete.items() if found)
+        wanted = points[-1] if resume_from == "latest" and points else _number(resume_from)
+        if wanted not in points:
+            listed = ", ".join(map(str, points[-_SHOWN:])) or "none"
+            raise OptionError(
+                "--resume_from",
+                resume_from,
+                f"latest, or a sequence at which all {islands} islands of key {key!r} have a checkpoint (the newest: {listed})",
+                "Give one of those, or start anew with an empty model store.",
+            )
+        if len(complete[wanted]) > 1:
+            raise StoreConflictError(f"{self.root} has two histories after minibatch {wanted}; give --resume_from an earlier checkpoint")
+        return [entry for _, entry in sorted(complete[wanted][0].items())]
+
+    def publish(self, manifest: Manifest) -> None:
+        """Write a version and move LATEST to it; a version that is already part of the history is left as it is.
+
+        Of several publishers that would go on from one version with different ones, one succeeds.
+
+        Raises:
+            StoreConflictError: LATEST is as far or farther, by another history, or is not at the version's parent.
+        """
+        data = manifest.to_json()
+        while True:
+            pointer = self._pointer(manifest.key)
+            newest = None if pointer is None else self._latest(manifest.key, pointer)
+            if newest is not None and manifest.sequence <= newest.sequence:
+                self._check_replay(manifest, newest)
+                return
+            if manifest.parent != (newest and newest.version):
+                raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
+            create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
+            target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
+            if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
+                return
+
+    def latest(self, key: str) -> Manifest | None:
+        """The newest version, None before the first."""
+        pointer = self._pointer(key)
+        return None if pointer is None else self._latest(key, pointer)
+
+    def manifest(self, key: str, version: str = "latest") -> Manifest:
+        """A version by its name. Raises OptionError: there is no such version."""
+        found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
+        if found is None:
+            newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:]) or "none; train one first"
+            raise OptionError(
+                "--model_version",
+                version,
+                f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})",
+                f"The store has models for {', '.join(map(repr, self.keys()[:_SHOWN])) or 'no key'}.",
+            )
+        return found
+
+    def manifests(self, key: str) -> list[Manifest]:
+        """The history that LATEST ends, the oldest first; it begins where older manifests were removed."""
+        found: list[Manifest] = []
+        manifest = self.latest(key)
+        while manifest is not None:
+            found.append(manifest)
+            manifest = None if manifest.parent is None else self._read_manifest(key, manifest.parent)
+        return found[::-1]
+
+    def _check_replay(self, manifest: Manifest, newest: Manifest) -> None:
+        """The file alone proves nothing: one who lost the race for LATEST has left one too."""
+        name: str | None = newest.version
+        while name is not None and _sequence(name) > manifest.sequence:
+            name = self._parent(manifest.key, name)
+        if name != manifest.version:
+            raise self._conflict(manifest, newest, "within that history")
+
+    def _conflict(self, manifest: Manifest, newest: Manifest | None, what: str) -> StoreConflictError:
+        at = newest.version if newest else "none"
+        return StoreConflictError(
+            f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish another one,"
+            f" {manifest.version}, {what}. {_CHOICES}"
+        )
+
+    def _parent(self, key: str, version: str) -> str | None:
+        """The version before; None before the first, and where older manifests were removed. Read once: a manifest never changes."""
+        if (key, version) not in self._parents:
+            found = self._read_manifest(key, version)
+            self._parents[key, version] = found.parent if found else None
+        return self._parents[key, version]
+
+    def _pointer(self, key: str) -> bytes | None:
+        try:
+            return self._blobs.read(_path(key, "LATEST"))
+        except FileNotFoundError:
+            return None
+
+    def _latest(self, key: str, pointer: bytes) -> Manifest:
+        target = unseal(pointer, self._blobs.where(_path(key, "LATEST")))
+        path = _path(key, f"manifests/{target['version']}.json")
+        return Manifest.from_json(read_verified(self._blobs, path, target["manifest"]), self._blobs.where(path))
+
+    def _read_manifest(self, key: str, version: str) -> Manifest | None:
+        # Versions come from users, and become part of a path.
+        if not _VERSION.fullmatch(version):
+            return None
+        try:
+            return Manifest.from_json(*self._named(_path(key, f"manifests/{version}.json")))
+        except FileNotFoundError:
+            return None
+
+    def _named(self, path: str) -> tuple[bytes, str]:
+        return self._blobs.read(path), self._blobs.where(path)
+
+
+def _path(key: str, rest: str) -> str:
+    return f"{escape_key(key)}/{rest}"
+
+
+def _sequence(version: str) -> int:
+    return int(version.partition("-")[0])
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Nested settings by dotted names, the values as JSON (in which a tuple and a list are the same)."""
+    flat: dict[str, str] = {}
+    for name, value in values.items():
+        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": wire.canonical_json(value)}
+    return flat
+
+
+def _short(text: str | None) -> str:
+    """A value for a message: a vocabulary can be very long."""
+    return "absent" if text is None else text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,57 @@
+"""Words over time: which entered and left a topic's first words since the version before, and where a word stands in a topic.
+
+A word's rank in a topic is its place in the order of :meth:`model.snapshot.Snapshot.top_words`, 1 the first; None where the topic has
+none of it. Topics have the numbers of the version before (:mod:`model.publishing.alignment`), so what is told is what changed in a topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from model.snapshot import Snapshot
+
+TOP_WORDS = 10
+
+Ranks = dict[str, list[int | None]]
+
+
+def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
+    """Each word's rank in each topic."""
+    by_topic = [np.flatnonzero(snapshot.topics == topic) for topic in range(snapshot.topic_count)]
+    by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+    return {word: [_rank(snapshot, by_word, places, snapshot.row_of(word)) for places in by_topic] for word in words}
+
+
+def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[dict[str, Any]]:
+    """For each topic whose first ``count`` words are others than before: ``topic``, ``entered`` and ``left``.
+
+    Returns:
+        ``entered``: {word: rank now}; ``left``: {word: rank now, None where the topic has none of it}. A topic that only changed the
+        order of its first words is not among them.
+    """
+    found = []
+    for topic, (old, new) in enumerate(zip(before.top_words(count), after.top_words(count), strict=True)):
+        entered, left = [word for word in new if word not in old], [word for word in old if word not in new]
+        if entered or left:
+            now = ranks_of(after, left)
+            ranks = {word: new.index(word) + 1 for word in entered}, {word: now[word][topic] for word in left}
+            found.append({"topic": topic, "entered": ranks[0], "left": ranks[1]})
+    return found
+
+
+def topic_of(ranks: Sequence[int | None]) -> int | None:
+    """The topic in which a word stands highest, the first of equals; None where no topic has it."""
+    known = [(rank, topic) for topic, rank in enumerate(ranks) if rank is not None]
+    return min(known)[1] if known else None
+
+
+def _rank(snapshot: Snapshot, by_word: np.ndarray, places: np.ndarray, row: int) -> int | None:
+    mine = places[by_word[places] == row]
+    if not len(mine):
+        return None
+    counts = snapshot.counts[places]
+    own = snapshot.counts[mine[0]]
+    return 1 + int(np.count_nonzero((counts > own) | ((counts == own) & (by_word[places] < row))))

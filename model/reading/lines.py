@@ -1,0 +1,152 @@
+r"""The lines of a file, plain or gzipped, damaged or not, in constant memory.
+
+Whether a file is gzipped is seen from its first two bytes. From a damaged gzip everything up to the damage is read; the rest is one dead
+letter. A line longer than allowed is counted, not kept.
+
+>>> import io
+>>> [line for _, line in read_lines(io.BytesIO(b"one\n\ntwo"), "a.jsonl", 100)]
+[b'one', b'two']
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from model.errors import DamagedDataError
+from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
+from model.records import DeadLetter
+
+_CHUNK = 2**16
+# Of a line that is too long, so much is kept for its dead letter.
+_HEAD = 4 * DeadLetter.RECORD_CHARACTERS
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """(place, line) of each line that is not blank, and dead letters for what is too long or cannot be read.
+
+    Args:
+        stream: the file's bytes as they are stored. name: the file's, for places: ``name:17`` is the 17th line.
+        max_bytes: a longer line becomes a dead letter.
+    """
+    lines = _Lines(name, max_bytes)
+    try:
+        for chunk in _inflated(stream):
+            yield from lines.feed(chunk)
+    except DamagedDataError as error:
+        yield from lines.end_damaged(str(error))
+    else:
+        yield from lines.end()
+
+
+class _Lines:
+    """Cuts chunks into lines; holds the line that is not complete yet, or only the head of one that is too long."""
+
+    def __init__(self, name: str, max_bytes: int) -> None:
+        self._name = name
+        self._max = max_bytes
+        self._held = bytearray()
+        self._length = 0
+        self._number = 1
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            self._hold(chunk[start:end])
+            yield from self.end()
+            start = end + 1
+        self._hold(chunk[start:])
+
+    def end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """The line that is held, unless it is blank; then begin the next one."""
+        line, length, place = bytes(self._held), self._length, f"{self._name}:{self._number}"
+        self._held.clear()
+        self._length = 0
+        if self._number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        self._number += 1
+        if length > self._max:
+            yield dead_letter(place, TOO_LARGE, too_large(length, ParseSettings(max_document_bytes=self._max)), line)
+        elif line.strip():
+            yield place, line
+
+    def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """The held line where it is whole, though its newline is lost; then one dead letter for all that follows."""
+        if self._length <= self._max and _is_json(bytes(self._held)):
+            yield from self.end()
+        place = f"{self._name}:{self._number}"
+        yield dead_letter(place, DAMAGED, f"{detail}; this line and the rest of the file cannot be read", bytes(self._held))
+
+    def _hold(self, piece: bytes) -> None:
+        room = max(self._max - self._length, _HEAD - len(self._held), 0)
+        self._held += piece[:room]
+        self._length += len(piece)
+        if self._length > self._max:
+            del self._held[_HEAD:]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _inflated(stream: BinaryIO) -> Iterator[bytes]:
+    """The file's bytes, unzipped where it is gzipped.
+
+    Raises:
+        DamagedDataError: the gzip is cut off or damaged; everything before that has been given.
+    """
+    chunks = iter(lambda: stream.read(_CHUNK), b"")
+    first = next(chunks, b"")
+    if first.startswith(_GZIP):
+        yield from _gunzip(first, chunks)
+    elif first:
+        yield first
+        yield from chunks
+
+
+def _gunzip(data: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    chunks = iter(chunks)
+    position = 0
+    engine = zlib.decompressobj(wbits=31)
+    while True:
+        before = engine.copy()
+        try:
+            out = engine.decompress(data, 16 * _CHUNK)
+        except zlib.error as error:
+            yield from _up_to_the_damage(before, data)
+            raise DamagedDataError(f"the gzip is damaged after compressed byte {position}: {error}") from error
+        if out:
+            yield out
+        rest = engine.unused_data if engine.eof else engine.unconsumed_tail
+        position += len(data) - len(rest)
+        data = rest or next(chunks, b"")
+        if engine.eof:
+            data = _next_member(data, chunks)
+            if not data:
+                return
+            engine = zlib.decompressobj(wbits=31)
+        elif not data and not out:
+            raise DamagedDataError(f"the gzip ends too early, after compressed byte {position}")
+
+
+def _next_member(data: bytes, chunks: Iterator[bytes]) -> bytes:
+    """Where another gzip begins in the same file; zeros between and after them are padding."""
+    while data and not (data := data.lstrip(b"\0")):
+        data = next(chunks, b"")
+    return data
+
+
+def _up_to_the_damage(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """A chunk whose decompression failed, byte by byte, for what lies before the fault."""
+    try:
+        for at in range(len(data)):
+            yield engine.decompress(data[at : at + 1])
+    except zlib.error:
+        return

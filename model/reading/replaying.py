@@ -1,0 +1,72 @@
+"""A time-sorted archive as one log: every record of its files in order, each at a position from which reading can go on.
+
+A position is (file, block, byte, item): the file's index in the archive, the number and the first byte of an Avro block, and the
+item's place in the block. :func:`in_order` puts files into the order of their time, which their names begin with:
+
+>>> in_order(["b/archive-20010101T000000Z-aa.avro", "a/archive-20020101T000000Z-bb.avro"])
+['b/archive-20010101T000000Z-aa.avro', 'a/archive-20020101T000000Z-bb.avro']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import BinaryIO
+
+from model.errors import OptionError
+from model.reading.files import ReadSettings, open_avro, parse_item
+from model.records import DeadLetter, Document
+
+Position = tuple[int, int, int, int]
+BEGINNING: Position = (0, 0, 0, 0)
+
+_NAME = re.compile(r"archive-(\d{8}T\d{6}Z)-[0-9a-f]+\.avro")
+
+
+def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
+    """The files of an archive by the start of their periods.
+
+    Raises:
+        OptionError: a file is not one of an archive, or two are of one period: then one has replaced the other, or they overlap.
+    """
+    by_start: dict[str, str] = {}
+    for path in paths:
+        found = _NAME.fullmatch(re.split(r"[/\\]", path)[-1])
+        if found is None:
+            allowed = "files of an archive, archive-<start>-<content>.avro, when --source=replay"
+            raise OptionError(option, path, allowed, "python -m pipelines.archive makes one of any files.")
+        other = by_start.setdefault(found[1], path)
+        if other != path:
+            allowed = f"one file for each period, and {other} is of the same one"
+            raise OptionError(option, path, allowed, "Remove the older of the two, or write the archive again into an empty folder.")
+    return [by_start[start] for start in sorted(by_start)]
+
+
+def end_of(paths: list[str]) -> Position:
+    """The position behind everything."""
+    return (len(paths), 0, 0, 0)
+
+
+def read_archive(
+    paths: list[str], settings: ReadSettings, start: Position, open_file: Callable[[str], BinaryIO]
+) -> Generator[tuple[Position, Document | DeadLetter], None, None]:
+    """Every item from ``start`` on, with its position. A file that cannot be read costs one dead letter, a damaged block another."""
+    for file in range(start[0], len(paths)):
+        with open_file(paths[file]) as stream:
+            yield from _read_file(file, stream, paths[file], settings, start if file == start[0] else (file, 0, 0, 0))
+
+
+def _read_file(
+    file: int, stream: BinaryIO, path: str, settings: ReadSettings, start: Position
+) -> Iterator[tuple[Position, Document | DeadLetter]]:
+    _, block, byte, item = start
+    source = open_avro(stream, path, settings)
+    if isinstance(source, DeadLetter) and not item:
+        yield (file, 0, 0, 0), source
+    if source is None or isinstance(source, DeadLetter):
+        return
+    unit = source.time_unit(settings.parse.fields.timestamp)
+    for number, at, items in source.blocks(block, byte) if block else source.blocks():
+        for place, found in enumerate(items):
+            if (number, place) >= (block, item):
+                yield (file, number, at, place), parse_item(found, settings, unit)

@@ -1,0 +1,181 @@
+"""G0: a distribution over all strings, from which topics with an infinite vocabulary take their words.
+
+A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it), after Zhai and Boyd-Graber (2013):
+
+* *characters*: smoothed n-grams over Unicode (:mod:`model.words.spelling`);
+* *lengths*: the lambda that minimises the squared difference between the words' frequencies and their probabilities under the model,
+  with lambda >= 0 and sum 1, mixed with a geometric law of the words' mean length, so that every length keeps mass.
+
+Every string but the empty one has a positive probability, and all of them together have 1.
+
+>>> letters = CharacterModel.fit(["sea", "seas", "seed"])
+>>> letters.log_probability("sees") > letters.log_probability("xyzq")
+True
+
+A probability is a scaled product, mantissa and exponent, so it needs no logarithm and a word of 10,000 characters has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model import wire
+from model.errors import DamagedDataError
+from model.records import FloatArray, LongArray
+from model.scaled import Scaled
+from model.words.spelling import CHARACTERS, Spelling
+
+# Of the characters before a character, how many count.
+ORDER = 3
+# How much of the length law is geometric.
+GEOMETRIC = 0.1
+# Long words are below what a float can hold. probabilities() gives them this, so that even the product of two is not 0.
+SMALLEST = 2.0**-500
+
+_TINY = 2.0**-400
+
+
+@dataclass(frozen=True, eq=False)
+class CharacterModel:
+    """See the module's docstring; made by :meth:`fit` or :meth:`from_bytes`.
+
+    Attributes:
+        spelling: what words look like. lengths: float64, ``lengths[L]`` the fitted share of words of length L; longer ones have only
+            the geometric law. again: the geometric law's probability that a word goes on.
+    """
+
+    spelling: Spelling
+    lengths: FloatArray
+    again: float
+
+    MAGIC = b"BTg1"
+
+    @classmethod
+    def fit(cls, words: Iterable[str] | Mapping[str, int], order: int = ORDER, characters: int = CHARACTERS) -> CharacterModel:
+        """A model of words; of a mapping, the values are how often each occurs, which only the length law uses.
+
+        Raises:
+            ValueError: there is no word, or one is empty, or one occurs less than once.
+        """
+        used = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words, 1)
+        spelled = sorted(used)
+        if not spelled or not spelled[0] or min(used.values()) < 1:
+            raise ValueError("a character model needs words, none of them empty, each used at least once")
+        spelling = Spelling.fit(spelled, order, characters)
+        return cls(spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / sum(map(len, spelled)))
+
+    def probability(self, word: str) -> Scaled:
+        """G0(word), of any magnitude. Raises ValueError where the word is empty."""
+        return self.length_probability(len(word)) * self.spelled(word)
+
+    def log_probability(self, word: str) -> float:
+        """ln G0(word)."""
+        return self.probability(word).log()
+
+    def probabilities(self, words: Iterable[str]) -> FloatArray:
+        """float64: each word's probability, :data:`SMALLEST` at least."""
+        words = list(words)
+        products, exponents = self.spelling.probabilities(words)
+        lengths = [self.length_probability(len(word)) for word in words]
+        shares, shifts = np.array([length.mantissa for length in lengths]), np.array([length.exponent for length in lengths], np.int64)
+        found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
+        return found
+
+    def length_probability(self, length: int) -> Scaled:
+        """p(length). Raises ValueError where it is 0."""
+        found = self._lengths.get(length)
+        if found is None:
+            found = self._lengths[length] = self._length_probability(length)
+        return found
+
+    def spelled(self, word: str) -> Scaled:
+        """The probability of a word among those of its length."""
+        products, exponents = self.spelling.probabilities([word])
+        return Scaled.of(float(products[0]), int(exponents[0]))
+
+    def to_bytes(self) -> bytes:
+        """Equal models have equal bytes."""
+        spelling = self.spelling
+        header = {"order": spelling.order, "characters": spelling.characters, "again": self.again}
+        counts, lengths = wire.array_to_bytes(spelling.counts, "<i8"), wire.array_to_bytes(self.lengths, "<f8")
+        return wire.pack(self.MAGIC, header, "".join(spelling.ngrams).encode("utf-8", "surrogatepass"), counts, lengths)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> CharacterModel:
+        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        header, blobs = wire.unpack(cls.MAGIC, data)
+        try:
+            text, counts, lengths = blobs
+            spelled = text.decode("utf-8", "surrogatepass")
+            width = int(header["order"]) + 1
+            ngrams = tuple(spelled[at : at + width] for at in range(0, len(spelled), width))
+            arrays = wire.array_from_bytes(counts, "<i8"), wire.array_from_bytes(lengths, "<f8")
+            if len(ngrams) != len(arrays[0]) or len(spelled) % width:
+                raise ValueError(f"{len(spelled)} characters of n-grams for {len(arrays[0])} counts")
+            return cls(Spelling(ngrams, arrays[0], header["order"], header["characters"]), arrays[1], header["again"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedDataError(f"a character model of {len(data)} bytes is not whole: {error}") from error
+
+    def _length_probability(self, length: int) -> Scaled:
+        if length < 1:
+            raise ValueError("the empty string is not a word")
+        geometric = _power(self.again, length - 1)
+        share = GEOMETRIC * (1.0 - self.again)
+        fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
+        if fitted:
+            return Scaled.of((1.0 - GEOMETRIC) * fitted + math.ldexp(share * geometric.mantissa, geometric.exponent))
+        return Scaled.of(share * geometric.mantissa, geometric.exponent)
+
+    @cached_property
+    def _lengths(self) -> dict[int, Scaled]:
+        """p(length) of the lengths that were asked for; there are few."""
+        return {}
+
+
+def _power(base: float, exponent: int) -> Scaled:
+    """base ** exponent by squaring."""
+    result, square = Scaled.of(1.0), Scaled.of(base)
+    while exponent:
+        if exponent & 1:
+            result = result * square
+        square, exponent = square * square, exponent >> 1
+    return result
+
+
+def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
+    """products * 2^exponents, 0 where that is too small for a float; ldexp takes exponents of 32 bits."""
+    found: FloatArray = np.ldexp(products, np.maximum(exponents, -3000).astype(np.int32))
+    return found
+
+
+def _fit_lengths(spelling: Spelling, words: list[str], used: Mapping[str, int]) -> FloatArray:
+    """float64[longest + 1]: the lambda of the module's docstring.
+
+    The programme is separable: with m(w) the spelling's probability and f(w) the word's share of all uses, it is the sum over lengths of
+    A lambda^2 - 2 B lambda, A = sum m^2, B = sum f m. So lambda = max(0, (B - mu) / A), and mu, which makes their sum 1, is found by
+    taking the lengths in descending order of B. Words too long for their m^2 to be a number do not take part. Where all
+    words are so long that nothing is left of the 1, lambda is their share.
+    """
+    total = sum(used.values())
+    products, exponents = spelling.probabilities(words)
+    m = _values(products, exponents)
+    lengths, shares = np.array([len(word) for word in words]), np.array([used[word] for word in words]) / total
+    length, m, share = (column[m > _TINY] for column in (lengths, m, shares))
+    squares, shared = np.bincount(length, m * m), np.bincount(length, share * m)
+    order = [int(at) for at in np.lexsort((np.arange(len(squares)), -shared)) if squares[at] > 0]
+    inverse = weight = mu = 0.0
+    for at in order:
+        if inverse and shared[at] <= mu:
+            break
+        inverse += 1.0 / squares[at]
+        weight += shared[at] / squares[at]
+        mu = (weight - 1.0) / inverse
+    fitted = np.zeros(len(squares))
+    fitted[order] = np.maximum(0.0, (shared[order] - mu) / squares[order])
+    whole = math.fsum(fitted)
+    return fitted / whole if whole else np.bincount(lengths, shares).astype(np.float64)

@@ -1,0 +1,57 @@
+import json
+
+import pytest
+from corpora import document_of
+from hypothesis import given
+from hypothesis import strategies as st
+from made import snapshot_of
+
+from model.inference.coverage import CoverageReport, Tally
+
+SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
+TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)
+
+
+def tally_of(texts):
+    tally = Tally()
+    for text in texts:
+        tally.add(SNAPSHOT, document_of(text))
+    return tally
+
+
+@given(TEXTS, TEXTS)
+def test_counts_and_adds_up(one, other):
+    together = tally_of(one)
+    together.merge(Tally.from_bytes(tally_of(other).to_bytes()))
+    texts = one + other
+    tokens, words = [word for text in texts for word in text], {word for text in texts for word in text}
+    assert together.to_bytes() == tally_of(texts[::-1]).to_bytes()
+    assert (together.documents, together.tokens) == (len(texts), len(tokens))
+    assert together.tokens_known == sum(word in "abc" for word in tokens)
+    assert (len(together.known), len(together.unknown)) == (len(words & set("abc")), len(words - set("abc")))
+
+
+def report_of(texts, below=0.7):
+    return CoverageReport("", "v1", 0, 86_400_000_000, tally_of(texts), below)
+
+
+def test_a_report():
+    report = report_of([["a", "a", "b"], ["x", "a"]])
+    row = json.loads(report.as_json())
+    assert (row["word_share"], row["token_share"], row["retrain"]) == (2 / 3, 0.8, True)
+    assert (row["words"], row["words_known"], row["tokens"], row["tokens_known"], row["documents"]) == (3, 2, 5, 4, 2)
+    assert row["window_end"].startswith("1970-01-02")
+    assert "knows 66.7% of the distinct words and 80.0% of the tokens of 2 documents, below 70%: retrain" in report.sentence()
+
+
+@pytest.mark.parametrize(("below", "retrain"), [(0.5, False), (0.500001, True)])
+def test_the_signal_is_given_below_the_share(below, retrain):
+    report = report_of([["a", "x"]], below)
+    assert report.retrain == retrain
+    assert ("retrain" in report.sentence()) == retrain
+
+
+def test_without_a_word():
+    report = report_of([[], []])
+    assert (report.word_share, report.token_share, report.retrain) == (None, None, False)
+    assert "2 documents without a word" in report.sentence()

@@ -1,0 +1,59 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from made import random_snapshot, snapshot_of
+
+from model.publishing.alignment import align_topics, reorder
+
+
+def dense(snapshot):
+    return snapshot.rows(np.arange(len(snapshot.words)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_permutation_is_undone(seed):
+    snapshot = random_snapshot(seed, words=60, topics=7, alpha=np.arange(1.0, 8.0))
+    order = np.random.default_rng(seed).permutation(7).tolist()
+    permuted = reorder(snapshot, order)
+    assert np.array_equal(dense(permuted), dense(snapshot)[:, order])
+    assert np.array_equal(permuted.alpha, snapshot.alpha[order])
+    back = reorder(permuted, align_topics(snapshot, permuted))
+    for field in ("alpha", "topics", "counts", "offsets"):
+        assert np.array_equal(getattr(back, field), getattr(snapshot, field)), field
+    assert back.topics.dtype == np.int32
+
+
+def test_topics_are_ascending_within_a_word_after_reordering():
+    permuted = reorder(snapshot_of([[1, 2, 3], [0, 4, 5]]), [2, 0, 1])
+    assert permuted.topics.tolist() == [0, 1, 2, 0, 2]
+    assert permuted.counts.tolist() == [3, 1, 2, 5, 4]
+
+
+def test_identity_where_nothing_moved_even_with_empty_topics():
+    snapshot = snapshot_of([[0, 3, 0, 0], [0, 0, 0, 4], [0, 0, 0, 1]])
+    assert align_topics(snapshot, snapshot) == [0, 1, 2, 3]
+
+
+def test_best_sum_not_greedy():
+    # Greedy would pair the largest similarity (topic 0 with 0) and leave 1 with 1, which share nothing.
+    previous = snapshot_of([[10, 0], [0, 0], [8, 0], [0, 9]], words=("a", "b", "c", "d"))
+    new = snapshot_of([[10, 10], [10, 0], [9, 8], [9, 0]], words=("a", "b", "c", "d"))
+    assert align_topics(previous, new) == [1, 0]
+
+
+def test_words_are_matched_by_name_and_new_ones_ignored():
+    previous = snapshot_of([[5, 0], [0, 5]], words=("a", "b"))
+    new = snapshot_of([[9, 9], [4, 0], [0, 4]], words=("new", "b", "a"))
+    assert align_topics(previous, new) == [1, 0]
+
+
+def test_no_shared_word_keeps_the_ids():
+    assert align_topics(snapshot_of([[5, 0]], words=("a",)), snapshot_of([[0, 5]], words=("b",))) == [0, 1]
+
+
+def test_one_topic_and_other_numbers_of_topics():
+    one = snapshot_of([[1.0]])
+    assert align_topics(one, one) == [0]
+    with pytest.raises(ValueError, match="1 topics cannot be matched one to one with 2"):
+        align_topics(one, dataclasses.replace(snapshot_of([[1.0, 2.0]])))

@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+from blob_battery import Battery
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.errors import OptionError
+from model.publishing.blobs import LocalBlobs, blobs_at, escape_key, unescape_key
+
+
+@pytest.fixture
+def root(tmp_path):
+    return str(tmp_path / "root")
+
+
+@pytest.fixture
+def rounds():
+    return 200
+
+
+class TestLocalFolder(Battery):
+    def test_nothing_but_the_file_is_left_behind(self, root):
+        blobs = blobs_at(root)
+        assert isinstance(blobs, LocalBlobs)
+        blobs.create("k/file", b"one")
+        blobs.create("k/file", b"two")
+        blobs.replace_pointer("k/file", b"wrong", b"two")
+        (file,) = Path(blobs.where("k")).iterdir()
+        assert file.name == "file" and file.stat().st_mode & 0o777 == 0o644
+
+
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(KEYS, KEYS)
+def test_escaped_keys_are_safe_distinct_and_come_back(one, two):
+    name = escape_key(one)
+    assert unescape_key(name) == one
+    assert name not in ("", ".", "..") and "/" not in name and not name.startswith(".") and name.isascii()
+    assert (name == escape_key(two)) == (one == two)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("", "_"), ("_", "%5F"), ("_a", "%5Fa"), (".", "%2E"), ("..", "%2E."), ("a/b", "a%2Fb"), ("a_", "a_")]
+)
+def test_special_keys(key, name):
+    assert escape_key(key) == name
+    assert unescape_key(name) == key
+
+
+def test_key_that_no_file_system_takes():
+    with pytest.raises(OptionError, match=r"--key_field: 'xxx.*allowed is a key of at most 255 bytes once it is escaped. Use a shorter"):
+        escape_key("x" * 256)
+    assert len(escape_key("x" * 255)) == 255
+
+
+@pytest.mark.parametrize("root", ["", "s3://b", "hdfs://a/b", __file__])
+def test_other_places_are_refused(root):
+    with pytest.raises(OptionError, match=rf"--model_store: '{root}' was given; allowed is a local folder or a folder of Google Cloud"):
+        blobs_at(root)

@@ -1,0 +1,176 @@
+import itertools
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from fake_learner import fake_settings
+from streams import TOKENISER, WORDS, documents, learn_options, links_of
+
+from model import __version__
+from model.errors import DivergedError, StoreConflictError
+from model.learning.live import LiveLearners
+from model.learning.log import Session
+from model.pending import ListBag
+from model.publishing import publication
+from model.publishing.candidates import Candidate
+from model.publishing.publication import Publisher, PublishHead
+from model.publishing.store import ModelStore
+from model.publishing.watching import changes
+from model.scaled import Scaled
+
+LINKS = links_of(documents(40))
+
+
+def candidates_of(store, islands, links=LINKS, **others):
+    """Each island's candidates, learned for real (by the fake learner)."""
+    options = learn_options(store, fake_settings(islands=islands), publish_every=("windows", 2), **others)
+    found = []
+    for island in range(islands):
+        session = Session(options, "", island, LiveLearners())
+        head, offered = session.first()
+        for link in links:
+            out = session.handle(head, link, ListBag(), ListBag())
+            head = out.head
+            offered += out.candidates
+        found.append(offered)
+    return found
+
+
+class Receiver:
+    """A publisher with its state."""
+
+    def __init__(self, store, islands):
+        self.publisher = Publisher(ModelStore(str(store)), "", islands, {"learner": {"topics": 3}})
+        self.head, self.bag, self.versions = PublishHead(), ListBag(), []
+
+    def send(self, *candidates):
+        for candidate in candidates:
+            self.head, made = self.publisher.handle(PublishHead.from_bytes(self.head.to_bytes()), candidate, self.bag)
+            self.versions += made
+        return self
+
+
+def as_json(receiver):
+    return [(at, manifest.to_json()) for at, manifest in receiver.versions]
+
+
+def test_a_version_for_each_sequence_that_all_islands_offer(tmp_path):
+    first, second = candidates_of(tmp_path, 2)
+    receiver = Receiver(tmp_path, 2).send(*first)
+    assert receiver.versions == [] and receiver.head.waiting == len(first)
+    receiver.send(*second)
+    assert [manifest.sequence for _, manifest in receiver.versions] == [candidate.sequence for candidate in first]
+    assert receiver.head.waiting == 0 and receiver.bag.elements == []
+
+
+def test_the_order_of_arrival_changes_nothing(tmp_path):
+    first, second = (offers[:3] for offers in candidates_of(tmp_path, 2))
+    want = as_json(Receiver(tmp_path, 2).send(*first, *second))
+    for number, order in enumerate(itertools.permutations(first + second)):
+        if number % 60 == 0:
+            assert sorted(as_json(Receiver(tmp_path, 2).send(*order))) == sorted(want)
+    assert as_json(Receiver(tmp_path, 2).send(*(first + second)[::-1])) == want
+
+
+def test_repeats_change_nothing(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    twice = Receiver(tmp_path, 1).send(*[c for c in offers for _ in range(2)], *offers)
+    assert as_json(twice) == as_json(Receiver(tmp_path, 1).send(*offers))
+    first, second = candidates_of(tmp_path / "two", 2)
+    receiver = Receiver(tmp_path / "two", 2).send(first[0], first[0], first[0])
+    assert receiver.versions == []
+    receiver.send(second[0], second[0], first[0])
+    assert len(receiver.versions) == 1
+
+
+def test_the_best_island_is_published(tmp_path):
+    first, second = (offers[0] for offers in candidates_of(tmp_path, 2))
+    low, high = Scaled.of(1.5, 3).to_bytes().hex(), Scaled.of(1.1, 4).to_bytes().hex()
+
+    def winner(store, *figures):
+        offers = [replace(c, evidence=e, posterior=p) for c, (e, p) in zip((first, second), figures, strict=True)]
+        return max(offers, key=Candidate.rank).island
+
+    assert winner("a", (low, high), (high, low)) == 1
+    assert winner("b", (low, low), (low, high)) == 1
+    assert winner("c", (low, low), (low, low)) == 0
+
+
+def test_the_manifest_says_what_and_from_what(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
+    last, best = manifests[-1], offers[-1]
+    assert last.parent == manifests[-2].version and manifests[0].parent is None
+    assert (last.fingerprint, last.chain, last.documents, last.tokens) == (best.fingerprint, best.chain, best.documents, best.tokens)
+    assert last.release == __version__ and last.settings == {"learner": {"topics": 3}}
+    assert last.prequential_perplexity == pytest.approx(8) and last.in_sample_nmi is None
+    assert ModelStore(str(tmp_path)).latest("") == last
+
+
+def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
+    first, second = candidates_of(tmp_path, 2)
+    better = Scaled.of(1.0, 10_000).to_bytes().hex()
+    receiver = Receiver(tmp_path, 2)
+    receiver.send(replace(first[-2], previous=0, evidence=better), replace(second[-2], previous=0))
+    receiver.send(first[-1], replace(second[-1], evidence=better))
+    (_, before), (_, after) = receiver.versions
+    assert (before.island, after.island) == (0, 1)
+    # The fake learner's islands number their topics with a shift of one.
+    assert after.topic_order == [1, 2, 0]
+    store = ModelStore(str(tmp_path))
+    old, new = store.get_snapshot("", before.snapshot), store.get_snapshot("", after.snapshot)
+    assert new.tokeniser == TOKENISER
+    for word in WORDS:
+        topics = [int(s.topics[s.offsets[s.numbers[word]]]) for s in (old, new)]
+        assert topics[0] == topics[1]
+
+
+def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):
+    monkeypatch.setattr(publication, "changes", partial(changes, count=2))
+    (offers,) = candidates_of(tmp_path, 1)
+    manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
+    store = ModelStore(str(tmp_path))
+    assert manifests[0].changes == []
+    for before, after in zip(manifests, manifests[1:], strict=False):
+        assert after.changes == publication.changes(*(store.get_snapshot("", manifest.snapshot) for manifest in (before, after)))
+    assert any(manifest.changes for manifest in manifests)
+
+
+def test_islands_that_disagree_are_refused(tmp_path):
+    first, second = (offers[0] for offers in candidates_of(tmp_path, 2))
+    with pytest.raises(DivergedError, match="islands offer different histories"):
+        Receiver(tmp_path, 2).send(first, replace(second, chain="00" * 32))
+    with pytest.raises(DivergedError, match="island 0: two candidates after minibatch"):
+        Receiver(tmp_path, 2).send(first, replace(first, chain="00" * 32))
+
+
+def test_a_new_job_goes_on_from_what_was_published(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    before = Receiver(tmp_path, 1).send(*offers[:2])
+    # The first candidate of the new job is one that was published already, or the next.
+    for at in (1, 2):
+        after = Receiver(tmp_path, 1).send(*offers[at:])
+        manifests = [manifest for _, manifest in after.versions]
+        assert [manifest.sequence for manifest in manifests] == [candidate.sequence for candidate in offers]
+        assert manifests[:2] == [manifest for _, manifest in before.versions]
+
+
+def test_what_was_offered_and_never_published_is_awaited(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    receiver = Receiver(tmp_path, 1).send(offers[2], offers[1])
+    assert receiver.versions == [] and receiver.head.waiting == 2
+    receiver.send(offers[0])
+    assert [manifest.sequence for _, manifest in receiver.versions] == [candidate.sequence for candidate in offers[:3]]
+
+
+def test_another_history_in_the_store_is_refused(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    Receiver(tmp_path, 1).send(*offers)
+    (others,) = candidates_of(tmp_path, 1, links_of(documents(39)))
+    with pytest.raises(StoreConflictError, match="--resume_from"):
+        Receiver(tmp_path, 1).send(*others)
+
+
+def test_head_round_trip():
+    head = PublishHead(12, "000000000012-abc", 3)
+    assert PublishHead.from_bytes(head.to_bytes()) == head

@@ -1,0 +1,257 @@
+import dataclasses
+import hashlib
+import threading
+from pathlib import Path
+
+import pytest
+from made import manifest_of, random_snapshot
+
+from model.errors import DamagedDataError, OptionError, StoreConflictError
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return ModelStore(str(tmp_path / "store"))
+
+
+def files(store):
+    return {str(path.relative_to(store.root)): path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file()}
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def entry_of(sequence, island, chain="c", key=""):
+    return CheckpointEntry(key, island, sequence, f"{chain}{sequence}", sequence * 10, "s")
+
+
+class TestSnapshots:
+    def test_written_twice_is_one_file_named_by_its_digest(self, store):
+        digest = store.put_snapshot(random_snapshot(key="a/b"))
+        before = files(store)
+        assert store.put_snapshot(random_snapshot(key="a/b")) == digest
+        assert files(store) == before
+        assert hashlib.sha256(before[f"a%2Fb/snapshots/{digest}.avro"]).hexdigest() == digest
+        assert store.get_snapshot("a/b", digest).words == random_snapshot().words
+
+    def test_one_flipped_byte_is_refused_by_name(self, store):
+        digest = store.put_snapshot(random_snapshot())
+        flip(Path(store.root, "_", "snapshots", f"{digest}.avro"))
+        with pytest.raises(DamagedDataError, match=f"_/snapshots/{digest}.avro is damaged: its .* bytes do not have the digest"):
+            store.get_snapshot("", digest)
+        with pytest.raises(DamagedDataError, match=r"holds other bytes than its name says. Delete it, and run again"):
+            store.put_snapshot(random_snapshot())
+
+    def test_missing(self, store):
+        with pytest.raises(DamagedDataError, match=r"snapshots/00.avro is missing from the model store"):
+            store.get_snapshot("", "00")
+
+
+class TestCheckpoints:
+    def test_come_back_in_order(self, store):
+        written = [store.put_checkpoint(entry_of(n, i), b"%d %d" % (n, i)) for n, i in [(20, 1), (3, 1), (20, 0), (3, 0)]]
+        found = store.checkpoints("")
+        assert [(entry.sequence, entry.island) for entry in found] == [(3, 0), (3, 1), (20, 0), (20, 1)]
+        assert sorted(found, key=repr) == sorted(written, key=repr)
+        assert store.get_checkpoint("", found[3].digest) == b"20 1"
+        before = files(store)
+        store.put_checkpoint(entry_of(20, 1), b"20 1")
+        assert files(store) == before
+
+    def test_damaged_state_and_entry(self, store):
+        entry = store.put_checkpoint(entry_of(3, 0), b"state")
+        flip(Path(store.root, "_", "checkpoints", entry.digest))
+        with pytest.raises(DamagedDataError, match=f"_/checkpoints/{entry.digest} is damaged"):
+            store.get_checkpoint("", entry.digest)
+        flip(Path(store.root, "_", "checkpoints", f"000000000003-0000-{entry.digest[:16]}.json"))
+        with pytest.raises(DamagedDataError, match=r"000000000003-0000-.*json does not have the content"):
+            store.checkpoints("")
+
+    def test_resume_from_the_newest_that_all_islands_have(self, store):
+        for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
+            store.put_checkpoint(entry_of(n, i), b"%d %d" % (n, i))
+        assert [(entry.sequence, entry.island) for entry in store.resume_point("", "latest", 2)] == [(2, 0), (2, 1)]
+        assert [entry.sequence for entry in store.resume_point("", "1", 2)] == [1, 1]
+
+    @pytest.mark.parametrize("given", ["3", "7", "newest", "", "-1", "²"])
+    def test_no_such_point(self, store, given):
+        for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
+            store.put_checkpoint(entry_of(n, i), b"")
+        with pytest.raises(OptionError, match=r"--resume_from: .*all 2 islands of key '' have a checkpoint \(the newest: 1, 2\). Give one"):
+            store.resume_point("", given, 2)
+
+    def test_nothing_to_resume(self, store):
+        with pytest.raises(OptionError, match=r"'latest' was given.*\(the newest: none\)"):
+            store.resume_point("", "latest", 1)
+
+    def test_islands_of_different_histories_do_not_make_a_point(self, store):
+        store.put_checkpoint(entry_of(1, 0, chain="a"), b"x")
+        store.put_checkpoint(entry_of(1, 1, chain="b"), b"y")
+        with pytest.raises(OptionError, match=r"the newest: none"):
+            store.resume_point("", "latest", 2)
+
+    def test_two_histories_are_not_chosen_between(self, store):
+        for n, chain in [(1, "a"), (2, "a"), (2, "b")]:
+            store.put_checkpoint(entry_of(n, 0, chain=chain), chain.encode())
+        with pytest.raises(StoreConflictError, match=r"two histories after minibatch 2; give --resume_from an earlier"):
+            store.resume_point("", "latest", 1)
+        assert store.resume_point("", "1", 1)[0].chain == "a1"
+
+
+class TestManifests:
+    def publish(self, store, *sequences, **others):
+        parent = None
+        for sequence in sequences:
+            manifest = manifest_of(sequence, parent, **others)
+            store.publish(manifest)
+            parent = manifest.version
+        return manifest
+
+    def test_history(self, store):
+        assert store.latest("") is None and store.manifests("") == []
+        last = self.publish(store, 2, 5, 9)
+        assert store.latest("") == store.manifest("") == store.manifest("", last.version) == last
+        assert [manifest.sequence for manifest in store.manifests("")] == [2, 5, 9]
+
+    def test_a_replay_changes_nothing(self, store):
+        self.publish(store, 2, 5, 9)
+        before = files(store)
+        self.publish(store, 2, 5, 9)
+        assert files(store) == before
+
+    @pytest.mark.parametrize("change", [{"snapshot": "ff" * 32}, {"log_evidence": -1.0}, {"parent": "other"}])
+    @pytest.mark.parametrize("sequence", [2, 9])
+    def test_another_history_is_refused(self, store, change, sequence):
+        self.publish(store, 2, 5, 9)
+        before = files(store)
+        other = dataclasses.replace(manifest_of(sequence), **change)
+        told = r"key '', is at version 000000000009-.*Use an empty model store .* or go on .* --resume_from, .* the same --publish_every"
+        with pytest.raises(StoreConflictError, match=told):
+            store.publish(other)
+        assert files(store) == before
+
+    def test_an_abandoned_manifest_is_left_out(self, store):
+        last = self.publish(store, 2)
+        pointer = Path(store.root, "_", "LATEST")
+        moved_back = pointer.read_bytes()
+        store.publish(manifest_of(5, last.version))
+        pointer.write_bytes(moved_back)
+        assert [manifest.sequence for manifest in store.manifests("")] == [2]
+        again = manifest_of(5, last.version, ess=1.0)
+        store.publish(again)
+        assert store.latest("") == again
+        pointer.write_bytes(moved_back)
+        store.publish(manifest_of(7, last.version))
+        assert [manifest.sequence for manifest in store.manifests("")] == [2, 7]
+
+    def test_what_lost_the_race_for_latest_is_no_part_of_the_history_though_its_file_is_there(self, store):
+        last = self.publish(store, 2)
+        pointer = Path(store.root, "_", "LATEST")
+        moved_back = pointer.read_bytes()
+        loser = manifest_of(5, last.version, ess=1.0)
+        store.publish(loser)
+        pointer.write_bytes(moved_back)
+        winner = manifest_of(5, last.version)
+        store.publish(winner)
+        store.publish(manifest_of(6, winner.version))
+        with pytest.raises(StoreConflictError, match=f"another one, {loser.version}, within that history"):
+            store.publish(loser)
+
+    def test_a_version_whose_parent_is_not_the_newest_is_refused(self, store):
+        first = self.publish(store, 2)
+        store.publish(manifest_of(5, first.version))
+        for parent, told in [(first.version, first.version), (None, "no version")]:
+            with pytest.raises(StoreConflictError, match=f"another one, 000000000009-.*, which follows {told}. Use an empty"):
+                store.publish(manifest_of(9, parent))
+        assert store.latest("").sequence == 5
+
+    def test_history_begins_where_older_manifests_were_removed(self, store):
+        self.publish(store, 2, 5, 9)
+        Path(store.root, "_", "manifests", f"{manifest_of(2).version}.json").unlink()
+        assert [manifest.sequence for manifest in store.manifests("")] == [5, 9]
+
+    def test_unknown_version_lists_the_newest(self, store):
+        last = self.publish(store, 2, 5)
+        with pytest.raises(
+            OptionError, match=f"--model_version: 'v9' was given; allowed is latest, or a version of key ''.*{last.version}"
+        ):
+            store.manifest("", "v9")
+        with pytest.raises(
+            OptionError, match=r"--model_version: 'latest' .*\(the newest: none; train one first\).*The store has models for ''"
+        ):
+            store.manifest("other")
+        with pytest.raises(OptionError, match=r"was given"):
+            store.manifest("", "../LATEST")
+
+    def test_damaged_files_are_named(self, store):
+        last = self.publish(store, 2)
+        path = Path(store.root, "_", "manifests", f"{last.version}.json")
+        kept = path.read_bytes()
+        flip(path)
+        with pytest.raises(DamagedDataError, match=f"{last.version}.json is damaged"):
+            store.latest("")
+        with pytest.raises(DamagedDataError, match=f"{last.version}.json does not have the content"):
+            store.manifest("", last.version)
+        path.write_bytes(kept)
+        flip(Path(store.root, "_", "LATEST"))
+        with pytest.raises(DamagedDataError, match=r"LATEST does not have the content"):
+            store.latest("")
+
+    def test_latest_only_moves_forward_between_threads(self, store):
+        def run():
+            parent = None
+            for sequence in range(1, 20):
+                manifest = manifest_of(sequence, parent)
+                store.publish(manifest)
+                parent = manifest.version
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [manifest.sequence for manifest in store.manifests("")] == list(range(1, 20))
+
+    def test_keys_do_not_mix(self, store):
+        self.publish(store, 2, key="_")
+        self.publish(store, 3, key="")
+        self.publish(store, 4, key="ü/..")
+        keys = store.keys()
+        assert keys == ["", "_", "ü/.."]
+        assert [store.latest(key).sequence for key in keys] == [3, 2, 4]
+
+
+class TestBind:
+    def test_the_same_settings(self, store):
+        store.bind("", "d", {"learner": {"topics": 3, "words": ("a",)}})
+        store.bind("", "d", {"learner": {"topics": 3, "words": ["a"]}})
+
+    def test_other_settings_are_named_with_both_values(self, store):
+        store.bind("", "d", {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}})
+        with pytest.raises(StoreConflictError) as error:
+            store.bind("", "e", {"learner": {"topics": 4, "seed": 1}, "sequence": {"window": "5"}})
+        assert "learner.old is 0 there and absent here; learner.topics is 3 there and 4 here; sequence.window is 5 there" in str(
+            error.value
+        )
+        assert "_/settings.json was written with other settings" in str(error.value)
+        assert "Give the same settings, or use an empty model store." in str(error.value)
+
+    def test_a_long_value_is_cut(self, store):
+        store.bind("", "d", {"words": ["word"] * 1000})
+        with pytest.raises(StoreConflictError) as error:
+            store.bind("", "e", {"words": ["word"] * 999})
+        assert len(str(error.value)) < 600
+
+    def test_equal_settings_of_another_release(self, store):
+        store.bind("", "d", {"a": 1})
+        with pytest.raises(StoreConflictError, match=r"equal, but their digests are not .d there, e here: another release"):
+            store.bind("", "e", {"a": 1})
+
+    def test_keys_are_bound_apart(self, store):
+        store.bind("a", "d", {"a": 1})
+        store.bind("b", "e", {"a": 2})

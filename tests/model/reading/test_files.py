@@ -1,0 +1,90 @@
+import io
+import json
+
+import fastavro
+import pytest
+
+from model.errors import OptionError
+from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.parsing import FieldNames, ParseSettings
+from model.records import DeadLetter, Document
+
+
+def jsonl(*records):
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def avro(records, *fields):
+    out = io.BytesIO()
+    schema = {"type": "record", "name": "R", "fields": [{"name": name, "type": kind} for name, kind in fields]}
+    fastavro.writer(out, schema, records)
+    return out.getvalue()
+
+
+def read(data, name, settings=None, first=0):
+    return list(read_file(io.BytesIO(data), name, settings or ReadSettings(), first))
+
+
+MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
+
+
+def test_json_lines_and_avro_say_the_same():
+    records = [{"id": "a", "timestamp": 1, "text": "x"}, {"id": "b", "timestamp": 2, "text": "y"}]
+    expected = [Document("a", 1_000_000, "x"), Document("b", 2_000_000, "y")]
+    assert read(jsonl(*records), "a.jsonl") == expected
+    assert read(avro(records, ("id", "string"), ("timestamp", "int"), ("text", "string")), "a.avro") == expected
+
+
+def test_avro_times_by_logical_type():
+    made = read(avro([{"id": 1, "timestamp": 1500, "text": "x"}], ("id", "long"), ("timestamp", MILLIS), ("text", "string")), "a.avro")
+    assert made == [Document("1", 1_500_000, "x")]
+
+
+def test_the_order_as_time_counts_every_item():
+    data = jsonl({"id": "a", "text": "x"}, {"id": "b"}, {"id": "c", "text": "z"})
+    made = read(data, "a.jsonl", ReadSettings(time_from="order"), first=10)
+    assert [item.timestamp for item in made if isinstance(item, Document)] == [10_000_000, 12_000_000]
+    made = read(avro([{"id": "a", "text": "x"}] * 2, ("id", "string"), ("text", "string")), "a.avro", ReadSettings(time_from="order"))
+    assert [item.timestamp for item in made] == [0, 1_000_000]
+
+
+def test_a_schema_without_the_fields_is_one_dead_letter():
+    data = avro([{"id": "a", "body": "x"}] * 5, ("id", "string"), ("body", "string"))
+    (letter,) = read(data, "a.avro", ReadSettings(ParseSettings(FieldNames(key="customer"))))
+    assert (letter.source, letter.reason) == ("a.avro", "schema")
+    assert letter.detail.startswith("its schema lacks timestamp, text, customer; name the fields with")
+
+
+def test_files_that_are_nothing():
+    assert read(b"", "a.avro") == []
+    assert read(b"", "a.jsonl.gz") == []
+    (letter,) = read(b"nonsense", "a.avro")
+    assert (letter.source, letter.reason) == ("a.avro", "damaged")
+
+
+def test_bad_utf8_in_avro_costs_one_record():
+    data = avro([{"id": n, "timestamp": 1, "text": "plain"} for n in "abc"], ("id", "string"), ("timestamp", "int"), ("text", "string"))
+    at = data.find(b"plain", data.find(b"plain") + 1)
+    made = read(data[:at] + b"pl\xffin" + data[at + 5 :], "a.avro")
+    assert [type(item) for item in made] == [Document, DeadLetter, Document]
+    assert (made[1].reason, made[1].source) == ("invalid_utf8", "a.avro block 1 record 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")],
+)
+def test_formats_by_ending(name, kind):
+    assert format_of(name, ReadSettings()) == kind
+    assert format_of("anything", ReadSettings(format=kind)) == kind
+
+
+def test_wrong_options():
+    with pytest.raises(OptionError, match=r"--input: 'a.csv' was given; allowed is a file that ends in .jsonl.*--input_format=jsonl"):
+        format_of("a.csv", ReadSettings())
+    with pytest.raises(OptionError, match="--input_format: 'csv' was given; allowed is one of auto, jsonl, avro"):
+        ReadSettings(format="csv")
+    with pytest.raises(OptionError, match="--time_from"):
+        ReadSettings(time_from="now")
+    with pytest.raises(OptionError, match="--max_document_mb"):
+        ReadSettings(ParseSettings(max_document_bytes=0))

@@ -1,0 +1,162 @@
+import json
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.reading import parsing
+from model.reading.parsing import FieldNames, ParseSettings, parse_line, parse_record
+from model.records import DeadLetter, Document
+
+GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
+KEYED = ParseSettings(FieldNames(key="key"))
+
+
+def line(**changes):
+    return json.dumps({name: value for name, value in (GOOD | changes).items() if value is not ...}).encode()
+
+
+def parse(data, how=None, **others):
+    return parse_line(data, "a.jsonl:3", how or ParseSettings(), **others)
+
+
+def test_a_good_record():
+    expected = Document("a", 86_400_000_000, "hello", "x", "k")
+    assert parse(line(label="x", key="k"), KEYED) == expected
+    assert Document.from_bytes(expected.to_bytes()) == expected
+
+
+def test_whole_numbers_are_good_ids_labels_and_keys():
+    assert parse(line(id=7, label=-1, key=0), KEYED) == Document("7", 86_400_000_000, "hello", "-1", "0")
+
+
+def test_other_field_names():
+    how = ParseSettings(FieldNames(id="n", timestamp="t", text="body", label="class", key="customer"))
+    made = parse(b'{"n": "a", "t": 1, "body": "hello", "class": null, "customer": "", "id": [1], "label": [2]}', how)
+    assert made == Document("a", 1_000_000, "hello", None, "")
+
+
+def test_a_given_time_replaces_the_records_own():
+    assert parse(line(timestamp="nonsense"), time=5) == Document("a", 5, "hello")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"hello", "not_json"),
+        (b'{"id": "a"', "not_json"),
+        (b"[" * 100_000, "not_json"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "not_json"),
+        (b"[1, 2]", "wrong_type"),
+        (b"null", "wrong_type"),
+        (line(id=...), "missing_id"),
+        (line(id=None), "missing_id"),
+        (line(id=""), "missing_id"),
+        (line(id=1.5), "wrong_type"),
+        (line(id=True), "wrong_type"),
+        (line(id=["a"]), "wrong_type"),
+        (line(timestamp=...), "missing_timestamp"),
+        (line(timestamp=None), "missing_timestamp"),
+        (line(timestamp="soon"), "bad_timestamp"),
+        (line(timestamp=True), "bad_timestamp"),
+        (line(timestamp=[1]), "bad_timestamp"),
+        (line(timestamp=float("nan")), "bad_timestamp"),
+        (line(timestamp=1.6e12), "timestamp_range"),
+        (line(timestamp=10**4000), "timestamp_range"),
+        (line(timestamp="0001-01-01T00:00+01:00"), "timestamp_range"),
+        (line(text=...), "missing_text"),
+        (line(text=None), "missing_text"),
+        (line(text=7), "wrong_type"),
+        (line(text=""), "empty_text"),
+        (line(text=" \n\u2003"), "empty_text"),
+        (line(label=1.5), "wrong_type"),
+        (line(label={}), "wrong_type"),
+        (line(), "missing_key"),
+        (line(key=False), "wrong_type"),
+        (line(key="é" * 200), "bad_key"),
+        (line(text="a\0b"), "nul"),
+        (line(id="a\0"), "nul"),
+        (line(label="\0"), "nul"),
+        (line(key="\0"), "nul"),
+        (line(text="\ud800"), "invalid_utf8"),
+        (line(id="\udfff"), "invalid_utf8"),
+        (line().replace(b"hello", b"hell\xff"), "invalid_utf8"),
+        ("\ufeff".encode("utf-16") + line(), "invalid_utf8"),
+    ],
+)
+def test_bad_records_say_why(data, reason):
+    how = KEYED if b"key" in data or reason == "missing_key" else ParseSettings()
+    letter = parse(data, how)
+    assert isinstance(letter, DeadLetter)
+    assert (letter.source, letter.reason) == ("a.jsonl:3", reason)
+    assert reason in parsing.REASONS
+    assert letter.detail
+    assert json.loads(letter.as_json().encode())["record"] == letter.record
+
+
+def test_every_reason_is_in_the_list_once():
+    names = [value for name, value in vars(parsing).items() if name.isupper() and isinstance(value, str)]
+    assert sorted(names) == sorted(parsing.REASONS)
+
+
+def test_details_name_the_field_and_the_remedy():
+    assert parse(line(timestamp=...)).detail == "the field 'timestamp' is missing (--timestamp_field, --time_from=order)"
+    assert "'timestamp' is 1600000000000.0" in parse(line(timestamp=1.6e12)).detail
+    assert "seconds since 1970" in parse(line(timestamp=1.6e12)).detail
+    assert parse(line(text=7)).detail == "the field 'text' is a int; text is wanted"
+
+
+def test_the_largest_document_is_counted_in_bytes():
+    small = ParseSettings(max_document_bytes=100)
+    assert isinstance(parse(line(text="é" * 30), small), DeadLetter)
+    record = {"id": "a", "timestamp": 0}
+    assert isinstance(parse_record(record | {"text": "é" * 50}, "p", small), Document)
+    letter = parse_record(record | {"text": "é" * 51}, "p", small)
+    assert (letter.reason, letter.detail) == ("too_large", "102 bytes; at most 100 are allowed (--max_document_mb)")
+    assert len(letter.record) < 200
+
+
+def test_a_text_of_fifty_megabytes():
+    text = "word " * (10 * parsing.MEGABYTE)
+    data = line(text=text)
+    assert parse(data).reason == "too_large"
+    assert parse(data, ParseSettings(max_document_bytes=60 * parsing.MEGABYTE)).text == text
+
+
+def test_times_of_avro_come_in_units():
+    record = {"id": "a", "timestamp": 3, "text": "x"}
+    assert parse_record(record, "p", ParseSettings(), time_unit=Fraction(1000)).timestamp == 3000
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3))
+RECORDS = st.dictionaries(st.sampled_from(["id", "timestamp", "text", "label", "key"]), JSON)
+
+
+@given(RECORDS)
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_any_record_is_a_document_or_a_dead_letter(record):
+    made = parse_record(record, "p", KEYED)
+    if isinstance(made, Document):
+        assert Document.from_bytes(made.to_bytes()) == made
+    else:
+        assert made.reason in parsing.REASONS
+        made.as_json().encode()
+
+
+@given(st.binary())
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_any_line_is_a_document_or_a_dead_letter(data):
+    made = parse(data)
+    assert isinstance(made, DeadLetter)
+    made.as_json().encode()
+
+
+@given(st.text(min_size=1), st.integers(-(2**35), 2**37), st.text(min_size=1), st.none() | st.text())
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_json_round_trip(name, time, text, label):
+    made = parse(line(id=name, timestamp=time, text=text, label=label))
+    if "\0" in name + text + (label or "") or text.isspace():
+        assert made.reason in ("nul", "empty_text")
+    else:
+        assert made == Document(name, time * 1_000_000, text, label)

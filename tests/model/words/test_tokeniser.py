@@ -1,0 +1,114 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import model.words.tokeniser as module
+from model.errors import OptionError
+from model.records import Document
+from model.settings import TokeniserSettings
+from model.words.tokeniser import Tokeniser, tokeniser_settings
+
+
+def words(text, **options):
+    return Tokeniser(tokeniser_settings(**({"stop_words": "none", "min_length": 1} | options))).words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Union, the UNION!", ["the", "union", "the", "union"]),
+        ("don't can’t 'quoted' rock'n'roll", ["don't", "can't", "quoted", "rock'n'roll"]),
+        ("nation's nation’s nation", ["nation"] * 3),
+        ("e\u0301te\u0301 été ÉTÉ E\u0301TE\u0301", ["été"] * 4),
+        ("well-known snake_case a.b", ["well", "known", "snake", "case", "a", "b"]),
+        ("हिन्दी की भाषा", ["हिन्दी", "की", "भाषा"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("infor\u00admation", ["information"]),
+        ("привет, МИР", ["привет", "мир"]),
+        ("", []),
+        ("?! \n\t", []),
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+@given(st.text(st.sampled_from("aB9' -_\n.")))
+@settings(derandomize=True, deadline=None, max_examples=300)
+def test_ascii_and_other_texts_are_cut_alike(text):
+    assert words(text, digits=True) == words(text + " é", digits=True)[:-1]
+
+
+def test_stop_words_of_a_language():
+    assert words("the cat and it's mat", stop_words="en") == ["cat", "mat"]
+    assert words("der Hund und die Katze", stop_words="de") == ["hund", "katze"]
+
+
+def test_an_elided_stop_word_leaves_its_word():
+    assert words("L’homme d'honneur", stop_words="fr") == ["homme", "honneur"]
+    assert words("O'Brien", stop_words="en") == ["o'brien"]
+
+
+def test_lengths_and_digits():
+    assert words("a bb ccc dddd", min_length=2, max_length=3) == ["bb", "ccc"]
+    assert words("b2b 1790 x² plain") == ["plain"]
+    assert words("b2b 1790", digits=True) == ["b2b", "1790"]
+
+
+def test_stemming():
+    assert words("running runs", stemmer="english") == ["run", "run"]
+
+
+def test_stop_words_from_a_file(tmp_path):
+    path = tmp_path / "stop.txt"
+    path.write_text("# mine\nCat\n\n  dog’s \n", encoding="utf-8-sig")
+    made = tokeniser_settings(stop_words_file=str(path))
+    assert (made.stop_words, made.stop_list) == ("file", ("cat", "dog's"))
+    assert TokeniserSettings.from_dict({"stop_words": "file", "stop_list": ["cat", "dog's"]}) == made
+    assert Tokeniser(made).words("the cat, the dog's mat") == ["the", "the", "mat"]
+
+
+def test_errors_say_what_is_allowed(tmp_path):
+    with pytest.raises(OptionError, match=r"--stop_words: 'english' was given; allowed is none, or one of .*\ben, .*--stop_words_file"):
+        tokeniser_settings(stop_words="english")
+    with pytest.raises(OptionError, match=r"--stemmer: 'en' was given; allowed is none, or one of arabic, .*english"):
+        tokeniser_settings(stemmer="en")
+    with pytest.raises(OptionError, match=r"--stop_words_file: .*It cannot be read"):
+        tokeniser_settings(stop_words_file=str(tmp_path / "absent"))
+    with pytest.raises(OptionError, match="--stop_words_file beside it"):
+        tokeniser_settings(stop_words="file")
+    (tmp_path / "latin").write_bytes(b"caf\xe9")
+    with pytest.raises(OptionError, match="UTF-8 text file"):
+        tokeniser_settings(stop_words_file=str(tmp_path / "latin"))
+    (tmp_path / "empty").write_text("# nothing\n")
+    with pytest.raises(OptionError, match="--stop_words=none"):
+        tokeniser_settings(stop_words_file=str(tmp_path / "empty"))
+    with pytest.raises(OptionError, match="--stemmer"):
+        Tokeniser(TokeniserSettings(stemmer="klingon"))
+
+
+def test_the_memo_is_bounded_and_changes_nothing(monkeypatch):
+    text = " ".join(f"word{a}{b}" for a in "abcdefghij" for b in "klmnopqrst")
+    expected = words(text)
+    monkeypatch.setattr(module, "_MEMO_WORDS", 7)
+    small = Tokeniser(TokeniserSettings(stop_words="none"))
+    assert small.words(text) == expected
+    assert len(small._words) <= 7
+    small.words("x" * 100_000)
+    assert max(map(len, small._words)) < 100_000
+
+
+def test_tokens_index_words_in_order_of_first_use():
+    made = Tokeniser(TokeniserSettings()).tokenise(Document("a", 5, "rivers freeze; rivers flow", "l", "k"))
+    assert (made.id, made.timestamp, made.label, made.key) == ("a", 5, "l", "k")
+    assert made.words == ("rivers", "freeze", "flow")
+    assert made.tokens.tolist() == [0, 1, 0, 2]
+    assert len(Tokeniser(TokeniserSettings()).tokenise(Document("a", 5, "of the")).tokens) == 0
+
+
+@given(st.text())
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_any_text_gives_words_that_the_wire_takes(text):
+    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(Document("a", 0, text))
+    assert type(made).from_bytes(made.to_bytes()).words == made.words
+    assert all(word == word.strip() and "\n" not in word for word in made.words)
