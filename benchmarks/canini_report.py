@@ -52,7 +52,7 @@ def _cost(ledger: Ledger, dataset: str, row: str) -> str:
         return ""
     seconds = float(np.mean([line["seconds"] for line in found]))
     ratio = seconds / float(np.mean([line["seconds"] for line in base]))
-    return f"{seconds:.1f} ({ratio:.1f}), {np.mean([line['moves'] for line in found]):.2f}, {found[0]['bytes'] / 1e6:.0f}"
+    return f"{seconds:.1f} ({ratio:.1f}), {np.mean([line['moves'] for line in found]):.2f}, {found[-1]['bytes'] / 1e6:.0f}"
 
 
 def _print_groups(ledger: Ledger) -> None:
