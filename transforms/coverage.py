@@ -33,7 +33,7 @@ from transforms.periods import KeepsPeriods
 from transforms.sequence import LAST_TIME, NAMESPACE
 
 LOGGER = "beam_topics.coverage"
-# So many tallies of a model wait before they are added up.
+# So many tallies of a window wait before they are added up.
 MOST = 256
 _MODELS = 4
 _SEPARATOR = b"\0"
@@ -84,7 +84,8 @@ class _Report(KeepsPeriods):
     """A model's tallies to one report for each version and window."""
 
     def __init__(self, window_micros: int, retrain_below: float) -> None:
-        super().__init__(window_micros, MOST)
+        super().__init__(window_micros)
+        self._most = MOST
         self._below = retrain_below
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
@@ -99,12 +100,19 @@ class _Report(KeepsPeriods):
             logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
             yield report.as_json().encode()
 
-    def full(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
+    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        mirror = self.mirrors.of(key)
+        if head.live % self._most == 0:
+            # After a failed bundle the mirror is read anew, which costs the whole bag, so only now and then.
+            mirror = pending.matched(head, mirror, bag)
+        return mirror.matches(head) and len(mirror.at(due)) >= self._most
+
+    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
         """One tally stays for each version and window."""
         waiting, head = self.emptied(key, head, bag)
         for due, records in waiting:
-            for version, tally in sums(records):
-                head = pending.add(head, self.mirrors.of(key), bag, due, _named(version, tally))
+            for record in records if len(records) == 1 else [_named(version, tally) for version, tally in sums(records)]:
+                head = pending.add(head, self.mirrors.of(key), bag, due, record)
         return [], head
 
 

@@ -41,7 +41,8 @@ class GatherDoFn(KeepsPeriods):
     """See the module's docstring; keyed by :func:`shard_of`."""
 
     def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int) -> None:
-        super().__init__(period, MOST)
+        super().__init__(period)
+        self._most = MOST
         self._write = partial(write_batch, prefix, name, ending, encode)
         self._name = f"{name.replace('-', '_')}_written"
 
@@ -53,7 +54,10 @@ class GatherDoFn(KeepsPeriods):
         yield self._write(records)
         self._written.inc(len(records))
 
-    def full(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
+    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        return head.live >= self._most
+
+    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
         """Everything is written."""
         waiting, head = self.emptied(key, head, bag)
         return [path for due, records in waiting for path in self.closed(key, due, records)], head

@@ -35,7 +35,7 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
 
 
 class KeepsPeriods(KeepsHead[PendingHead]):
-    """See the module's docstring. ``period``: microseconds; ``most``: so many records of a key may wait."""
+    """See the module's docstring. ``period``: microseconds."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -44,16 +44,20 @@ class KeepsPeriods(KeepsHead[PendingHead]):
     _PENDING = beam.DoFn.StateParam(PENDING)
     _PERIOD = beam.DoFn.TimerParam(PERIOD)
 
-    def __init__(self, period: int, most: int) -> None:
-        self._period, self._most = period, most
+    def __init__(self, period: int) -> None:
+        self._period = period
 
     @abstractmethod
     def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
         """What comes of a period that ended at ``end``."""
 
     @abstractmethod
-    def full(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
-        """So many records wait that some must go, or become fewer: what comes of those that go, and the head afterwards."""
+    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        """Whether too many records wait, now that another one waits for ``due``."""
+
+    @abstractmethod
+    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
+        """Some of what waits must go, or become fewer: what comes of those that go, and the head afterwards."""
 
     def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
         return PendingHead.from_bytes(data) if data else PendingHead()
@@ -69,9 +73,10 @@ class KeepsPeriods(KeepsHead[PendingHead]):
         """A record came."""
         key, record = element
         before = self.read_head(key, head)
-        after = pending.add(before, self.mirrors.of(key), bag, due_of(before, time.micros, self._period), record)
-        if after.live >= self._most:
-            outputs, after = self.full(key, after, bag)
+        due = due_of(before, time.micros, self._period)
+        after = pending.add(before, self.mirrors.of(key), bag, due, record)
+        if self.crowded(key, after, bag, due):
+            outputs, after = self.thinned(key, after, bag)
             yield from outputs
         if after.due is not None and after.due != before.due:
             timer.set(timer_time(after.due))

@@ -77,6 +77,16 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     assert counters["coverage_windows"] == 2
 
 
+def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
+    """What a bounded run holds: a year of windows, all open to the end."""
+    calls = []
+    monkeypatch.setattr(coverage, "MOST", 3)
+    monkeypatch.setattr(coverage._Report, "thinned", lambda self, *arguments: calls.append(1))
+    rows, _ = reports([document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version})
+    assert [row["documents"] for row in rows] == [1] * 365
+    assert not calls
+
+
 def test_sums_are_by_version_and_lose_nothing():
     snapshot = snapshot_of([[1.0]] * 3, words=("a", "b", "c"))
 
