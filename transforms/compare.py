@@ -3,9 +3,8 @@
     documents: bytes (TokenisedDocument) -> lines: str (JSON), one for each method
 
 All documents are gathered on one worker, and the methods run there one after the other, one thread each, so that their times per
-document can be
-compared; they include everything from the tokenised document to the mixture, and not what is done once for a model. What is
-compared are means over documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
+document can be compared; they include everything from the tokenised document to the mixture, and not what is done once for a model. What
+is compared are means over documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
 """
 
 from __future__ import annotations

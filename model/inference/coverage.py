@@ -1,12 +1,10 @@
 """Coverage: how much of what documents say a model can read, and the signal that it should be trained again.
 
 Two shares, each of the words that the model knows: of the *distinct* words of a window's documents, and of their tokens. Below 70 % of
-the distinct
-words proportions get worse (Yao, Mimno and McCallum 2009), so that is where the signal is given.
+the distinct words proportions get worse (Yao, Mimno and McCallum 2009), so that is where the signal is given.
 
 A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words are counted by their rows, unknown
-ones by 64
-bits of their digest, so a window's tally is as large as its vocabulary, not as its documents.
+ones by 64 bits of their digest, so a window's tally is as large as its vocabulary, not as its documents.
 """
 
 from __future__ import annotations
@@ -75,9 +73,8 @@ class CoverageReport:
     """What one model version knows of one window's documents.
 
     Attributes:
-        key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents. retrain_below: the share of
-        distinct
-            words below which the model should be trained again.
+        key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents.
+        retrain_below: the share of distinct words below which the model should be trained again.
     """
 
     key: str

@@ -5,9 +5,8 @@ For document x_i with word counts n_iw and proportions theta_i, the weights lamb
     sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion to exp(sum_w lambda_wt n_w)
 
 by L-BFGS. sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum of the one before, the
-loss on
-held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to all
-pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
+loss on held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to
+all pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
 
 >>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
 >>> fitted = fit(pairs, topics=2)
