@@ -10,8 +10,7 @@ documents and gives a mixture for each, in their order:
 
 Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those with ``together`` let documents
 learn from one another, so they want all documents of a run in one call. ``needs`` says what else of a :class:`PublishedModel` must be
-there:
-a ``classifier``, or the ``training`` documents.
+there: a ``classifier``, or the ``training`` documents.
 
 Laws, tested over every registered method: a mixture is a function of the model, the settings and the document (with ``together``: the set
 of documents) alone, whatever their order; randomness comes from (seed, key, document) and nothing else; proportions are
