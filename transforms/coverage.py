@@ -85,7 +85,6 @@ class _Report(KeepsPeriods):
 
     def __init__(self, window_micros: int, retrain_below: float) -> None:
         super().__init__(window_micros)
-        self._most = MOST
         self._below = retrain_below
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
@@ -102,10 +101,10 @@ class _Report(KeepsPeriods):
 
     def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         mirror = self.mirrors.of(key)
-        if head.live % self._most == 0:
+        if head.live % MOST == 0:
             # After a failed bundle the mirror is read anew, which costs the whole bag, so only now and then.
             mirror = pending.matched(head, mirror, bag)
-        return mirror.matches(head) and len(mirror.at(due)) >= self._most
+        return mirror.matches(head) and len(mirror.at(due)) >= MOST
 
     def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
         """One tally stays for each version and window."""

@@ -42,7 +42,6 @@ class GatherDoFn(KeepsPeriods):
 
     def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int) -> None:
         super().__init__(period)
-        self._most = MOST
         self._write = partial(write_batch, prefix, name, ending, encode)
         self._name = f"{name.replace('-', '_')}_written"
 
@@ -55,7 +54,7 @@ class GatherDoFn(KeepsPeriods):
         self._written.inc(len(records))
 
     def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        return head.live >= self._most
+        return head.live >= MOST
 
     def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
         """Everything is written."""

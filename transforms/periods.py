@@ -93,13 +93,13 @@ class KeepsPeriods(KeepsHead[PendingHead]):
     ) -> Iterator[Any]:
         """What is due, each period for itself."""
         before = self.read_head(key, head)
-        mirror = pending.matched(before, self.mirrors.of(key), bag)
-        waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
         if time.micros < LAST_TIME:
+            mirror = pending.matched(before, self.mirrors.of(key), bag)
+            waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
             after = pending.spend(before, mirror, bag, time.micros)
         else:
             # What still comes may be of any period.
-            _, after = self.emptied(key, before, bag)
+            waiting, after = self.emptied(key, before, bag)
         for due, records in waiting:
             yield from self.closed(key, due, records)
         if after.due is not None:

@@ -20,7 +20,6 @@ import numpy as np
 from model.inference.alpha import minka
 from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
-from model.inference.features import word_counts
 from model.inference.settings import InferenceSettings
 from model.kernels import random
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -67,16 +66,18 @@ class Gibbs2:
         order = in_order(documents)
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
-        counts, alpha = self._sample(prepared, ordered, keys)
+        new, counts, alpha = self._sample(prepared, ordered, keys)
         places = np.argsort(order)
         found = np.array([from_counts(row, alpha) for row in counts]).reshape(len(order), len(alpha))[places]
-        known = word_counts(prepared.published.snapshot, documents).tokens
-        return mixtures_of(documents, prepared.published.version, self.name, found, known)
+        return mixtures_of(documents, prepared.published.version, self.name, found, np.diff(new.offsets)[places])
 
-    def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    def _sample(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
+    ) -> tuple[Corpus, FloatArray, FloatArray]:
+        """The documents as a corpus, the mean n_td of each, and alpha."""
         rows, (new,) = corpora_of(prepared.published.snapshot, documents)
         sampler = sampler_of(prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler)
-        return run(prepared.settings, sampler, new), sampler.alpha
+        return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
 @register("gibbs2-s", together=True)
@@ -91,7 +92,9 @@ class Gibbs2S(Gibbs2):
 class Gibbs1(Gibbs2):
     """The model's own documents are sampled again."""
 
-    def _sample(self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+    def _sample(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
+    ) -> tuple[Corpus, FloatArray, FloatArray]:
         snapshot, training = prepared.published.snapshot, prepared.published.training
         learned = [training[place] for place in in_order(training)]
         rows, (new, old) = corpora_of(snapshot, documents, learned)
@@ -102,4 +105,4 @@ class Gibbs1(Gibbs2):
         sampler.forget_model()
         # Their further uniforms must not be those of the sweeps before.
         old.number += APART
-        return run(prepared.settings, sampler, new, [old]), sampler.alpha
+        return new, run(prepared.settings, sampler, new, [old]), sampler.alpha

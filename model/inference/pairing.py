@@ -11,8 +11,8 @@ import numpy as np
 
 from model import __version__, wire
 from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.inference.base import known_tokens
 from model.inference.classifier import Classifier, Provenance
+from model.inference.features import word_counts
 from model.inference.fitting import FitSettings, Pair, Step, fit
 from model.publishing.manifest import Manifest
 from model.records import TokenisedDocument
@@ -22,12 +22,11 @@ _RANK_BYTES = 16
 
 def pair_of(settings: InferenceSettings, prepared: Any, published: PublishedModel, document: TokenisedDocument) -> Pair | None:
     """The document with what the method says of it; None where the model knows none of its words."""
-    rows, tokens = known_tokens(published.snapshot, document)
-    if not len(tokens):
+    counts = word_counts(published.snapshot, [document])
+    if not counts.tokens[0]:
         return None
     (mixture,) = inference_for(settings).infer(prepared, [document])
-    times = np.bincount(tokens, minlength=len(rows)).astype(np.float64)
-    return Pair(f"{document.key}\0{document.id}", rows, times, mixture.proportions)
+    return Pair(f"{document.key}\0{document.id}", counts.rows, counts.times.astype(np.float64), mixture.proportions)
 
 
 def ranked(document: bytes, seed: int) -> bytes:
