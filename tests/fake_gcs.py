@@ -6,6 +6,9 @@
 
 Uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page, deletes. One lock makes a check and what it
 guards one step. tests/runners/gcs compares with another implementation.
+
+The client asks for the bucket itself from a thread of its own, whenever that gets its turn (for its traces). Such a request is answered,
+and is otherwise left out: it is no part of ``requests``, loses no answer that a test wants lost, and is not the next of its method.
 """
 
 from __future__ import annotations
@@ -99,20 +102,25 @@ class FakeGcs:
     def answer(self, method, target, headers, body):
         """(status, headers, body) of a request."""
         with self._lock:
+            if _BUCKET.fullmatch(urlsplit(target).path):
+                return self._answer(method, target, headers, body)
             self.requests.append((method, target))
             for item in [item for item in self._before if item[0] == method][:1]:
                 self._before.remove(item)
                 item[1]()
-            try:
-                found = self._answer(method, target, headers, body)
-            except Refused as error:
-                return error.code, {}, json.dumps({"error": {"code": error.code, "message": str(error)}}).encode()
-            if self._lost.get(method, 0) > 0:
+            found = self._answer(method, target, headers, body)
+            if found[0] < 400 and self._lost.get(method, 0) > 0:
                 self._lost[method] -= 1
                 return 503, {}, b"{}"
             return found
 
     def _answer(self, method, target, headers, body):
+        try:
+            return self._found(method, target, headers, body)
+        except Refused as error:
+            return error.code, {}, json.dumps({"error": {"code": error.code, "message": str(error)}}).encode()
+
+    def _found(self, method, target, headers, body):
         parts = urlsplit(target)
         path, query = parts.path, dict(parse_qsl(parts.query))
         if match := _UPLOAD.fullmatch(path):

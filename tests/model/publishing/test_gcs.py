@@ -1,3 +1,5 @@
+import os
+
 import pytest
 from blob_battery import Battery
 from fake_gcs import FakeGcs
@@ -95,6 +97,15 @@ def test_a_pointer_that_changes_while_it_is_looked_at(server, blobs):
     server.before_next("GET", lambda: server.before_next("GET", quicker))
     assert not blobs.replace_pointer("p", b"1", b"2")
     assert looked and held(server, "p") == b"1"
+
+
+def test_what_the_client_asks_of_itself_is_no_part_of_a_race(server, blobs):
+    blobs.replace_pointer("p", None, b"1")
+    looked = []
+    server.before_next("GET", lambda: looked.append(1))
+    gcs._client(os.getpid()).get_bucket("bucket")
+    assert not looked
+    assert blobs.read("p") == b"1" and looked
 
 
 def test_a_pointer_that_vanishes_while_it_is_looked_at(server, blobs):
