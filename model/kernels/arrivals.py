@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.draw import draw, draw_discounted
-from model.kernels.jit import kernel, page_kernel
+from model.kernels.jit import kernel, page_inlined
 from model.kernels.particles import PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
 from model.kernels.seating import opens, seat, worth
 from model.kernels.tables import own_row, row_of
@@ -94,7 +94,7 @@ def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: 
             normalise(cloud.joint, cloud.joint_exponent, p)
 
 
-@page_kernel
+@page_inlined
 def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
     """The document's counts so far."""
     for p in range(low, high):
@@ -103,7 +103,7 @@ def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
             desk.counts[p - low, t] = cloud.documents.rows[row, t] if new.begin > 0 else 0
 
 
-@page_kernel
+@page_inlined
 def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any) -> None:
     """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0."""
     table, rows, tp, discount = cloud.words, cloud.words.rows, len(prior.alpha), prior.discount
@@ -136,28 +136,24 @@ def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin
                 seat(row, tp, t, 1, opened)
 
 
-@kernel
+@page_inlined
 def settle(cloud: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any) -> None:
     """Of particles first..last-1 those that are their own ancestors write what they drew into the tables."""
+    words, topics, documents, tp = cloud.words, cloud.topics, cloud.documents, new.counts.shape[1]
     for p in range(first, last):
-        if ancestors[p] == p:
-            _settle(cloud, pages, new, p, thread)
-
-
-@page_kernel
-def _settle(cloud: Any, pages: Any, new: Any, p: Any, thread: Any) -> None:
-    words, topics, documents, generation = cloud.words, cloud.topics, cloud.documents, cloud.generation[p]
-    page, tp = pages.first[new.slot], new.counts.shape[1]
-    for start in range(0, new.stop, PAGE):
-        here, there = max(new.begin - start, 0), min(new.stop - start, PAGE)
-        if here < there:
-            place = own_row(topics, p, page, generation, thread, here > 0)
-            for k in range(here, there):
-                at = start + k - new.begin
-                topics.rows[place, k] = new.topics[at, p]
-                row = words.rows[own_row(words, p, new.words[at], generation, thread, True)]
-                seat(row, tp, new.topics[at, p], 1, new.opened[at, p])
-        page = pages.following[page]
-    mine = own_row(documents, p, new.slot, generation, thread, False)
-    for t in range(tp):
-        documents.rows[mine, t] = new.counts[p, t]
+        if ancestors[p] != p:
+            continue
+        generation, page = cloud.generation[p], pages.first[new.slot]
+        for start in range(0, new.stop, PAGE):
+            here, there = max(new.begin - start, 0), min(new.stop - start, PAGE)
+            if here < there:
+                place = own_row(topics, p, page, generation, thread, here > 0)
+                for k in range(here, there):
+                    at = start + k - new.begin
+                    topics.rows[place, k] = new.topics[at, p]
+                    row = words.rows[own_row(words, p, new.words[at], generation, thread, True)]
+                    seat(row, tp, new.topics[at, p], 1, new.opened[at, p])
+            page = pages.following[page]
+        mine = own_row(documents, p, new.slot, generation, thread, False)
+        for t in range(tp):
+            documents.rows[mine, t] = new.counts[p, t]

@@ -12,6 +12,10 @@
 * ``_nrt=False``, for pages only: no references are counted. Numba counts one, atomically, whenever an array changes its name (a row
   taken, an inlined function's argument) and the branches between keep it from seeing that the counts cancel: that was about half of
   a visit. Such a function may look into arrays that its caller holds, and neither make nor return any.
+* ``forceinline``, for pages only: LLVM puts the function into its caller. A call passes each array as seven values, so a cloud of
+  particles is some four hundred of them on the stack; that was a third to a half of a visit where a page is one token. (``inline="always"``
+  does it earlier, with numba's own variables; with those it once mixed up two places of one caller. It is left to what is called
+  from kernels that count references.)
 """
 
 from __future__ import annotations
@@ -62,3 +66,6 @@ inlined: Any = _compiled(inline="always")
 
 # An inner loop over arrays that the caller holds.
 page_kernel: Any = _compiled(_nrt=False)
+
+# The same, within its caller.
+page_inlined: Any = _compiled(_nrt=False, forceinline=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from model.kernels.draw import draw_discounted, draw_without
-from model.kernels.jit import kernel, page_kernel
+from model.kernels.jit import kernel, page_inlined
 from model.kernels.particles import GONE, PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
 from model.kernels.seating import closes, opens, seat, worth
 from model.kernels.tables import own_row, row_of, still
@@ -48,7 +48,7 @@ def move_units(
             normalise(cloud.joint, cloud.joint_exponent, p)
 
 
-@page_kernel
+@page_inlined
 def _take(cloud: Any, desk: Any, slot: Any, low: Any, high: Any) -> None:
     """A document's counts onto the desk."""
     for p in range(low, high):
@@ -58,7 +58,7 @@ def _take(cloud: Any, desk: Any, slot: Any, low: Any, high: Any) -> None:
             desk.counts[p - low, t] = cloud.documents.rows[row, t]
 
 
-@page_kernel
+@page_inlined
 def _put_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any) -> None:
     """And back, where a token moved."""
     for p in range(low, high):
@@ -68,7 +68,7 @@ def _put_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any
                 cloud.documents.rows[row, t] = desk.counts[p - low, t]
 
 
-@page_kernel
+@page_inlined
 def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: Any, there: Any, low: Any, high: Any, thread: Any) -> None:
     """The tokens here..there-1 of a page."""
     words, topics, discount = cloud.words, cloud.topics, prior.discount

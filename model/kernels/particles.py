@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.draw import aligned, new_scratch
-from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import SEATS, fill_uniforms
 from model.kernels.seating import NONE, SAMPLED, Closing
 from model.kernels.sharing import Table
@@ -157,7 +157,7 @@ def new_desk(tp: Any) -> Any:
     )
 
 
-@page_kernel
+@page_inlined
 def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
     """gain and strength of particles low..high-1 from the counts on the desk."""
     for p in range(low, high):
@@ -167,7 +167,7 @@ def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
             desk.strength[i, t] = cloud.concentration[p, 0] + prior.discount * cloud.kinds[p, t]
 
 
-@page_kernel
+@page_inlined
 def name_draws(desk: Any, cloud: Any, prior: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
     """The uniforms of particles low..high-1 for the draws number..number + count - 1."""
     for p in range(low, high):

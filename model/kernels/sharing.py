@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
 
 BLOCK = 32
 _SHIFT = 5
@@ -78,30 +78,34 @@ def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
     return fresh
 
 
-@page_kernel
+@page_inlined
 def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
     """A physical row of p's own for its row i: what it held is copied, or left as it happens to be when all will be written.
 
     What bears p's generation lies in what does too, as p made all of it its own.
     """
+    row = row_of(table, p, i)
+    if table.row_owner[row] == generation:
+        return np.int64(row)
+    return _fresh_row(table, p, i, generation, thread, copy)
+
+
+@page_kernel
+def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    """A row in place of one that is not p's own, in blocks and a line that are."""
     lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
     place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK
-    upper = np.int64(lines[line, place])
-    lower = np.int64(blocks[upper, entry])
-    row = np.int64(blocks[lower, column])
-    if table.row_owner[row] == generation:
-        return row
     if table.line_owner[line] != generation:
         for k in range(lines.shape[1]):
             lines[table.spare[p], k] = lines[line, k]
         line = table.spare[p]
         table.line_owner[line] = generation
         table.line[p] = line
-    upper = _own_block(table, upper, generation, thread)
+    upper = _own_block(table, np.int64(lines[line, place]), generation, thread)
     lines[line, place] = upper
-    lower = _own_block(table, lower, generation, thread)
+    lower = _own_block(table, np.int64(blocks[upper, entry]), generation, thread)
     blocks[upper, entry] = lower
-    fresh = np.int64(table.free_rows[table.cursors[thread, NEXT_ROW]])
+    row, fresh = np.int64(blocks[lower, column]), np.int64(table.free_rows[table.cursors[thread, NEXT_ROW]])
     table.cursors[thread, NEXT_ROW] += 1
     if copy:
         for k in range(rows.shape[1]):

@@ -11,7 +11,7 @@ import numpy as np
 from numba.extending import overload
 
 from model.kernels import sharing, tree, tree_room
-from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.sharing import BLOCKS_EACH, END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, Table
 from model.kernels.tree import FREE_ROWS, Tree
 
@@ -82,7 +82,7 @@ def _typed_own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy
     return of_tree if _is_tree(rows) else of_table
 
 
-@page_kernel
+@page_inlined
 def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
     """A physical row of p's own for its row i: what it held is copied, or left as it happens to be when all will be written."""
     return _own_row(rows, p, i, generation, thread, copy)
