@@ -25,6 +25,7 @@ from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import minka
 from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings, fit
 from model.inference.pairing import pair_of
 from model.inference.settings import Sampler
@@ -93,18 +94,19 @@ def _facts(snapshot: Snapshot) -> dict[str, Any]:
     return {name: getattr(snapshot, name) for name in names}
 
 
-def classify(published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int) -> Classifier:
+def classify(published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str) -> Classifier:
     """A classifier fitted to pairs by Gibbs3."""
     settings = InferenceSettings("gibbs3", sweeps=sweeps)
     prepared = inference_for(settings).prepare(settings, published)
     begin = time.thread_time()
     pairs = [pair for document in documents if (pair := pair_of(settings, prepared, published, document)) is not None]
     made = time.thread_time()
-    fitted = fit(pairs, published.snapshot.topic_count, FitSettings())
-    print(f"classifier: pairs {made - begin:.1f} s, fit {time.thread_time() - made:.1f} s,", end=" ")
+    fitted = fit(pairs, published.snapshot.topic_count, FitSettings(features))
+    print(f"classifier of {features}: pairs {made - begin:.1f} s, fit {time.thread_time() - made:.1f} s,", end=" ")
     losses = ", ".join(f"{variance:g}: {loss:.4f}" for variance, loss in fitted.held_out_loss)
     print(f"sigma^2 {fitted.variance:g} ({losses}), temperature {fitted.temperature:.3f}", flush=True)
-    return Classifier(fitted.rows, fitted.weights, fitted.temperature, Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""))
+    nowhere = Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, "")
+    return Classifier(fitted.rows, fitted.weights, fitted.temperature, features, nowhere)
 
 
 def infer(
@@ -131,13 +133,14 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=[*GIBBS, *OTHERS])
     parser.add_argument("--json", help="write the figures here")
     parser.add_argument("--papers", type=int, help="only so many, evenly spread; without it all 1,740")
+    parser.add_argument("--features", choices=FEATURES, default=FEATURES[0], help="of the classifier")
     parser.add_argument("--pair_sweeps", type=int, default=100, help="of the pairs that the classifier is fitted to")
     given = parser.parse_args()
     training, new = split(papers(given.papers))
     snapshot = train(training, given.topics, given.train_sweeps, given.sampler)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     if {"maxent", "hybrid"} & set(given.methods):
-        published = replace(published, classifier=classify(published, training, given.pair_sweeps))
+        published = replace(published, classifier=classify(published, training, given.pair_sweeps, given.features))
     base = InferenceSettings(sweeps=given.sweeps, average=given.average, sampler=given.sampler)
     runs: dict[str, tuple[list[TopicMixture], float]] = {}
     for name in given.methods:

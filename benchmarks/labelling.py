@@ -96,7 +96,7 @@ def trained(texts: list[Any], words: tuple[str, ...], topics: int) -> Snapshot:
 def unfitted(snapshot: Snapshot) -> Classifier:
     """Weights that were not fitted."""
     weights = np.random.default_rng(1).normal(size=(len(snapshot.words), snapshot.topic_count)).astype(np.float32)
-    return Classifier(np.arange(len(snapshot.words)), weights, 1.0, Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""))
+    return Classifier(np.arange(len(snapshot.words)), weights, 1.0, "roots", Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""))
 
 
 def ours(

@@ -52,7 +52,7 @@ class Size:
     every: int
 
 
-PAPER = Size(None, 400, 8000, 1500, 70, 1000, 300, (150, 100), 50, 15)
+PAPER = Size(None, 400, 8000, 1500, 70, 1000, 1000, (150, 100), 50, 15)
 SMALL = Size(60, 60, 400, 60, 10, 20, 10, (20, 10), 10, 500)
 # Training ends when ln P(w, z) a token rises by less than this in a tenth of the sweeps.
 FLAT = 0.002
@@ -80,8 +80,11 @@ def compare(most: int | None, topics: int, sweeps: int, inference: int, seed: in
 
     snapshot = train(training, topics, sweeps, enough=flat)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
-    published = replace(published, classifier=classify(published, training, 100))
-    runs = _infer_all(published, new, InferenceSettings(sweeps=inference, average=False), methods)
+    of_counts = replace(published, classifier=classify(published, training, 100, "counts"))
+    runs = _infer_all(of_counts, new, InferenceSettings(sweeps=inference, average=False), methods)
+    of_roots = replace(published, classifier=classify(published, training, 100, "roots"))
+    for name in ("maxent", "hybrid"):
+        runs[f"{name}, our defaults"] = infer(of_roots, new, InferenceSettings(method=name))
     sample = {name: _major(mixtures[0]) for name, (mixtures, _) in runs.items()}
     return {"papers": len(new), "likelihood": trace, **_compared(runs), "sample": sample}
 
@@ -172,7 +175,7 @@ def _newest(size: Size, seed: int) -> tuple[list[TokenisedDocument], list[Tokeni
 def _abstracts(size: Size, training: Sequence[TokenisedDocument], new: Sequence[TokenisedDocument]) -> Result:
     sweeps, inference = size.varied
     published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv", None, ())
-    published = replace(published, classifier=classify(published, training, inference))
+    published = replace(published, classifier=classify(published, training, inference, "counts"))
     base, tally = InferenceSettings(sweeps=inference), Tally()
     for document in new:
         tally.add(published.snapshot, document)

@@ -47,7 +47,7 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
     """Every method, by every sampler."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
-    published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, made), tuple(documents))
+    published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made), tuple(documents))
     for name in inference_names():
         for sampler in get_args(Sampler):
             settings = InferenceSettings(method=name, sweeps=1, sampler=sampler)

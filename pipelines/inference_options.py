@@ -7,6 +7,7 @@ import argparse
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.inference.coverage import RETRAIN_BELOW
+from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings
 from pipelines import values
 
@@ -38,6 +39,8 @@ class FitOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         default = FitSettings()
         tried = ",".join(f"{value:g}" for value in default.variances)
+        text = "what is known of a word's occurrences: their square root, or, as in Yao et al., their number"
+        parser.add_argument("--features", choices=FEATURES, default=default.features, help=text)
         parser.add_argument("--sample", type=values.positive, help="fit to a uniform sample of so many documents; default: all")
         parser.add_argument(
             "--prior_variances", type=values.numbers, default=tried, help="sigma squared: held-out pairs choose among these"

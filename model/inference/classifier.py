@@ -1,4 +1,4 @@
-"""A classifier beside a snapshot: p(t | x) in proportion to exp(sum_w lambda_wt n_w / tau), for the words w of a document x.
+"""A classifier beside a snapshot: p(t | x) in proportion to exp(sum_w lambda_wt f(n_w) / tau), for the words w of a document x.
 
 What it does is in :mod:`model.inference.maxent`, how it is fitted in :mod:`model.inference.fitting`. Its bytes are explicit and a function
 of its content, so their SHA-256 names it; the facts beside the weights say which model it belongs to and how it was made.
@@ -49,22 +49,29 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """lambda and tau.
+    """lambda, tau and f.
 
     Attributes:
         rows: int64[R], ascending: the model's words that have weights; all others have 0.
-        weights: float32[R, T], lambda_wt. temperature: tau. provenance: see there.
+        weights: float32[R, T], lambda_wt. temperature: tau. features: f, one of :data:`~model.inference.features.FEATURES`.
+        provenance: see there.
     """
 
     rows: LongArray
     weights: SingleArray
     temperature: float
+    features: str
     provenance: Provenance
 
     MAGIC = b"BTc1"
 
     def to_bytes(self) -> bytes:
-        header = {"topics": self.weights.shape[1], "temperature": self.temperature, "provenance": asdict(self.provenance)}
+        header = {
+            "topics": self.weights.shape[1],
+            "temperature": self.temperature,
+            "features": self.features,
+            "provenance": asdict(self.provenance),
+        }
         return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.rows, "<i8"), wire.array_to_bytes(self.weights, "<f4"))
 
     @classmethod
@@ -74,7 +81,7 @@ class Classifier:
         try:
             words = wire.array_from_bytes(rows, "<i8")
             table = wire.array_from_bytes(weights, "<f4").reshape(len(words), header["topics"])
-            return cls(words, table, float(header["temperature"]), Provenance(**header["provenance"]))
+            return cls(words, table, float(header["temperature"]), str(header["features"]), Provenance(**header["provenance"]))
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedDataError(f"a classifier of {len(data)} bytes was written by another release or is damaged: {error}") from error
 

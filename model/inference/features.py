@@ -10,8 +10,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from model.records import IntArray, LongArray, TokenisedDocument
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
+
+# What a classifier sees of a word that occurs n times: n itself, or its square root.
+FEATURES = ("roots", "counts")
+
+
+def feature_values(features: str, times: FloatArray) -> FloatArray:
+    """One of :data:`FEATURES` of float[N] numbers of occurrences. A root, not a logarithm: every processor rounds it alike."""
+    return np.sqrt(times) if features == "roots" else times
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +40,10 @@ class WordCounts:
         """Where each document's words are."""
         return (slice(begin, end) for begin, end in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True))
 
-    def matrix(self, words: int, dtype: npt.DTypeLike) -> Any:
-        """scipy's CSR [D, words] of the counts."""
-        return csr_array((self.times.astype(dtype), self.rows, self.offsets), shape=(len(self.tokens), words))
+    def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
+        """scipy's CSR [D, words] of the counts, or of their roots."""
+        values = feature_values(features, self.times.astype(dtype))
+        return csr_array((values, self.rows, self.offsets), shape=(len(self.tokens), words))
 
 
 def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> WordCounts:

@@ -1,12 +1,14 @@
 """Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and a Gaussian prior.
 
-For document x_i with word counts n_iw and proportions theta_i, the weights lambda [W, T] maximise
+For document x_i with proportions theta_i, in which word w occurs n_iw times, the weights lambda [W, T] maximise
 
-    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion to exp(sum_w lambda_wt n_w)
+    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion to exp(sum_w lambda_wt f(n_w))
 
-by L-BFGS. sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum of the one before, the
-loss on held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to
-all pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
+by L-BFGS. f is the square root, because a word's tenth occurrence says less than its first, or, as in the paper, nothing.
+
+sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum of the one before, the loss on
+held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to all
+pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
 
 >>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
 >>> fitted = fit(pairs, topics=2)
@@ -29,6 +31,7 @@ from threadpoolctl import threadpool_limits
 from model import wire
 from model.errors import OptionError
 from model.inference.classifier import SingleArray, log_likelihoods
+from model.inference.features import FEATURES, feature_values
 from model.records import FloatArray, LongArray
 
 VARIANCES = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -41,16 +44,20 @@ class FitSettings:
     """How a classifier is fitted.
 
     Attributes:
+        features: f, one of :data:`~model.inference.features.FEATURES`.
         variances: the sigma squared that are tried, ascending. held_out: the share of pairs that chooses among them.
         iterations: of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less than this, relatively.
     """
 
+    features: str = FEATURES[0]
     variances: tuple[float, ...] = VARIANCES
     held_out: float = 0.2
     iterations: int = 100
     tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
+        if self.features not in FEATURES:
+            raise OptionError("--features", self.features, " or ".join(FEATURES), "Use one of these.")
         if not self.variances or not all(value > 0 for value in self.variances):
             raise OptionError("--prior_variances", self.variances, "one or more numbers above 0", "Give for example 0.001,0.01,0.1.")
         if not 0 < self.held_out < 1:
@@ -107,21 +114,21 @@ class Fitted:
 
 @dataclass(eq=False)
 class Problem:
-    """``counts``: CSR [N, R]. ``proportions``: float64[N, T]. ``variance``: sigma squared."""
+    """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma squared."""
 
-    counts: Any
+    values: Any
     proportions: FloatArray
     variance: float
     transposed: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.transposed = self.counts.T.tocsr()
+        self.transposed = self.values.T.tocsr()
 
     def objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """The negative of what is maximised, and its gradient, both divided by N; ``flat``: float64[R * T]."""
         number, topics = self.proportions.shape
         weights = flat.reshape(-1, topics)
-        logs = log_likelihoods(self.counts @ weights)
+        logs = log_likelihoods(self.values @ weights)
         value = float(np.sum(flat * flat)) / (2 * self.variance) - float(np.sum(self.proportions * logs))
         gradient = self.transposed @ (np.exp(logs) - self.proportions) + weights / self.variance
         return value / number, gradient.ravel() / number
@@ -140,24 +147,25 @@ def fit(
         raise OptionError("--input", f"{len(pairs)} documents with known words", "at least 2 of them", "Give documents like the model's.")
     pairs = sorted(pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes()))
     rows = np.unique(np.concatenate([pair.rows for pair in pairs]))
-    counts, proportions = _matrix(pairs, rows), np.array([pair.proportions for pair in pairs])
+    values, proportions = _matrix(pairs, rows, settings.features), np.array([pair.proportions for pair in pairs])
     apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
     # Threads of the linear algebra would give other last bits on machines with other numbers of cores.
     with threadpool_limits(1):
         losses, weights = [], np.zeros(len(rows) * topics)
         for variance in sorted(settings.variances):
-            weights, _ = _maximise(Problem(counts[apart:], proportions[apart:], variance), weights, settings, on_step)
-            losses.append((variance, *_temperature(counts[:apart] @ weights.reshape(-1, topics), proportions[:apart])))
+            weights, _ = _maximise(Problem(values[apart:], proportions[apart:], variance), weights, settings, on_step)
+            losses.append((variance, *_temperature(values[:apart] @ weights.reshape(-1, topics), proportions[:apart])))
         variance, _, temperature = min(losses, key=lambda tried: tried[1])
-        weights, iterations = _maximise(Problem(counts, proportions, variance), weights, settings, on_step, "all pairs, ")
+        weights, iterations = _maximise(Problem(values, proportions, variance), weights, settings, on_step, "all pairs, ")
     table = weights.reshape(-1, topics).astype(np.float32)
     return Fitted(rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations)
 
 
-def _matrix(pairs: Sequence[Pair], rows: LongArray) -> Any:
+def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
     offsets = np.cumsum([0, *(len(pair.rows) for pair in pairs)])
     columns = np.searchsorted(rows, np.concatenate([pair.rows for pair in pairs]))
-    return csr_array((np.concatenate([pair.times for pair in pairs]), columns, offsets), shape=(len(pairs), len(rows)))
+    values = feature_values(features, np.concatenate([pair.times for pair in pairs]))
+    return csr_array((values, columns, offsets), shape=(len(pairs), len(rows)))
 
 
 def _maximise(

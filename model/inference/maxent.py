@@ -27,11 +27,12 @@ from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``weights``: float32[W, T], lambda."""
+    """``weights``: float32[W, T], lambda. ``temperature``, ``features``: tau and f of the classifier."""
 
     published: PublishedModel
     weights: SingleArray
     temperature: float
+    features: str
 
 
 @register("maxent", needs=(CLASSIFIER,))
@@ -47,7 +48,8 @@ class MaxEnt:
             raise OptionError(
                 "--method", settings.method, "a method for which there is a classifier", "Fit one first, with pipelines.fit_classifier."
             )
-        return Prepared(published, published.classifier.table(published.snapshot), published.classifier.temperature)
+        classifier = published.classifier
+        return Prepared(published, classifier.table(published.snapshot), classifier.temperature, classifier.features)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         counts = word_counts(prepared.published.snapshot, documents)
@@ -57,7 +59,8 @@ class MaxEnt:
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
     """float64[documents, T]: the classifier's proportions."""
     snapshot = prepared.published.snapshot
-    found = from_logs((counts.matrix(len(snapshot.words), np.float32) @ prepared.weights).astype(np.float64) / prepared.temperature)
+    values = counts.matrix(len(snapshot.words), np.float32, prepared.features)
+    found = from_logs((values @ prepared.weights).astype(np.float64) / prepared.temperature)
     found[counts.tokens == 0] = from_counts(np.zeros(snapshot.topic_count), snapshot.alpha)
     return found
 

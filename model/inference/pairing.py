@@ -66,4 +66,4 @@ def fit_classifier(
         iterations=fitted.iterations,
         release=__version__,
     )
-    return Classifier(fitted.rows, fitted.weights, fitted.temperature, provenance)
+    return Classifier(fitted.rows, fitted.weights, fitted.temperature, settings.features, provenance)

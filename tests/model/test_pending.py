@@ -17,7 +17,7 @@ ACTIONS = st.lists(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(ACTIONS)
 def test_behaves_like_a_sorted_list_whatever_happens_to_the_mirror(actions):
     head, mirror, bag, truth = PendingHead(), Mirror(), ListBag(), []

@@ -107,7 +107,7 @@ def test_cut_by_documents_and_by_tokens():
     assert [[len(d.tokens) for d in part] for part in parts] == [[4, 4], [4], [11], [1, 0, 0], [0, 10], [10]]
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 5), st.integers(1, 12))
 def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
     items = [sized(str(i), size) for i, size in enumerate(sizes)]

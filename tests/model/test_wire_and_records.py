@@ -7,7 +7,7 @@ from model import wire
 from model.errors import DamagedDataError
 from model.records import DeadLetter, Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
 
-FEW = settings(derandomize=True, deadline=None, max_examples=80)
+FEW = settings(max_examples=80)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=4), max_size=12)
 TIMES = st.integers(-(2**50), 2**50)

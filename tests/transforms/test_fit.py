@@ -13,7 +13,7 @@ from model.publishing.store import ModelStore
 from transforms.fit import FitClassifier
 
 ITEMS = documents(60)
-SETTINGS = FitSettings((0.01, 1.0), iterations=20)
+SETTINGS = FitSettings("roots", (0.01, 1.0), iterations=20)
 
 
 @pytest.fixture(scope="module")

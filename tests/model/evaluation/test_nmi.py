@@ -27,7 +27,7 @@ def test_the_arithmetic_mean_normalises():
     assert abs(nmi(labels, clusters) - log(2) / np.sqrt(log(2) * log(8))) > 0.05
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(PAIRS, st.randoms(use_true_random=False))
 def test_laws(pairs, shuffler):
     labels, clusters = zip(*pairs, strict=True)

@@ -14,7 +14,7 @@ MADE = Provenance("a/b", "v1", "5e", 9, 100, "pd", {"held_out": 0.2}, {"method":
 def classifier_of(seed=1, version="v1", topics=5):
     weights = np.random.default_rng(seed).normal(size=(3, topics)).astype(np.float32)
     made = Provenance(**{**MADE.__dict__, "version": version})
-    return Classifier(np.array([0, 4, 9]), weights, 1.25, made)
+    return Classifier(np.array([0, 4, 9]), weights, 1.25, "counts", made)
 
 
 def test_bytes_there_and_back():
@@ -22,7 +22,7 @@ def test_bytes_there_and_back():
     again = Classifier.from_bytes(one.to_bytes())
     assert again.to_bytes() == one.to_bytes()
     assert again.provenance == one.provenance
-    assert again.temperature == 1.25
+    assert (again.temperature, again.features) == (1.25, "counts")
     assert again.weights.tolist() == one.weights.tolist()
 
 

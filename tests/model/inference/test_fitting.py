@@ -40,7 +40,7 @@ def test_the_gradient_is_that_of_finite_differences(bug):
 def test_the_optimum_is_that_of_logistic_regression_where_labels_are_hard():
     labels = SOFT.argmax(axis=1)
     variance = 0.5
-    fitted = fit(pairs_of(COUNTS, np.eye(TOPICS)[labels]), TOPICS, FitSettings((variance,), iterations=2000, tolerance=1e-14))
+    fitted = fit(pairs_of(COUNTS, np.eye(TOPICS)[labels]), TOPICS, FitSettings("counts", (variance,), iterations=2000, tolerance=1e-14))
     theirs = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=5000).fit(COUNTS, labels)
     assert fitted.rows.tolist() == [7 * w for w in range(WORDS)]
     # Both are only fixed up to what is common to all topics; the prior's optimum has sums of 0.
@@ -48,17 +48,23 @@ def test_the_optimum_is_that_of_logistic_regression_where_labels_are_hard():
 
 
 def test_soft_labels_are_learned():
-    fitted = fit(pairs_of(), TOPICS, FitSettings((100.0,), iterations=1000, tolerance=1e-12))
+    fitted = fit(pairs_of(), TOPICS, FitSettings("counts", (100.0,), iterations=1000, tolerance=1e-12))
     found = np.exp(log_likelihoods(COUNTS @ fitted.weights.astype(float)))
     assert np.abs(found - SOFT).max() < 0.02
 
 
+def test_roots_are_the_counts_of_which_they_are_the_roots():
+    squared = fit(pairs_of(COUNTS**2), TOPICS, FitSettings("roots", (1.0,)))
+    assert squared.weights.tolist() == fit(pairs_of(), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
+    assert squared.weights.tolist() != fit(pairs_of(COUNTS**2), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
+
+
 def test_the_variance_and_the_temperature_come_from_held_out_pairs():
-    fitted = fit(pairs_of(), TOPICS, FitSettings((1e-6, 1.0), iterations=200))
+    fitted = fit(pairs_of(), TOPICS, FitSettings("counts", (1e-6, 1.0), iterations=200))
     assert [tried for tried, _ in fitted.held_out_loss] == [1e-6, 1.0]
     assert fitted.variance == min(fitted.held_out_loss, key=lambda row: row[1])[0] == 1.0
     # A narrow prior keeps weights small, so only a sharp temperature can use them.
-    narrow = fit(pairs_of(), TOPICS, FitSettings((1e-3,), iterations=200))
+    narrow = fit(pairs_of(), TOPICS, FitSettings("counts", (1e-3,), iterations=200))
     assert narrow.temperature < fitted.temperature
 
 
@@ -71,7 +77,7 @@ def test_a_function_of_the_set_of_pairs():
 
 def test_progress_is_told():
     steps = []
-    fit(pairs_of(), TOPICS, FitSettings((0.1, 1.0)), steps.append)
+    fit(pairs_of(), TOPICS, FitSettings("counts", (0.1, 1.0)), steps.append)
     assert list(dict.fromkeys(step.stage for step in steps)) == ["sigma^2 = 0.1", "sigma^2 = 1", f"all pairs, {steps[-1].stage[11:]}"]
     assert steps[0].iteration == 1
     assert steps[0].objective > steps[-1].objective
@@ -87,6 +93,7 @@ def test_pairs_there_and_back():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
+        ({"features": "words"}, "--features: 'words' was given; allowed is roots or counts. Use one of these."),
         ({"variances": ()}, "--prior_variances: () was given; allowed is one or more numbers above 0"),
         ({"variances": (0.1, -1.0)}, "--prior_variances"),
         ({"held_out": 1.0}, "--held_out_share: 1.0 was given"),

@@ -31,7 +31,7 @@ def published(snapshot, version="v1"):
     rows = np.arange(len(snapshot.words))
     weights = np.random.default_rng(1).normal(0, 0.3, (len(rows), snapshot.topic_count)).astype(np.float32)
     training = tuple(document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}") for d in range(5))
-    return PublishedModel(snapshot, version, Classifier(rows, weights, 1.5, None), training)
+    return PublishedModel(snapshot, version, Classifier(rows, weights, 1.5, "roots", None), training)
 
 
 def infer_all(name, snapshot, documents, **others):
@@ -206,11 +206,15 @@ def test_alpha_is_learned_where_it_is_asked_for():
     assert len(set(other.tolist())) > 1
 
 
-def test_maxent_is_one_product():
+@pytest.mark.parametrize(("features", "power"), [("counts", 1), ("roots", 0.5)])
+def test_maxent_is_one_product(features, power):
     model = published(random_snapshot())
+    model = replace(model, classifier=replace(model.classifier, features=features))
     counts = np.bincount([int(word[1:]) for word in WORDS], minlength=30)
-    scores = counts @ model.classifier.weights / 1.5
-    (mixture,) = infer_all("maxent", model.snapshot, [document_of(WORDS)])
+    scores = counts**power @ model.classifier.weights / 1.5
+    settings = InferenceSettings(method="maxent")
+    method = inference_for(settings)
+    (mixture,) = method.infer(method.prepare(settings, model), [document_of(WORDS)])
     assert mixture.proportions == pytest.approx(np.exp(scores) / np.exp(scores).sum(), rel=1e-5)
 
 

@@ -10,7 +10,7 @@ from model.kernels import random
 
 WORD = st.integers(0, 2**32 - 1)
 ONES = 0xFFFFFFFF
-EXACT = settings(derandomize=True, deadline=None, max_examples=60)
+EXACT = settings(max_examples=60)
 
 
 @pytest.mark.parametrize(

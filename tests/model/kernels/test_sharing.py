@@ -62,7 +62,7 @@ STEP = st.one_of(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(STEP, max_size=60), st.sampled_from([1, 2, 3]))
 def test_a_shared_table_is_an_array_for_each_particle(steps, threads):
     shared = Shared(threads)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made import snapshot_of
 
@@ -18,7 +18,6 @@ def found(vocabulary, words):
     return rows_in(text, *table_of(text, len(vocabulary)), joined(words), len(words)).tolist()
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, unique=True, max_size=40), st.lists(WORDS, max_size=10), st.randoms())
 def test_is_a_dictionary(vocabulary, others, random):
     numbers = {word: number for number, word in enumerate(vocabulary)}

@@ -33,7 +33,7 @@ class TestLocalFolder(Battery):
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(KEYS, KEYS)
 def test_escaped_keys_are_safe_distinct_and_come_back(one, two):
     name = escape_key(one)

@@ -25,7 +25,7 @@ def same(one, two):
             assert a == b, field.name
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     arrays.arrays(
         np.float64, st.tuples(st.integers(0, 6), st.integers(1, 4)), elements=st.floats(0, 1e12, allow_subnormal=True) | st.just(0.0)

@@ -17,7 +17,7 @@ def test_ranks():
     assert found == {"fog": [1, 1], "sun": [3, 2], "sea": [2, None], "ice": [None, None], "never": [None, None]}
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(COUNTS)
 def test_ranks_are_places_among_the_top_words(counts):
     snapshot = snapshot_of(counts)

@@ -197,7 +197,7 @@ def test_schema_questions():
 
 
 @given(st.integers(0, 10**6), st.integers(0, 255))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_one_changed_byte_never_raises_and_costs_at_most_one_block(where, value):
     data = bytearray(avro(codec="deflate"))
     first = blocks(bytes(data))[0]

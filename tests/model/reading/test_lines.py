@@ -112,7 +112,7 @@ def test_lines_after_one_that_is_too_long_are_read():
 
 
 @given(st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line and line.strip() == line and line)), st.booleans())
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_lines_round_trip(lines, zipped):
     data = b"\n".join(lines)
     if data[:2] == b"\x1f\x8b" or data.startswith(b"\xef\xbb\xbf"):
@@ -123,7 +123,7 @@ def test_lines_round_trip(lines, zipped):
 
 
 @given(st.binary(max_size=200))
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_no_rubbish_raises(data):
     read(b"\x1f\x8b" + data)
     read(gzip.compress(TEXT)[: len(data)] + data)

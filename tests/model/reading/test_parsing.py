@@ -134,7 +134,7 @@ RECORDS = st.dictionaries(st.sampled_from(["id", "timestamp", "text", "label", "
 
 
 @given(RECORDS)
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_record_is_a_document_or_a_dead_letter(record):
     made = parse_record(record, "p", KEYED)
     if isinstance(made, Document):
@@ -145,7 +145,7 @@ def test_any_record_is_a_document_or_a_dead_letter(record):
 
 
 @given(st.binary())
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_line_is_a_document_or_a_dead_letter(data):
     made = parse(data)
     assert isinstance(made, DeadLetter)
@@ -153,7 +153,7 @@ def test_any_line_is_a_document_or_a_dead_letter(data):
 
 
 @given(st.text(min_size=1), st.integers(-(2**35), 2**37), st.text(min_size=1), st.none() | st.text())
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_json_round_trip(name, time, text, label):
     made = parse(line(id=name, timestamp=time, text=text, label=label))
     if "\0" in name + text + (label or "") or text.isspace():

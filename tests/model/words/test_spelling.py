@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.words.spelling import Spelling, codes
 
-FEW = settings(derandomize=True, deadline=None, max_examples=100)
+FEW = settings(max_examples=100)
 # Few letters, so that runs come again; a mark that words do not hold, and characters of one to four bytes.
 LETTERS = st.text("abc\N{LATIN SMALL LETTER E WITH ACUTE}\N{GRINNING FACE}\U0010ffff", min_size=1, max_size=9)
 

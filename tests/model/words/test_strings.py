@@ -12,7 +12,7 @@ from model.scaled import Scaled
 from model.words import strings
 from model.words.strings import CHARACTERS, SMALLEST, CharacterModel
 
-FEW = settings(derandomize=True, deadline=None, max_examples=60)
+FEW = settings(max_examples=60)
 # No surrogates, which UTF-8 cannot hold, and no newline, which no word holds.
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9)
 LISTS = st.lists(WORD, min_size=1, max_size=20)

@@ -34,7 +34,7 @@ def test_words(text, expected):
 
 
 @given(st.text(st.sampled_from("aB9' -_\n.")))
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_ascii_and_other_texts_are_cut_alike(text):
     assert words(text, digits=True) == words(text + " é", digits=True)[:-1]
 
@@ -107,7 +107,7 @@ def test_tokens_index_words_in_order_of_first_use():
 
 
 @given(st.text())
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_any_text_gives_words_that_the_wire_takes(text):
     made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(Document("a", 0, text))
     assert type(made).from_bytes(made.to_bytes()).words == made.words
