@@ -26,6 +26,7 @@ from pipelines.options import (
     EvaluationOptions,
     InferenceOptions,
     LearnerOptions,
+    MethodOptions,
     RecordOptions,
     SequenceOptions,
     TokeniserOptions,
@@ -89,10 +90,17 @@ def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
 
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
-    """Checked settings of the inference."""
+    """Checked settings of the inference by ``--method``."""
+    settings = method_settings_of(options, options.view_as(MethodOptions).method)
+    inference_for(settings)
+    return settings
+
+
+def method_settings_of(options: PipelineOptions, method: str) -> InferenceSettings:
+    """The same for a method that is not looked at yet."""
     given = options.view_as(InferenceOptions)
-    settings = InferenceSettings(
-        method=given.method,
+    return InferenceSettings(
+        method=method,
         sweeps=given.inference_sweeps,
         burn_in=given.inference_burn_in,
         average=given.inference_from == "average",
@@ -103,8 +111,6 @@ def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
         repeats=given.hybrid_repeats,
         seed=given.inference_seed,
     )
-    inference_for(settings)
-    return settings
 
 
 def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:

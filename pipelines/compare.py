@@ -16,17 +16,17 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
 from pipelines import plots
-from pipelines.checked import inference_settings_of
+from pipelines.checked import method_settings_of
 from pipelines.command import command
 from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import CompareOptions, TrainingDocumentsOptions
 from pipelines.options import FigureOptions, InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.sources import files
+from pipelines.sources import files_of_model
 from pipelines.terminal import console, figure_table
-from transforms.compare import Compare
+from transforms.compare import Compare, methods_of
+from transforms.infer import check_training
 
 GROUPS = (
     InputOptions,
@@ -46,21 +46,24 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> compare; the lines go to ``--json``."""
     which, store, given = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store, options.view_as(CompareOptions)
     manifest = ModelStore(store).manifest(which.model_key, which.model_version)
-    tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
-    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
+    methods = methods_of(method_settings_of(options, given.reference), given.methods)
+    patterns = options.view_as(TrainingDocumentsOptions).training
+    check_training(methods, patterns)
+    documents, dead = files_of_model(pipeline, options, manifest, options.view_as(InputOptions).input)
     letters, training = [dead], None
-    if (patterns := options.view_as(TrainingDocumentsOptions).training) is not None:
-        training, unreadable = pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
+    if patterns is not None:
+        training, unreadable = files_of_model(pipeline, options, manifest, patterns, "--training")
         letters.append(unreadable)
-    methods, settings = [given.reference, *given.methods], inference_settings_of(options)
-    lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, settings, methods, training, given.mass)
+    lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, methods, training, given.mass)
     write_figures(lines, options)
     write_dead_letters(letters, options)
 
 
 def compare_methods(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    rows = ordered(run_for_figures(build, options))
+    if (lines := run_for_figures(build, options)) is None:
+        return
+    rows = ordered(lines)
     title = f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents" if rows else "no documents"
     console().print(figure_table(title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
     if (plot := options.view_as(FigureOptions).plot) is not None:

@@ -18,14 +18,13 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.evaluation.classification import check_classifier
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
 from pipelines import plots
 from pipelines.checked import evaluation_settings_of
 from pipelines.command import command
 from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.sources import files
+from pipelines.sources import files_of_model
 from pipelines.terminal import console, figure_table, rank_table, thin
 from transforms.evaluate import Evaluate, EvaluationPlan
 
@@ -60,8 +59,6 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Score the versions; the lines go to ``--json``."""
     versions, given = chosen_versions(options), options.view_as(EvaluationOptions)
-    # One model, one way to cut words: the store refuses versions with another tokeniser.
-    tokeniser = TokeniserSettings.from_dict(versions[-1].settings["tokeniser"])
     read: list[beam.PCollection | None] = []
     dead = []
     for name in ("held_out", "coherence_with", "classify"):
@@ -69,7 +66,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         if patterns is None:
             read.append(None)
             continue
-        documents, unread = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, f"--{name}")
+        # One model, one way to cut words: the store refuses versions with another tokeniser.
+        documents, unread = files_of_model(pipeline, options, versions[-1], patterns, f"--{name}")
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
@@ -82,7 +80,9 @@ def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
     if options.view_as(EvaluationOptions).classify is not None:
         check_classifier("--classify", ",".join(options.view_as(EvaluationOptions).classify))
-    rows = sorted(run_for_figures(build, options), key=lambda row: row["sequence"])
+    if (lines := run_for_figures(build, options)) is None:
+        return
+    rows = sorted(lines, key=lambda row: row["sequence"])
     columns = {title: name for title, name in _COLUMNS.items() if name not in _ASKED_FOR or any(row[name] is not None for row in rows)}
     console().print(figure_table(f"{len(rows)} versions", list(columns), ([row[name] for name in columns.values()] for row in rows)))
     if words := options.view_as(EvaluationOptions).words:

@@ -14,21 +14,21 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
+from model.inference.classifier import Classifier
 from model.inference.fitting import FitSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import write_dead_letters
 from pipelines.inference_options import FitOptions
-from pipelines.options import InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
+from pipelines.options import InferenceOptions, InputOptions, MethodOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.running import run
-from pipelines.sources import files
+from pipelines.sources import files_of_model
 from pipelines.terminal import console, figure_table
 from transforms.fit import FitClassifier
 
-GROUPS = (InputOptions, StoreOptions, ModelVersionOptions, FitOptions, InferenceOptions, RecordOptions)
+GROUPS = (InputOptions, StoreOptions, ModelVersionOptions, FitOptions, MethodOptions, InferenceOptions, RecordOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
@@ -50,28 +50,39 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         inference_settings_of(options),
         options.view_as(FitOptions).sample,
     )
-    tokeniser = TokeniserSettings.from_dict(manifest.settings["tokeniser"])
-    documents, dead = pipeline | "Read" >> files(options, tokeniser, options.view_as(InputOptions).input)
+    documents, dead = files_of_model(pipeline, options, manifest, options.view_as(InputOptions).input)
     _ = documents | "Fit classifier" >> fit
     write_dead_letters([dead], options)
 
 
 def fit_and_show(options: PipelineOptions) -> None:
-    """Run the graph, then print what it fitted."""
-    counted = run(build, options)
-    if not counted.get("pairs", 1):
-        remedy = "Give documents like those that it was learned from."
-        raise OptionError("--input", options.view_as(InputOptions).input, "documents with words that the model knows", remedy)
+    """Run the graph, then print what it fitted.
+
+    Raises:
+        OptionError: there was nothing to fit to.
+    """
     which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
-    version = ModelStore(store).manifest(which.model_key, which.model_version).version
+    # The newest version is looked up once, here: another may come meanwhile.
+    version = which.model_version = ModelStore(store).manifest(which.model_key, which.model_version).version
     classifiers = ClassifierStore(store)
-    digest = classifiers.find(which.model_key, version)
-    classifier = classifiers.get(which.model_key, digest)
+    before = classifiers.newest(which.model_key, version)
+    counted = run(build, options)
+    if counted is None:
+        return
+    digest = classifiers.newest(which.model_key, version)
+    # Not every runner counts; on one that does not, a new classifier is the sign.
+    if digest is None or (not counted.get("pairs") and digest == before):
+        remedy = "Give documents like those that it was learned from."
+        raise OptionError("--input", options.view_as(InputOptions).input, "documents of this model, with words that it knows", remedy)
+    _show(classifiers.get(which.model_key, digest), digest)
+
+
+def _show(classifier: Classifier, digest: str) -> None:
     made = classifier.provenance
     rows = [(f"{variance:g}", loss, "chosen" if variance == made.variance else "") for variance, loss in made.held_out_loss]
     out = console()
     out.print(figure_table("Held-out cross-entropy", ("sigma^2", "nats", ""), rows))
-    out.print(f"classifier {digest[:16]} of version {version}: {made.pairs:,} pairs, {len(classifier.rows):,} words,", end=" ")
+    out.print(f"classifier {digest[:16]} of version {made.version}: {made.pairs:,} pairs, {len(classifier.rows):,} words,", end=" ")
     out.print(f"temperature {classifier.temperature:.3f}, {made.iterations} iterations")
 
 

@@ -18,7 +18,6 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
-from model.inference.base import TRAINING
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
@@ -30,6 +29,7 @@ from pipelines.options import (
     InferenceOptions,
     InputOptions,
     KafkaOptions,
+    MethodOptions,
     ModelVersionOptions,
     OutputOptions,
     RecordOptions,
@@ -40,7 +40,7 @@ from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import files, read_source
 from transforms.coverage import Coverage, with_version
-from transforms.infer import InferTogether, TopicModelHandler
+from transforms.infer import InferTogether, TopicModelHandler, check_training
 from transforms.read import Documents
 from transforms.route import Route
 
@@ -51,6 +51,7 @@ GROUPS = (
     StoreOptions,
     ModelVersionOptions,
     OutputOptions,
+    MethodOptions,
     InferenceOptions,
     TrainingDocumentsOptions,
     CoverageOptions,
@@ -83,17 +84,9 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
 def training_documents(
     pipeline: beam.Pipeline, options: PipelineOptions, settings: InferenceSettings, tokeniser: TokeniserSettings
 ) -> Documents | None:
-    """The documents of ``--training`` and their dead letters; None where the method does not want them.
-
-    Raises:
-        OptionError: it wants them and there are none, or the other way round.
-    """
+    """The documents of ``--training`` and their dead letters; None where the method does not want them."""
     patterns = options.view_as(TrainingDocumentsOptions).training
-    wanted = TRAINING in inference_for(settings).needs
-    if wanted != (patterns is not None):
-        allowed = "the files that the model was learned from" if wanted else "nothing"
-        remedy = "Name them." if wanted else "Leave it out, or use gibbs1."
-        raise OptionError("--training", patterns, f"{allowed} with --method={settings.method}", remedy)
+    check_training([settings], patterns)
     if patterns is None:
         return None
     return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")

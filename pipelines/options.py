@@ -158,12 +158,11 @@ class ModelVersionOptions(PipelineOptions):
         parser.add_argument("--model_key", default="", help="which model, where the store holds one for each --key_field")
 
 
-class InferenceOptions(PipelineOptions):
-    """Inference."""
+class MethodOptions(PipelineOptions):
+    """Method."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        default = InferenceSettings()
         methods = "; ".join(
             f"{names}: {what}"
             for names, what in (
@@ -175,7 +174,15 @@ class InferenceOptions(PipelineOptions):
                 ("maxent, hybrid", "by a classifier, see pipelines.fit_classifier"),
             )
         )
-        parser.add_argument("--method", default=default.method, help=methods)
+        parser.add_argument("--method", default=InferenceSettings().method, help=methods)
+
+
+class InferenceOptions(PipelineOptions):
+    """Inference."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        default = InferenceSettings()
         parser.add_argument("--inference_sweeps", type=values.whole, default=default.sweeps, help="Gibbs: sweeps after the first pass")
         parser.add_argument("--inference_burn_in", type=values.whole, help="Gibbs: of these, how many do not count (default: half of them)")
         parser.add_argument(

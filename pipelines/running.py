@@ -30,10 +30,10 @@ def _about_us(record: logging.LogRecord) -> bool:
     return "Resource module is not available" not in record.msg
 
 
-def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int]:
+def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int] | None:
     """Build the graph, run it to its end, print the counters to standard error and return them.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job: there are no counters then.
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None.
 
     Raises:
         BeamTopicsError: an option is wrong, or a worker raised such an error.
@@ -45,7 +45,7 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
         with progress():
             result = pipeline.run()
             if not _waits(options):
-                return {}
+                return None
             result.wait_until_finish()
     except Exception as error:
         if (own := own_error(error)) is not None:

@@ -18,16 +18,18 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.publishing.manifest import Manifest
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
 from pipelines.checked import read_settings_of
-from pipelines.options import InputOptions, KafkaOptions, OutputOptions, SourceOptions
+from pipelines.options import InputOptions, KafkaOptions, OutputOptions, RecordOptions, SourceOptions
 from pipelines.own import Own, check_own
 from transforms.kafka import ReadKafka, partitions_of
 from transforms.kafka_client import KafkaSettings, properties
 from transforms.pubsub import ReadPubSub
 from transforms.read import Documents, ReadDocuments, check_patterns
 from transforms.replay import ReplayArchive, archive_of
+from transforms.route import Route
 
 _OWN: Own = {
     "files": {"input": None, "format": "auto", "time_from": "field"},
@@ -63,6 +65,19 @@ def files(options: PipelineOptions, tokeniser: TokeniserSettings, patterns: list
     settings = read_settings_of(options)
     check_patterns(patterns, settings, option)
     return ReadDocuments(patterns, settings, tokeniser)
+
+
+def files_of_model(
+    pipeline: beam.Pipeline, options: PipelineOptions, model: Manifest, patterns: list[str], option: str = "--input"
+) -> Documents:
+    """Documents for one model, cut as it cuts them. With ``--key_field`` those of its key; the others are dead letters."""
+    tokeniser, name = TokeniserSettings.from_dict(model.settings["tokeniser"]), option.removeprefix("--")
+    read: Documents = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, option)
+    if options.view_as(RecordOptions).key_field is None:
+        return read
+    routed = read.documents | f"Route {name}" >> Route([model.key])
+    dead_letters = (read.dead_letters, routed.dead_letters) | f"Dead letters of {name}" >> beam.Flatten()
+    return Documents(routed.by_key[model.key], dead_letters)
 
 
 def _files(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:

@@ -15,7 +15,7 @@ from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import check_learned, check_store, learn, learn_options_of, report_coverage, write_dead_letters
 from pipelines.inference_options import CoverageOptions
-from pipelines.options import InferenceOptions, OutputOptions, StreamOptions
+from pipelines.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
@@ -23,7 +23,7 @@ from transforms.coverage import Coverage
 from transforms.infer import InferLabelled
 from transforms.label import Label
 
-GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], InferenceOptions, CoverageOptions)
+GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], MethodOptions, InferenceOptions, CoverageOptions)
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
@@ -48,7 +48,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
 def run_and_check(options: PipelineOptions) -> None:
     """Run, and see that all was learned."""
-    check_learned(run(build, options), options)
+    check_learned(run(build, options) or {}, options)
 
 
 main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)

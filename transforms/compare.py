@@ -18,15 +18,15 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from model import wire
-from model.errors import OptionError
 from model.evaluation.agreement import agreement
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER, TRAINING
+from model.inference.corpus import in_order
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from transforms.fit import LOGGER
-from transforms.infer import marked, published_model, unmarked
+from transforms.infer import check_training, marked, published_model, unmarked
 
 _WARM = 3
 
@@ -70,13 +70,26 @@ def compare(
         }
 
 
+def methods_of(settings: InferenceSettings, methods: Sequence[str]) -> list[InferenceSettings]:
+    """Settings for the reference, ``settings.method``, and the others; alpha is learned by those that can.
+
+    Raises:
+        OptionError: there is no such method, or alpha is to be learned and none can.
+    """
+    names = dict.fromkeys([settings.method, *methods])
+    learning = [name for name in names if settings.learn_alpha and inference_for(InferenceSettings(name)).together]
+    if settings.learn_alpha and not learning:
+        inference_for(settings)
+    return [replace(settings, method=name, learn_alpha=name in learning) for name in names]
+
+
 class _Compare(beam.DoFn):
     def __init__(self, store: str, key: str, version: str, methods: Sequence[InferenceSettings], mass: float) -> None:
         self._store, self._key, self._version, self._methods, self._mass = store, key, version, list(methods), mass
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         new, learned = unmarked(element[1])
-        documents = sorted(new, key=lambda document: (document.timestamp, document.id, document.to_bytes()))
+        documents = [new[place] for place in in_order(new)]
         for line in compare(ModelStore(self._store), self._key, self._version, self._methods, documents, learned, self._mass):
             yield wire.canonical_json(line)
 
@@ -86,7 +99,7 @@ class Compare(beam.PTransform):
 
     Args:
         store: root of the model store. key, version: the model.
-        settings: of all methods. methods: their names, the reference first. mass: of F1's sets of topics.
+        methods: the reference first, see :func:`methods_of`. mass: of F1's sets of topics.
         training: TokenisedDocument bytes of what the model was learned from, for ``gibbs1``.
 
     Raises:
@@ -98,21 +111,18 @@ class Compare(beam.PTransform):
         store: str,
         key: str,
         version: str,
-        settings: InferenceSettings,
-        methods: Sequence[str],
+        methods: Sequence[InferenceSettings],
         training: beam.PCollection | None = None,
         mass: float = 0.8,
     ) -> None:
         super().__init__()
-        chosen = [replace(settings, method=name) for name in dict.fromkeys(methods)]
-        needs = {need for each in chosen for need in inference_for(each).needs}
-        if TRAINING in needs and training is None:
-            raise OptionError("--training", None, "the files that the model was learned from, as gibbs1 is among the methods", "Name them.")
+        check_training(methods, training)
         version = ModelStore(store).manifest(key, version).version
-        if CLASSIFIER in needs:
-            ClassifierStore(store).find(key, version)
+        for settings in methods:
+            if CLASSIFIER in inference_for(settings).needs:
+                ClassifierStore(store).find(key, version, settings.method, "--methods")
         agreement([], [], mass)
-        self._fn, self._training = _Compare(store, key, version, chosen, mass), training
+        self._fn, self._training = _Compare(store, key, version, methods, mass), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         together = marked(documents, self._training)

@@ -58,7 +58,7 @@ class TopicModelHandler(ModelHandler):
         if method.together:
             raise OptionError("--method", method.name, "a method for one document at a time", "Use transforms.infer.InferTogether.")
         self.version = ModelStore(store).manifest(key, version).version
-        self._classifier = ClassifierStore(store).find(key, self.version) if CLASSIFIER in method.needs else None
+        self._classifier = ClassifierStore(store).find(key, self.version, method.name) if CLASSIFIER in method.needs else None
 
     def load_model(self) -> object:
         """The snapshot, read by its digest and made ready."""
@@ -149,12 +149,9 @@ class InferTogether(beam.PTransform):
 
     def __init__(self, store: str, key: str, version: str, settings: InferenceSettings, training: beam.PCollection | None = None) -> None:
         super().__init__()
-        method = inference_for(settings)
-        if (TRAINING in method.needs) != (training is not None):
-            wanted = "the documents that the model was learned from" if training is None else f"nothing with --method={method.name}"
-            raise OptionError("--training", None, wanted, "Give their files with --training, or leave it out.")
+        check_training([settings], training)
         version = ModelStore(store).manifest(key, version).version
-        classifier = ClassifierStore(store).find(key, version) if CLASSIFIER in method.needs else None
+        classifier = ClassifierStore(store).find(key, version, settings.method) if CLASSIFIER in inference_for(settings).needs else None
         self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
@@ -181,6 +178,16 @@ def unmarked(elements: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[T
 
 def _mark(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
     return b"", kind + document
+
+
+def check_training(methods: Sequence[InferenceSettings], training: object) -> None:
+    """Raises OptionError: a method wants the training documents and there are none, or none does and there are; None is none."""
+    wanting = [settings.method for settings in methods if TRAINING in inference_for(settings).needs]
+    if wanting and training is None:
+        raise OptionError("--training", None, f"with {wanting[0]}, the files that the model was learned from", "Name them.")
+    if training is not None and not wanting:
+        given, names = training if isinstance(training, list) else "files", ", ".join(settings.method for settings in methods)
+        raise OptionError("--training", given, f"with {names}, nothing", "Leave it out, or use gibbs1.")
 
 
 def check_stream_method(settings: InferenceSettings) -> None:
@@ -213,5 +220,5 @@ def published_model(
     found = None
     if CLASSIFIER in inference_for(settings).needs:
         classifiers = ClassifierStore(store.root)
-        found = classifiers.get(key, classifier or classifiers.find(key, manifest.version))
+        found = classifiers.get(key, classifier or classifiers.find(key, manifest.version, settings.method))
     return PublishedModel(store.get_snapshot(key, manifest.snapshot), manifest.version, found, training)

@@ -35,7 +35,7 @@ def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLette
     return DeadLetter(
         source=f"document {document.id!r} of {to_iso(document.timestamp)}",
         reason=NO_MODEL,
-        detail=f"the model store has no model for the key {document.key!r}, but for {known}",
+        detail=f"this run has no model for the key {document.key!r}, but for {known}",
         record=words[: DeadLetter.RECORD_CHARACTERS],
     )
 

@@ -58,8 +58,10 @@ class FitSettings:
     def __post_init__(self) -> None:
         if self.features not in FEATURES:
             raise OptionError("--features", self.features, " or ".join(FEATURES), "Use one of these.")
-        if not self.variances or not all(value > 0 for value in self.variances):
+        if not self.variances or not all(0 < value < np.inf for value in self.variances):
             raise OptionError("--prior_variances", self.variances, "one or more numbers above 0", "Give for example 0.001,0.01,0.1.")
+        if not 0 < self.tolerance < 1:
+            raise OptionError("--fit_tolerance", self.tolerance, "a number between 0 and 1", "Give for example 1e-6.")
         if not 0 < self.held_out < 1:
             raise OptionError("--held_out_share", self.held_out, "a number between 0 and 1", "Give for example 0.2.")
         if self.iterations < 1:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from model.errors import OptionError
 from model.inference.alpha import minka
 from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
@@ -98,6 +99,9 @@ class Gibbs1(Gibbs2):
         snapshot, training = prepared.published.snapshot, prepared.published.training
         learned = [training[place] for place in in_order(training)]
         rows, (new, old) = corpora_of(snapshot, documents, learned)
+        if len(new.tokens) and not len(old.tokens):
+            known = f"{len(learned)} documents without a word of model {prepared.published.version}, key {documents[0].key!r}"
+            raise OptionError("--training", known, "the documents that it was learned from", "Name their files, with --key_field as then.")
         sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)

@@ -39,21 +39,24 @@ class ClassifierStore:
             pass
         return digest
 
-    def find(self, key: str, version: str) -> str:
-        """The digest of a version's newest classifier.
-
-        Raises:
-            OptionError: it has none.
-        """
+    def newest(self, key: str, version: str) -> str | None:
+        """The digest of a version's newest classifier; None where it has none."""
         path = f"{_folder(key)}/{version}.latest"
         if not self._blobs.exists(path):
-            raise OptionError(
-                "--method",
-                "maxent or hybrid",
-                f"a method without a classifier: there is none for version {version} of key {key!r} in {self.root}",
-                "Fit one first: python -m pipelines.fit_classifier.",
-            )
+            return None
         return str(unseal(self._blobs.read(path), self._blobs.where(path))["digest"])
+
+    def find(self, key: str, version: str, method: str, option: str = "--method") -> str:
+        """The same for an inference method that must have it, and the option that named the method.
+
+        Raises:
+            OptionError: there is none.
+        """
+        digest = self.newest(key, version)
+        if digest is None:
+            allowed = f"a method without a classifier: there is none for version {version} of key {key!r} in {self.root}"
+            raise OptionError(option, method, allowed, "Fit one first: python -m pipelines.fit_classifier.")
+        return digest
 
     def get(self, key: str, digest: str) -> Classifier:
         """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""

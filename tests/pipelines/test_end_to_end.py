@@ -114,9 +114,30 @@ def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
     assert infer.main([*flags, "--method=gibbs1"]) == 2
-    assert "--training: None was given; allowed is the files that the model was learned from" in capsys.readouterr().err
+    assert "--training: None was given; allowed is with gibbs1, the files that the model was learned from" in capsys.readouterr().err
     assert infer.main([*flags, f"--training={corpus}"]) == 2
-    assert "allowed is nothing with --method=gibbs3. Leave it out, or use gibbs1." in capsys.readouterr().err
+    assert "allowed is with gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
+    assert compare.main([*flags[:-1], "--methods=gibbs3", f"--training={corpus}"]) == 2
+    assert "allowed is with gibbs2, gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
+    unknown = tmp_path / "unknown.jsonl"
+    unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
+    assert infer.main([*flags, "--method=gibbs1", f"--training={unknown}"]) == 2
+    error = capsys.readouterr().err
+    assert '--training: "1 documents without a word of model ' in error
+    assert "allowed is the documents that it was learned from. Name their files, with --key_field as then." in error
+
+
+def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, capsys):
+    trained(corpus, tmp_path)
+    unknown = tmp_path / "unknown.jsonl"
+    unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
+    told = "allowed is documents of this model, with words that it knows. Give documents like those that it was learned from."
+    assert fit_classifier.main(common(unknown, tmp_path)) == 2
+    assert told in capsys.readouterr().err
+    assert fit_classifier.main([*common(corpus, tmp_path), "--prior_variances=0.1", "--fit_iterations=5"]) == 0
+    # The classifier that is there already is not what this run fitted.
+    assert fit_classifier.main(common(unknown, tmp_path)) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys):
@@ -225,7 +246,27 @@ def test_one_model_for_each_key(tmp_path):
     assert len(lines(tmp_path / "mixtures")) == GOOD
     (dead,) = lines(tmp_path / "dead")
     assert dead["reason"] == "no_model"
-    assert dead["detail"] == "the model store has no model for the key 'fr', but for 'de/at', 'en'"
+    assert dead["detail"] == "this run has no model for the key 'fr', but for 'de/at', 'en'"
+
+
+def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, capsys):
+    path, figures = tmp_path / "corpus.jsonl", tmp_path / "figures.jsonl"
+    rows = [record(number, language="en" if number % 3 else "de") for number in range(GOOD)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    trained(path, tmp_path, "--key_field=language")
+    english = sum(row["language"] == "en" for row in rows)
+    one = ["--key_field=language", "--model_key=en"]
+    assert fit_classifier.main([*common(path, tmp_path), *one, "--prior_variances=0.1", "--fit_iterations=5"]) == 0
+    assert f"{english:,} pairs" in capsys.readouterr().out
+    methods = [f"--json={figures}", "--reference=gibbs1", "--methods=gibbs3", f"--training={path}", "--inference_sweeps=2"]
+    assert compare.main([*common(path, tmp_path), *one, *methods]) == 0
+    assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
+    where = [f"--held_out={path}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={figures}"]
+    assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
+    assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
+    letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "no_model"]
+    assert len({row["source"] for row in letters}) == GOOD - english
+    assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
 
 
 def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import apache_beam as beam
 import pytest
@@ -10,7 +11,7 @@ from model.errors import OptionError
 from model.evaluation.agreement import agreement
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.publishing.store import ModelStore
-from transforms.compare import Compare
+from transforms.compare import Compare, methods_of
 
 ITEMS = documents(30)
 SETTINGS = InferenceSettings(sweeps=5)
@@ -29,7 +30,7 @@ def compared(store, items, methods, training=None):
         again = None
         if training:
             again = pipeline | "Again" >> beam.Create([item.to_bytes() for item in training]).with_output_types(bytes)
-        return {"lines": given | Compare(store.root, "", "latest", SETTINGS, methods, again)}
+        return {"lines": given | Compare(store.root, "", "latest", methods_of(replace(SETTINGS, method=methods[0]), methods[1:]), again)}
 
     held, _ = run(build)
     return {row["method"]: row for row in (json.loads(line) for _, line in held["lines"])}
@@ -60,9 +61,17 @@ def test_gibbs1_gets_the_training_documents(store):
 
 
 def test_what_methods_need_is_checked_when_the_graph_is_built(store):
-    with pytest.raises(OptionError, match="--training: None was given; allowed is the files that the model was learned from"):
-        Compare(store.root, "", "latest", SETTINGS, ["gibbs3", "gibbs1"])
-    with pytest.raises(OptionError, match="Fit one first"):
-        Compare(store.root, "", "latest", SETTINGS, ["gibbs3", "maxent"])
-    with pytest.raises(OptionError, match="--method: 'gibbs4' was given"):
-        Compare(store.root, "", "latest", SETTINGS, ["gibbs4"])
+    def refused(method, message):
+        with pytest.raises(OptionError, match=message):
+            Compare(store.root, "", "latest", methods_of(SETTINGS, [method]))
+
+    refused("gibbs1", "--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them.")
+    refused("maxent", "--methods: 'maxent' was given; allowed is a method without a classifier: there is none .*Fit one first")
+    refused("gibbs4", "--method: 'gibbs4' was given")
+
+
+def test_alpha_is_learned_by_the_methods_that_can():
+    learning = replace(SETTINGS, method="gibbs2", learn_alpha=True)
+    assert [settings.learn_alpha for settings in methods_of(learning, ["gibbs3", "gibbs1", "gibbs2"])] == [True, False, True]
+    with pytest.raises(OptionError, match="--learn_alpha: True was given"):
+        methods_of(replace(learning, method="gibbs3"), ["variational"])

@@ -42,7 +42,7 @@ def test_one_classifier_whatever_the_order(store):
     newest = store.latest("")
     assert (made.version, made.snapshot, made.pairs) == (newest.version, newest.snapshot, counters["pairs"])
     assert made.method["method"] == "gibbs3"
-    assert ClassifierStore(store.root).find("", newest.version) == one
+    assert ClassifierStore(store.root).newest("", newest.version) == one
 
 
 def test_a_sample_is_uniform_and_knows_no_order(store):

@@ -136,7 +136,11 @@ def test_methods_where_they_do_not_belong(store):
         TopicModelHandler(store.root, settings=InferenceSettings("gibbs2"))
     with pytest.raises(OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"):
         TopicModelHandler(store.root, settings=InferenceSettings("hybrid"))
-    with pytest.raises(OptionError, match="--training: None was given; allowed is the documents that the model was learned from"):
+    with pytest.raises(
+        OptionError, match="--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them."
+    ):
         InferTogether(store.root, "", "latest", InferenceSettings("gibbs1"))
+    with pytest.raises(OptionError, match="--training: 'files' was given; allowed is with gibbs2, nothing. Leave it out, or use gibbs1."):
+        InferTogether(store.root, "", "latest", InferenceSettings("gibbs2"), beam.Pipeline() | beam.Create([b""]))
     with pytest.raises(OptionError, match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, "):
         InferLabelled(store.root, InferenceSettings("maxent"), fake_settings())

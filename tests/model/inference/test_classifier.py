@@ -64,8 +64,8 @@ class TestStore:
     def test_the_newest_of_a_version(self, store):
         digests = [store.put(classifier_of(seed)) for seed in (1, 2)]
         other = store.put(classifier_of(3, "v2"))
-        assert store.find("a/b", "v1") == digests[1]
-        assert store.find("a/b", "v2") == other
+        assert store.find("a/b", "v1", "maxent") == digests[1] == store.newest("a/b", "v1")
+        assert store.newest("a/b", "v2") == other
         assert store.get("a/b", digests[0]).to_bytes() == classifier_of(1).to_bytes()
 
     def test_one_flipped_byte_is_refused_by_name(self, store):
@@ -80,7 +80,9 @@ class TestStore:
             store.put(classifier_of())
 
     def test_missing(self, store):
-        with pytest.raises(OptionError, match="there is none for version v1 of key 'a/b'.*Fit one first: python -m"):
-            store.find("a/b", "v1")
+        assert store.newest("a/b", "v1") is None
+        told = "--methods: 'hybrid' was given; allowed is a method without a classifier: there is none for version v1 of key 'a/b'.*Fit one"
+        with pytest.raises(OptionError, match=told):
+            store.find("a/b", "v1", "hybrid", "--methods")
         with pytest.raises(DamagedDataError, match="classifiers/00 is missing from the model store"):
             store.get("a/b", "00")
