@@ -5,7 +5,8 @@ With P(w | z) = sparse[w, t] + smooth[t] B(w) (sparse where n_wt > 0, the rest i
     norm_w  = sum_t e_t P(w | t) = sum over the row of w of e_t sparse[w, t]  +  B(w) sum_t e_t smooth[t]
     gamma_t = alpha_t + e_t (sum_w (n_w / norm_w) sparse[w, t]  +  smooth[t] sum_w B(w) n_w / norm_w)
 
-which is phi_wt = e_t P(w | t) / norm_w, gamma_t = alpha_t + sum_w n_w phi_wt, without the many phi that no count distinguishes.
+which is phi_wt = e_t P(w | t) / norm_w, gamma_t = alpha_t + sum_w n_w phi_wt, without the many phi that no count distinguishes. A factor
+that all e_t have cancels, so where a short document leaves each of many topics a gamma so small that they would be 0, they are scaled.
 
 Both sums are over rows, eight entries at a time (:mod:`model.kernels.row_sums`): the first over a word's topics, the second over a topic's
 words, for which the document's part of the table is copied and turned round once. Adding to gamma word by word took three times as long,
@@ -14,13 +15,17 @@ because each addition waits for the one before it.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from model.kernels.expectations import exp_digamma_below
+from model.kernels.expectations import exp_digamma, exp_digamma_below
 from model.kernels.jit import kernel, page_kernel
 from model.kernels.row_sums import pair_sum, whole
+
+# Topics that weigh less than this together leave too little room above the smallest number for what they are multiplied by.
+_FAINT = 2.0**-800
 
 
 @kernel
@@ -57,6 +62,18 @@ def _by_topic(starts: Any, topics: Any, values: Any, t_count: Any) -> Any:
 
 
 @page_kernel
+def _scaled_up(gamma: Any, smooth: Any, e: Any) -> Any:
+    """sum_t e_t smooth[t]; e_t is exp(psi(gamma_t)) exp(1 / largest gamma), by psi(x) = psi(x + 1) - 1/x."""
+    largest, everywhere = 0.0, 0.0
+    for t in range(gamma.shape[0]):
+        largest = max(largest, gamma[t])
+    for t in range(gamma.shape[0]):
+        e[t] = exp_digamma(gamma[t] + 1.0) * math.exp(1.0 / largest - 1.0 / gamma[t])
+        everywhere += e[t] * smooth[t]
+    return everywhere
+
+
+@page_kernel
 def _update(
     times: Any, base: Any, smooth: Any, alpha: Any, gamma: Any, e: Any, shares: Any,
     starts: Any, topics: Any, values: Any, begins: Any, words: Any, turned: Any,
@@ -67,6 +84,8 @@ def _update(
         e[t] = exp_digamma_below(gamma[t])
     for t in range(alpha.shape[0]):
         everywhere += e[t] * smooth[t]
+    if everywhere < _FAINT:
+        everywhere = _scaled_up(gamma, smooth, e)
     for v in range(times.shape[0]):
         own = pair_sum(e, topics, values, starts[v], starts[v + 1]) if starts[v] < starts[v + 1] else 0.0
         shares[v] = times[v] / (everywhere * base[v] + own)

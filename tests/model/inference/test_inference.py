@@ -146,6 +146,16 @@ def test_more_topics_than_tokens(infer):
     assert len(proportions) == 200 and abs(proportions.sum() - 1) < 1e-12
 
 
+def test_one_token_and_thousands_of_topics(infer):
+    # Each topic's share of the token is at first so small that exp(psi) of it is below every number.
+    own = np.arange(2000) == 7
+    counts = [500.0 * own, 500.0 * ~own]
+    proportions = infer(snapshot_of(counts, alpha=1 / 2000, beta=1e-5), document_of(["w0"])).proportions
+    assert np.all(proportions > 0) and abs(proportions.sum() - 1) < 1e-12
+    if infer.name not in ("maxent", "hybrid", "gibbs1"):
+        assert proportions.argmax() == 7 and proportions[7] > 0.49
+
+
 def test_a_document_of_100_000_tokens_and_fractional_counts(infer):
     snapshot = snapshot_of([[9.5, 0.25], [0.25, 9.5]], alpha=0.01)
     mixture = infer(snapshot, document_of(["w0", "w1", "w0", "w0"] * 25_000), sweeps=10)

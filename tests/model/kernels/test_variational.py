@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from made import random_snapshot
-from scipy.special import digamma
+from scipy.special import digamma, softmax
 
 from model.kernels.variational import infer_document, infer_documents
 
@@ -48,3 +48,16 @@ def test_documents_are_each_inferred_alone():
     found = infer_documents(np.array([0, 3, 3, 5]), rows, times, *table, *given)
     parts = [fast_infer(snapshot, rows[here], times[here], 20, 1e-6) for here in (slice(0, 3), slice(3, 3), slice(3, 5))]
     assert found.tolist() == [part.tolist() for part in parts]
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 30])
+def test_weights_below_every_number_are_those_of_logarithms(iterations):
+    topics = 2000
+    snapshot = random_snapshot(3, words=20, topics=topics, alpha=np.linspace(0.5, 1.5, topics) / topics)
+    rows, times = np.array([4]), np.array([1])
+    logs = np.log((snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers)
+    gamma = snapshot.alpha + 1 / topics
+    assert np.exp(digamma(gamma)).max() == 0
+    for _ in range(iterations):
+        gamma = snapshot.alpha + times @ softmax(logs + digamma(gamma), axis=1)
+    assert fast_infer(snapshot, rows, times, iterations, 1e-300) == pytest.approx(gamma, rel=1e-9)
