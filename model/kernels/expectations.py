@@ -1,8 +1,9 @@
 """exp(digamma(x)), the exponential of an expected logarithm, without logarithms: what variational updates are made of.
 
 For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
-digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So all is +, -, x and /, which IEEE fixes and compilers turn
-into vector instructions. The relative error is below 2e-11 (the tests compare with scipy).
+digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So for x >= 1 all is +, -, x and /, which IEEE fixes and compilers
+turn into vector instructions. Below 1 there is one exp more, of -1/x, which no short series covers: it is the C library's, whose last bit
+may be another one on another kind of processor. The relative error is below 2e-11 (the tests compare with scipy).
 """
 
 from __future__ import annotations
