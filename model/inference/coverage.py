@@ -4,7 +4,8 @@ Two shares, each of the words that the model knows: of the *distinct* words of a
 the distinct words proportions get worse (Yao, Mimno and McCallum 2009), so that is where the signal is given.
 
 A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words are counted by their rows, unknown
-ones by 64 bits of their digest, so a window's tally is as large as its vocabulary, not as its documents.
+ones by 64 bits of their digest, so a window's tally is as large as its vocabulary, not as its documents. A model with hashed words knows
+every word, and many words have one row there: its words are counted by their digests, and its signal never comes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from model.times import to_iso
 
 # Below this share of known distinct words a model no longer speaks the language of its documents.
 RETRAIN_BELOW = 0.7
+_WORDS = "<u8"
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of documents and tokens, and the distinct words: rows of those that the model knows, digests of the others."""
+    """Counts of documents and tokens, and the distinct words: rows of those that the model knows, digests of the others.
+
+    Of a model with hashed words ``known`` are digests too.
+    """
 
     documents: int = 0
     tokens: int = 0
@@ -41,7 +46,7 @@ class Tally:
         self.documents += 1
         self.tokens += len(document.tokens)
         self.tokens_known += int(np.count_nonzero(rows[document.tokens] >= 0))
-        self.known.update(rows[rows >= 0].tolist())
+        self.known.update(map(_digest, document.words) if snapshot.buckets else rows[rows >= 0].tolist())
         self.unknown.update(_digest(document.words[at]) for at in np.nonzero(rows < 0)[0])
 
     def merge(self, other: Tally) -> None:
@@ -54,14 +59,14 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         header = {"documents": self.documents, "tokens": self.tokens, "tokens_known": self.tokens_known}
-        words = (sorted(self.known), "<i8"), (sorted(self.unknown), "<u8")
-        return wire.pack(self.MAGIC, header, *(wire.array_to_bytes(np.array(values, kind), kind) for values, kind in words))
+        words = sorted(self.known), sorted(self.unknown)
+        return wire.pack(self.MAGIC, header, *(wire.array_to_bytes(np.array(values, _WORDS), _WORDS) for values in words))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
-        header, (known, unknown) = wire.unpack(cls.MAGIC, data)
-        words = set(wire.array_from_bytes(known, "<i8").tolist()), set(wire.array_from_bytes(unknown, "<u8").tolist())
-        return cls(header["documents"], header["tokens"], header["tokens_known"], *words)
+        header, words = wire.unpack(cls.MAGIC, data)
+        known, unknown = (set(wire.array_from_bytes(values, _WORDS).tolist()) for values in words)
+        return cls(header["documents"], header["tokens"], header["tokens_known"], known, unknown)
 
 
 def _digest(word: str) -> int:

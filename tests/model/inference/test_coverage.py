@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from corpora import document_of
@@ -12,10 +13,10 @@ SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
 TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)
 
 
-def tally_of(texts):
+def tally_of(texts, snapshot=SNAPSHOT):
     tally = Tally()
     for text in texts:
-        tally.add(SNAPSHOT, document_of(text))
+        tally.add(snapshot, document_of(text))
     return tally
 
 
@@ -29,6 +30,16 @@ def test_counts_and_adds_up(one, other):
     assert (together.documents, together.tokens) == (len(texts), len(tokens))
     assert together.tokens_known == sum(word in "abc" for word in tokens)
     assert (len(together.known), len(together.unknown)) == (len(words & set("abc")), len(words - set("abc")))
+
+
+def test_words_of_one_bucket_are_words_of_their_own():
+    hashed, words = replace(SNAPSHOT, buckets=3), [f"x{n}" for n in range(100)]
+    together = tally_of([words[:60], ["a", "x1"]], hashed)
+    together.merge(Tally.from_bytes(tally_of([words[40:], ["x1", "x1", "b"]], hashed).to_bytes()))
+    assert (len(together.known), len(together.unknown)) == (102, 0)
+    assert (together.tokens, together.tokens_known) == (125, 125)
+    report = CoverageReport("", "v1", 0, 86_400_000_000, together, 1.0)
+    assert (report.word_share, report.token_share, report.retrain) == (1.0, 1.0, False)
 
 
 def report_of(texts, below=0.7):
