@@ -38,8 +38,6 @@ class BatchGibbs(ParticleFilter):
             raise OptionError("--islands", settings.islands, "1 with --learner=batch-gibbs", "Its chains run in threads.")
         if settings.sampler == "sparse" and settings.prior != "flat":
             raise OptionError("--sampler", "sparse", f"auto or dense with --prior={settings.prior}", "SparseLDA has no tables to sample.")
-        if settings.sampler == "sparse" and settings.prior != "flat":
-            raise OptionError("--sampler", "sparse", f"dense or auto with --prior={settings.prior}", "Packed counts have no tables.")
         return replace(
             settings,
             particles=1,

@@ -368,13 +368,22 @@ def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading()
     ("others", "said"),
     [
         ({"learner": "incremental-gibbs", "rejuvenation": "resampling"}, r"--rejuvenation: 'resampling' .* document or tokens .* o-lda"),
-        ({"learner": "batch-gibbs", "islands": 2}, r"--islands: 2 was given; allowed is 1 with --learner=batch-gibbs"),
+        (
+            {"learner": "batch-gibbs", "islands": 2},
+            r"--islands: 2 was given; allowed is 1 with --learner=batch-gibbs\. Its chains run in threads\.",
+        ),
         *(({"learner": name, "islands": 2}, rf"--islands: 2 .* allowed is 1 with --learner={name}") for name in ("fixvoc-vb", "infvoc")),
         ({"learner": "infvoc", "vocabulary": "null"}, r"--vocabulary: 'null' .* growing with --learner=infvoc"),
         ({"learner": "infvoc", "concentration": 0.5}, r"--concentration: 0.5 .* 1 or more with --learner=infvoc"),
         ({"vocabulary": "full-hash"}, r"--vocabulary: 'full-hash' .* growing or given with --learner=particle-filter"),
         ({"learner": "fixvoc-vb", "vocabulary": "dict"}, r"--vocabulary: 'dict' .* a list of words .* --word_list"),
-        ({"learner": "batch-gibbs", "sampler": "sparse", "prior": "urn"}, r"--sampler: 'sparse' .* auto or dense with --prior=urn"),
+        *(
+            (
+                {"learner": "batch-gibbs", "sampler": "sparse", "prior": prior},
+                rf"--sampler: 'sparse' was given; allowed is auto or dense with --prior={prior}\. SparseLDA has no tables to sample\.",
+            )
+            for prior in ("urn", "hierarchical")
+        ),
         ({"learner": "lda"}, r"--learner: 'lda' was given; allowed is one of batch-gibbs, .*particle-filter"),
     ],
 )
