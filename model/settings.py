@@ -258,6 +258,10 @@ class LearnerSettings(_Settings):
             raise OptionError(
                 "--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1."
             )
+        if self.sampler != "auto" and self.learner != "batch-gibbs":
+            raise OptionError(
+                "--sampler", self.sampler, "auto unless --learner=batch-gibbs", "Leave it out: only batch-gibbs has two samplers."
+            )
         if self.vocabulary == "given" and not self.words:
             raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")
         if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir and not self.whole_past:

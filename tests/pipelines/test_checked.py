@@ -68,6 +68,12 @@ def test_values_reach_the_settings():
             "--vocabulary_file=w.txt",
             "--vocabulary_file: 'w.txt' was given; allowed is nothing unless --vocabulary=given",
         ),
+        (learner_settings_of, "--sampler=alias", "--sampler: 'alias' was given; allowed is one of auto, dense, sparse"),
+        (
+            learner_settings_of,
+            "--sampler=sparse",
+            "--sampler: 'sparse' was given; allowed is auto unless --learner=batch-gibbs. Leave it out: only batch-gibbs has two samplers.",
+        ),
         (sequence_settings_of, "--minibatch_size=0", "--minibatch_size: 0 was given"),
         (tokeniser_settings_of, "--stop_words=xx", "--stop_words: 'xx' was given"),
         (tokeniser_settings_of, "--stemmer=latin", "--stemmer: 'latin' was given"),
