@@ -52,10 +52,10 @@ def at_least(option: str, value: float, least: float) -> None:
         raise OptionError(option, value, f"{least} or more", "Correct the value.")
 
 
-def above_zero(option: str, value: float) -> None:
-    """Raises OptionError: the value is not a finite number above 0."""
+def above_zero(option: str, value: float, usual: str) -> None:
+    """Raises OptionError: the value is not a finite number above 0; ``usual`` values are said."""
     if not 0 < value < float("inf"):
-        raise OptionError(option, value, "a number above 0", "Usual values lie between 0.001 and 1.")
+        raise OptionError(option, value, "a finite number above 0", f"Usual values lie between {usual}.")
 
 
 def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:

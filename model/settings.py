@@ -214,10 +214,10 @@ class LearnerSettings(_Settings):
             ("--reorder_every", self.reorder_every, 1),
         ):
             at_least(option, value, least)
-        above_zero("--alpha", self.alpha)
-        above_zero("--beta", self.beta)
-        above_zero("--concentration", self.concentration)
-        above_zero("--base_concentration", self.base_concentration)
+        above_zero("--alpha", self.alpha, "0.001 and 1")
+        above_zero("--beta", self.beta, "0.001 and 1")
+        above_zero("--concentration", self.concentration, "100 and 10000")
+        above_zero("--base_concentration", self.base_concentration, "100 and 10000")
         one_of("--prior", self.prior, get_args(TopicPrior))
         one_of("--tables", self.tables, get_args(Tables))
         one_of("--concentrations", self.concentrations, get_args(Concentrations))

@@ -52,7 +52,7 @@ def test_values_reach_the_settings():
     [
         (learner_settings_of, "--topics=0", "--topics: 0 was given; allowed is 1 or more"),
         (learner_settings_of, "--learner=lda", "--learner: 'lda' was given; allowed is one of batch-gibbs"),
-        (learner_settings_of, "--alpha=0", "--alpha: 0.0 was given"),
+        (learner_settings_of, "--alpha=0", "--alpha: 0.0 was given; allowed is a finite number above 0"),
         (learner_settings_of, "--islands=3", "--islands: 3 was given; allowed is a divisor of --particles"),
         (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of residual"),
         (learner_settings_of, "--rejuvenation_decay=3", "--rejuvenation_decay: 3.0 was given"),
