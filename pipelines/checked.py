@@ -33,7 +33,7 @@ from pipelines.options import (
 )
 
 # What Beam's file systems write to; the model store and the input have checks of their own.
-_OUTPUTS = ("archive", "output", "dead_letters", "json")
+_OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
 
 
 def check_outputs(given: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from model.inference import InferenceSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
-from pipelines import archive
+from pipelines import archive, infer
 from pipelines.checked import (
     check_outputs,
     inference_settings_of,
@@ -120,11 +120,17 @@ def test_outputs_on_known_file_systems():
     check_outputs({"output": "folder", "dead_letters": "/a/b", "archive": "gs://bucket/archive", "json": None})
 
 
-@pytest.mark.parametrize("name", ["output", "dead_letters", "archive", "json"])
+@pytest.mark.parametrize("name", ["output", "dead_letters", "archive", "coverage", "json"])
 def test_an_output_on_a_file_system_that_nobody_knows(name):
     told = rf"--{name}: 'ftp://x/y' was given; allowed is a path on a file system that is installed, and ftp:// is not. Correct the part"
     with pytest.raises(OptionError, match=told):
         check_outputs({name: "ftp://x/y"})
+
+
+def test_a_coverage_folder_that_nobody_can_write_is_refused_before_the_run(tmp_path, capsys):
+    given = ["--input=none.jsonl", f"--model_store={tmp_path}", f"--output={tmp_path}/m", f"--dead_letters={tmp_path}/dead"]
+    assert infer.main([*given, "--coverage=foo://x/y"]) == 2
+    assert "--coverage: 'foo://x/y' was given; allowed is a path on a file system that is installed" in capsys.readouterr().err
 
 
 def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, capsys):
