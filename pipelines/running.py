@@ -17,8 +17,8 @@ from model import errors
 from model.errors import BeamTopicsError
 from pipelines.progress import progress
 from pipelines.terminal import plain
+from transforms.sequence import NAMESPACE
 
-NAMESPACE = "beam_topics"
 # Beam hands a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
 _NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters"

@@ -21,8 +21,8 @@ from model.encoding import mixture_to_json
 from model.errors import SourceError
 from model.records import TopicMixture
 from transforms.kafka_client import producer_of
+from transforms.sequence import NAMESPACE
 
-NAMESPACE = "beam_topics"
 _TIMEOUT = 60.0
 
 

@@ -32,8 +32,8 @@ from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import DeadLetter, Document
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
+from transforms.sequence import NAMESPACE
 
-NAMESPACE = "beam_topics"
 DOCUMENTS = "documents"
 DEAD_LETTERS = "dead_letters"
 

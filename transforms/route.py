@@ -16,8 +16,8 @@ from apache_beam.metrics import Metrics
 from model.inference.labelling import NO_MODEL
 from model.records import DeadLetter, TokenisedDocument
 from model.times import to_iso
+from transforms.sequence import NAMESPACE
 
-NAMESPACE = "beam_topics"
 DEAD_LETTERS = "dead_letters"
 
 

@@ -31,6 +31,7 @@ from model.settings import SequenceSettings, TokeniserSettings
 from transforms.heads import KeepsHead, timer_time
 
 DEAD_LETTERS = "dead_letters"
+# Of the counters of every step.
 NAMESPACE = "beam_topics"
 # The last whole millisecond of event time; and a second before it the end of our streams, because what later steps do at the
 # very end must come after what the end marker makes them publish.

@@ -29,8 +29,8 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
 from model.errors import OptionError
+from transforms.sequence import NAMESPACE
 
-NAMESPACE = "beam_topics"
 FLUSH_BYTES = 32 * 2**20
 
 Encoder = Callable[[Sequence[bytes]], bytes]
