@@ -11,8 +11,8 @@ where they are added. :mod:`model.inference.coverage` has the logic.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import apache_beam as beam
@@ -52,7 +52,7 @@ class _Count(beam.DoFn):
 
     def setup(self) -> None:
         self._store = ModelStore(self._root)
-        self._snapshots: OrderedDict[tuple[str, str], Snapshot] = OrderedDict()
+        self._snapshot = lru_cache(_MODELS)(self._read)
 
     def start_bundle(self) -> None:
         self._tallies: dict[tuple[str, str, int], Tally] = {}
@@ -71,13 +71,8 @@ class _Count(beam.DoFn):
             last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
             yield WindowedValue((key.encode(), _named(version.encode(), tally)), last, [GlobalWindow()])
 
-    def _snapshot(self, key: str, version: str) -> Snapshot:
-        if (key, version) not in self._snapshots:
-            self._snapshots[key, version] = self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
-            if len(self._snapshots) > _MODELS:
-                self._snapshots.popitem(last=False)
-        self._snapshots.move_to_end((key, version))
-        return self._snapshots[key, version]
+    def _read(self, key: str, version: str) -> Snapshot:
+        return self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
 
 
 class _Report(KeepsPeriods):
