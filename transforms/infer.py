@@ -14,8 +14,8 @@ The methods that take all documents together (Gibbs1, Gibbs2) are a batch job on
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import apache_beam as beam
@@ -100,7 +100,7 @@ class InferLabelled(beam.DoFn):
     def setup(self) -> None:
         self._store = ModelStore(self._root)
         self._inference = inference_for(self._settings)
-        self._models: OrderedDict[tuple[str, str], object] = OrderedDict()
+        self._model = lru_cache(_MODELS)(self._prepared)
 
     def process(self, element: tuple[bytes, str]) -> Iterator[bytes]:
         """One mixture."""
@@ -110,16 +110,11 @@ class InferLabelled(beam.DoFn):
             even = np.full((1, self._topics), 1 / self._topics)
             (mixture,) = mixtures_of([document], PRIOR, "prior", even, np.zeros(1, np.int64))
         else:
-            (mixture,) = self._inference.infer(self._prepared(document.key, version), [document])
+            (mixture,) = self._inference.infer(self._model(document.key, version), [document])
         yield mixture.to_bytes()
 
     def _prepared(self, key: str, version: str) -> object:
-        if (key, version) not in self._models:
-            self._models[key, version] = self._inference.prepare(self._settings, published_model(self._store, key, version, self._settings))
-            if len(self._models) > _MODELS:
-                self._models.popitem(last=False)
-        self._models.move_to_end((key, version))
-        return self._models[key, version]
+        return self._inference.prepare(self._settings, published_model(self._store, key, version, self._settings))
 
 
 class _InferGroup(beam.DoFn):
