@@ -29,7 +29,7 @@ import numpy as np
 from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.inference.settings import InferenceSettings
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
+from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
 
 CLASSIFIER = "classifier"
@@ -111,25 +111,6 @@ def inference_for(settings: InferenceSettings) -> Inference[object]:
             f"Leave it out: with {settings.method} a document alone says little about alpha.",
         )
     return method
-
-
-def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongArray, IntArray]:
-    """The document without the words that the model does not know.
-
-    Returns:
-        int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
-    """
-    rows = snapshot.rows_of(document.words)
-    known, tokens = rows >= 0, document.tokens
-    if not snapshot.buckets:
-        if known.all():
-            return rows, tokens.copy()
-        return rows[known], (np.cumsum(known, dtype=np.int32) - 1)[tokens[known[tokens]]]
-    # Words of one bucket are one word.
-    distinct = np.array(list(dict.fromkeys(rows[known].tolist())), np.int64)
-    order = np.argsort(distinct)
-    local = order[np.searchsorted(distinct[order], rows)].astype(np.int32) if len(distinct) else np.zeros(0, np.int32)
-    return distinct, local[tokens[known[tokens]]]
 
 
 def mixtures_of(

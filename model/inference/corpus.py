@@ -23,7 +23,7 @@ from typing import Protocol
 
 import numpy as np
 
-from model.inference.base import known_tokens
+from model.inference.features import known_tokens
 from model.kernels import gibbs2, sparse
 from model.kernels.gibbs3 import dense_rows
 from model.kernels.row_sums import LANES

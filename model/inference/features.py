@@ -60,16 +60,40 @@ def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> W
     return WordCounts(rows, times, offsets, np.diff(np.concatenate([[0], np.cumsum(times)])[offsets]))
 
 
+def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongArray, IntArray]:
+    """The document without the words that the model does not know.
+
+    Returns:
+        int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
+    """
+    rows = snapshot.rows_of(document.words)
+    known, tokens = rows >= 0, document.tokens
+    if known.all():
+        tokens = tokens.copy()
+    else:
+        rows, tokens = rows[known], (np.cumsum(known, dtype=np.int32) - 1)[tokens[known[tokens]]]
+    if snapshot.buckets:
+        first, numbers = _by_first_use(rows)
+        rows, tokens = rows[first], numbers[tokens]
+    return rows, tokens
+
+
 def _joined(rows: LongArray, times: LongArray, offsets: LongArray) -> tuple[LongArray, LongArray, LongArray]:
     """Words of one bucket in one document are one word, where the first of them was."""
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    names = owners * (int(rows.max(initial=0)) + 1) + rows
-    _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
+    first, numbers = _by_first_use(owners * (int(rows.max(initial=0)) + 1) + rows)
     together = np.zeros(len(first), np.int64)
-    np.add.at(together, inverse, times)
+    np.add.at(together, numbers, times)
+    return rows[first], together, np.searchsorted(first, offsets)
+
+
+def _by_first_use(names: LongArray) -> tuple[LongArray, IntArray]:
+    """int64: where each distinct name is first, ascending; int32[len(names)]: which of those each name is."""
+    _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    kept = first[order]
-    return rows[kept], together[order], np.searchsorted(kept, offsets)
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order))
+    return first[order], places[inverse]
 
 
 def tokens_of(times: LongArray) -> IntArray:

@@ -10,11 +10,8 @@ from made import random_snapshot, snapshot_of
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
-from model.inference.base import known_tokens
 from model.inference.classifier import Classifier
-from model.inference.features import word_counts
 from model.records import Document, TokenisedDocument
-from model.words.hashing import bucket
 
 METHODS = [inference_for(InferenceSettings(name)) for name in inference_names()]
 ALONE = [method.name for method in METHODS if not method.together]
@@ -250,35 +247,6 @@ def test_without_a_classifier():
         inference_for(InferenceSettings(learn_alpha=True))
     with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
         inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
-
-
-def test_known_tokens():
-    snapshot = snapshot_of(np.ones((3, 1)), words=("a", "b", "c"))
-    rows, tokens = known_tokens(snapshot, document_of(["x", "c", "y", "a", "c", "x"]))
-    assert rows.tolist() == [2, 0] and tokens.tolist() == [0, 1, 0]
-    assert rows.dtype == np.int64 and tokens.dtype == np.int32
-
-
-def test_hashed_words_are_known_and_those_of_one_bucket_are_one_word():
-    snapshot = replace(snapshot_of(np.ones((3, 1)), words=("a", "b", "c")), buckets=3)
-    rows, tokens = known_tokens(snapshot, document_of(["other", "c", "words", "a", "many", "other", "b"]))
-    expected = [bucket("other", 3), 2, bucket("words", 3), 0, bucket("many", 3), bucket("other", 3), 1]
-    assert rows[tokens].tolist() == expected
-    assert rows.tolist() == list(dict.fromkeys(expected))
-
-
-@pytest.mark.parametrize("buckets", [0, 3])
-def test_the_words_of_many_documents_are_those_of_each(buckets):
-    snapshot = replace(snapshot_of(np.ones((3, 1)), words=("a", "b", "c")), buckets=buckets)
-    texts = [], ["x"], ["c", "x", "a", "c"], ["other", "b", "many", "b", "words"], [], ["a"]
-    documents = [document_of(words, str(d)) for d, words in enumerate(texts)]
-    counts = word_counts(snapshot, documents)
-    for document, here, known in zip(documents, counts.each(), counts.tokens.tolist(), strict=True):
-        rows, tokens = known_tokens(snapshot, document)
-        assert counts.rows[here].tolist() == rows.tolist()
-        assert counts.times[here].tolist() == np.bincount(tokens, minlength=len(rows)).tolist()
-        assert known == len(tokens)
-    assert counts.matrix(3, np.float32).toarray().sum(axis=1).tolist() == counts.tokens.tolist()
 
 
 def test_wrong_settings():
