@@ -235,6 +235,15 @@ def test_naive_bayes_multiplies():
 
 def test_without_a_classifier():
     settings = InferenceSettings("hybrid")
+    with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
+        inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
+
+
+def test_wrong_settings():
+    with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is a whole number of 0 or more"):
+        InferenceSettings(sweeps=-1)
+    with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
+        inference_for(InferenceSettings(method="gibs3"))
     with pytest.raises(OptionError, match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps"):
         InferenceSettings(burn_in=20)
     with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given"):
@@ -245,12 +254,3 @@ def test_without_a_classifier():
         InferenceSettings(sampler="alias")
     with pytest.raises(OptionError, match=r"--learn_alpha: True was given; .* together: gibbs1, gibbs2, gibbs2-s. Leave it out"):
         inference_for(InferenceSettings(learn_alpha=True))
-    with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
-        inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
-
-
-def test_wrong_settings():
-    with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is a whole number of 0 or more"):
-        InferenceSettings(sweeps=-1)
-    with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
-        inference_for(InferenceSettings(method="gibs3"))
