@@ -1,0 +1,43 @@
+"""What labelling refuses before it runs."""
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from made import manifest_of, snapshot_of
+
+from model.errors import OptionError
+from model.publishing.store import ModelStore
+from model.settings import LearnerSettings, TokeniserSettings
+from pipelines import infer
+from pipelines.command import parse
+
+PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
+
+
+def options_of(tmp_path, *flags):
+    """With a store of two models, which cut words differently."""
+    store = ModelStore(str(tmp_path))
+    for key, length in (("en", 2), ("de", 3)):
+        snapshot = store.put_snapshot(snapshot_of([[1.0], [2.0]], key=key))
+        settings = {"tokeniser": vars(TokeniserSettings(min_length=length)), "learner": vars(LearnerSettings(topics=1))}
+        store.publish(manifest_of(3, key=key, snapshot=snapshot, settings=settings))
+    # No runner of ours is asked: the local one refuses streams without an end.
+    given = [f"--model_store={tmp_path}", "--dead_letters=d", "--output=m", "--runner=PrismRunner", *flags]
+    return parse(given, "pipelines.infer", "", infer.GROUPS, {})
+
+
+def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
+    with pytest.raises(OptionError) as error:
+        infer.chosen_models(options_of(tmp_path, "--input=a", "--key_field=language"))
+    said = "--key_field: ['de', 'en'] was given; allowed is keys whose models have one tokeniser. Label one at a time, with --model_key."
+    assert str(error.value) == said
+    assert list(infer.chosen_models(options_of(tmp_path / "one", "--input=a", "--key_field=language", "--model_key=en"))) == ["en"]
+
+
+@pytest.mark.parametrize("method", ["gibbs1", "gibbs2", "gibbs2-s"])
+def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
+    options = options_of(tmp_path, *PUBSUB, "--model_key=en", f"--method={method}")
+    with pytest.raises(OptionError) as error:
+        infer.build(beam.Pipeline(options=PipelineOptions([])), options)
+    said = f"--method: '{method}' was given; allowed is a method for one document at a time with --source=pubsub. Use gibbs3."
+    assert str(error.value) == said
