@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 
 _C1, _C3, _C5, _C7 = 1.0 / 24.0, 37.0 / 5760.0, 10313.0 / 2903040.0, 5509121.0 / 1393459200.0
 # Below this an expectation would be no normal number for long; a weight of 0 in every topic could not be drawn from.
@@ -50,6 +50,16 @@ def exp_digamma(x: Any) -> Any:
 def exp_digamma_below(x: Any) -> Any:
     """exp(digamma(x)) for x > 0; it falls below every number as x does."""
     return exp_digamma(x + 1.0) * math.exp(-1.0 / x) if x < 1.0 else exp_digamma(x)
+
+
+@page_kernel
+def scaled_up(x: Any, out: Any) -> None:
+    """out[t] = exp(digamma(x[t])) exp(1 / largest x), for where all would fall below every number: digamma(x) = digamma(x + 1) - 1/x."""
+    largest = 0.0
+    for t in range(x.shape[0]):
+        largest = max(largest, x[t])
+    for t in range(x.shape[0]):
+        out[t] = exp_digamma(x[t] + 1.0) * math.exp(1.0 / largest - 1.0 / x[t])
 
 
 @kernel

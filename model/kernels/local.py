@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.expectations import exp_digamma_below
+from model.kernels.expectations import SMALLEST, exp_digamma_below, scaled_up
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import LOCAL, fill_uniforms
 
@@ -127,8 +127,13 @@ def _fit(words: Any, repeats: Any, weights: Any, alpha: Any, iterations: Any, th
             ratio = repeats[i] / norm
             for k in range(topics):
                 shares[k] += ratio * weights[v, k]
+        total = 0.0
         for k in range(topics):
-            theta[k] = exp_digamma_below(alpha + theta[k] * shares[k])
+            shares[k] = alpha + theta[k] * shares[k]
+            theta[k] = exp_digamma_below(shares[k])
+            total += theta[k]
+        if total < SMALLEST:
+            scaled_up(shares, theta)
 
 
 @kernel

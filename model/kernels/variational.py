@@ -15,12 +15,11 @@ because each addition waits for the one before it.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from model.kernels.expectations import exp_digamma, exp_digamma_below
+from model.kernels.expectations import exp_digamma_below, scaled_up
 from model.kernels.jit import kernel, page_kernel
 from model.kernels.row_sums import pair_sum, whole
 
@@ -62,18 +61,6 @@ def _by_topic(starts: Any, topics: Any, values: Any, t_count: Any) -> Any:
 
 
 @page_kernel
-def _scaled_up(gamma: Any, smooth: Any, e: Any) -> Any:
-    """sum_t e_t smooth[t]; e_t is exp(psi(gamma_t)) exp(1 / largest gamma), by psi(x) = psi(x + 1) - 1/x."""
-    largest, everywhere = 0.0, 0.0
-    for t in range(gamma.shape[0]):
-        largest = max(largest, gamma[t])
-    for t in range(gamma.shape[0]):
-        e[t] = exp_digamma(gamma[t] + 1.0) * math.exp(1.0 / largest - 1.0 / gamma[t])
-        everywhere += e[t] * smooth[t]
-    return everywhere
-
-
-@page_kernel
 def _update(
     times: Any, base: Any, smooth: Any, alpha: Any, gamma: Any, e: Any, shares: Any,
     starts: Any, topics: Any, values: Any, begins: Any, words: Any, turned: Any,
@@ -85,7 +72,10 @@ def _update(
     for t in range(alpha.shape[0]):
         everywhere += e[t] * smooth[t]
     if everywhere < _FAINT:
-        everywhere = _scaled_up(gamma, smooth, e)
+        scaled_up(gamma, e)
+        everywhere = 0.0
+        for t in range(alpha.shape[0]):
+            everywhere += e[t] * smooth[t]
     for v in range(times.shape[0]):
         own = pair_sum(e, topics, values, starts[v], starts[v + 1]) if starts[v] < starts[v + 1] else 0.0
         shares[v] = times[v] / (everywhere * base[v] + own)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.kernels import held_out
-from model.kernels.local import cumulate, sample_documents, score_documents
+from model.kernels.local import cumulate, fit_documents, sample_documents, score_documents
 
 TOKENS = np.array([0, 1, 2, 1, 3, 3, 0, 2, 2, 2], np.int32)
 OFFSETS = np.array([0, 4, 4, 9, 10])
@@ -52,3 +52,12 @@ def test_the_score_is_the_first_moment():
     expected = sum(np.log(held_out.first_moment(part, phi, alpha, 1.0)).sum() for part in parts)
     assert exponent < 0
     assert math.log(mantissa) + exponent * math.log(2) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("topics", [3, 2000])
+def test_one_token_however_many_topics(topics):
+    weights = np.full((1, topics), 0.25)
+    weights[0, 1] = 0.5
+    theta = np.zeros((1, topics))
+    fit_documents(0, 1, np.zeros(1, np.int32), np.ones(1), np.array([0, 1]), weights, 1 / topics, 100, theta)
+    assert np.all(np.isfinite(theta)) and theta.argmax() == 1 and theta[0, 1] > 10 * theta[0, 0]
