@@ -94,13 +94,17 @@ def training_documents(
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> infer -> write; and the coverage beside it."""
-    store, settings = options.view_as(StoreOptions).model_store, inference_settings_of(options)
+    store, settings, source = (
+        options.view_as(StoreOptions).model_store,
+        inference_settings_of(options),
+        options.view_as(SourceOptions).source,
+    )
+    # The other sources have no end. Said before a broker is asked for anything.
+    if inference_for(settings).together and source != "files":
+        raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_source(pipeline, options, tokeniser)
-    if inference_for(settings).together and not documents.is_bounded:
-        source = options.view_as(SourceOptions).source
-        raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     routed = documents | "Route" >> Route(list(models))
     dead = [unreadable, routed.dead_letters]
     if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
