@@ -12,3 +12,9 @@ def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
         run_for_figures(lambda pipeline, options: None, parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}))
     allowed = "a file that the runner's workers can write. Give for example --json=gs://bucket/figures.jsonl."
     assert str(error.value) == f"--json: None was given; allowed is {allowed}"
+
+
+def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path):
+    monkeypatch.setattr("pipelines.figures.run", lambda build, options: None)
+    given = ["--held_out=x", "--model_store=x", "--dead_letters=x", f"--json={tmp_path / 'later.jsonl'}"]
+    assert run_for_figures(lambda pipeline, options: None, parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {})) is None
