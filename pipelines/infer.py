@@ -94,11 +94,8 @@ def training_documents(
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> infer -> write; and the coverage beside it."""
-    store, settings, source = (
-        options.view_as(StoreOptions).model_store,
-        inference_settings_of(options),
-        options.view_as(SourceOptions).source,
-    )
+    store, source = options.view_as(StoreOptions).model_store, options.view_as(SourceOptions).source
+    settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
     if inference_for(settings).together and source != "files":
         raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
