@@ -68,16 +68,16 @@ def files(options: PipelineOptions, tokeniser: TokeniserSettings, patterns: list
 
 
 def files_of_model(
-    pipeline: beam.Pipeline, options: PipelineOptions, model: Manifest, patterns: list[str], option: str = "--input"
+    pipeline: beam.Pipeline, options: PipelineOptions, manifest: Manifest, patterns: list[str], option: str = "--input"
 ) -> Documents:
     """Documents for one model, cut as it cuts them. With ``--key_field`` those of its key; the others are dead letters."""
-    tokeniser, name = TokeniserSettings.from_dict(model.settings["tokeniser"]), option.removeprefix("--")
+    tokeniser, name = TokeniserSettings.from_dict(manifest.settings["tokeniser"]), option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, option)
     if options.view_as(RecordOptions).key_field is None:
         return read
-    routed = read.documents | f"Route {name}" >> Route([model.key])
+    routed = read.documents | f"Route {name}" >> Route([manifest.key])
     dead_letters = (read.dead_letters, routed.dead_letters) | f"Dead letters of {name}" >> beam.Flatten()
-    return Documents(routed.by_key[model.key], dead_letters)
+    return Documents(routed.by_key[manifest.key], dead_letters)
 
 
 def _files(options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
