@@ -4,7 +4,7 @@
 * ``gibbs2-s``: the same with two passes, the paper's Gibbs2.S.
 * ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again (``--training``), their topics are
   drawn from the model, and then they and the new ones are swept over together: what a new model of all documents would say, with
-  the topics' numbers kept. It is the reference that the others approach.
+  the topics' numbers kept. It is the reference that the others approach. (What the model's prior has learned, B and s_z, is held.)
 
 A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so the order in which
 documents come does not matter. With ``learn_alpha`` each sweep of the burn-in ends with steps of Minka's fixed point.
