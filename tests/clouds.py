@@ -54,7 +54,7 @@ class Pair:
         for stop in (*parts, len(text)):
             self.room(1, len(text))
             draws = Draws(*KEY, 1, FIRST_PASS)
-            new = arrival(self.history.pages, slot, begin, stop, self.particles, len(self.prior.alpha))
+            new = arrival(self.history.pages, slot, begin, stop, self.particles, len(self.prior.alpha), True)
             first_pass(self.cloud, self.prior, draws, new, self.drawn, blind, 0, self.particles)
             settle(self.cloud, self.history.pages, new, np.arange(self.particles), 0, self.particles, 0)
             begin = stop

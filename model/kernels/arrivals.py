@@ -17,9 +17,21 @@ import numpy.typing as npt
 
 from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
+from model.kernels.particles import (
+    PAGE,
+    TILE,
+    base_of,
+    name_draws,
+    new_desk,
+    normalise,
+    recount,
+    start_gain,
+    tables_of,
+    take_counts,
+    times,
+)
 from model.kernels.seating import opens, seat, worth
-from model.kernels.tables import own_row, row_of
+from model.kernels.tables import ask_for, own_row, still
 
 ONCE = -1
 
@@ -45,8 +57,8 @@ class Arrival(NamedTuple):
 
 
 @kernel
-def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any) -> Any:
-    """Tokens begin..stop-1 of a document, before anything is drawn."""
+def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any, together: Any) -> Any:
+    """Tokens begin..stop-1 of a document, before anything is drawn; ``together``: all are drawn before any is settled."""
     n = stop - begin
     words, repeats, again = np.empty(n, np.int32), np.full(n, ONCE, np.int32), np.zeros(n, np.bool_)
     page = pages.first[slot]
@@ -56,7 +68,7 @@ def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: An
         page = pages.following[page]
     repeated = 0
     order = np.argsort(words, kind="mergesort")
-    for k in range(1, n):
+    for k in range(1, n if together else 0):
         here, before = order[k], order[k - 1]
         if words[here] == words[before]:
             if repeats[before] == ONCE:
@@ -78,16 +90,16 @@ def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: 
     tp, topics = len(prior.alpha), 0
     while blind and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
-    desk = new_desk(tp)
+    desk = new_desk(tp, TILE)
     repeated = np.empty((new.repeated, TILE, cloud.words.rows.shape[1]), cloud.words.rows.dtype)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
-        _begin(cloud, desk, new, low, high)
+        take_counts(cloud, desk, new.slot, new.begin > 0, low, high)
         start_gain(desk, cloud, prior, low, high)
         for start in range(0, len(new.words), PAGE):
             count = min(PAGE, len(new.words) - start)
             name_draws(desk, cloud, prior, draws, index + new.begin + start, count, low, high)
-            _draw_page(cloud, prior, desk, new, repeated, start, start + count, low, high, topics)
+            draw_tokens(cloud, prior, desk, new, repeated, start, start + count, 0, low, high, topics)
         for p in range(low, high):
             new.counts[p, :] = desk.counts[p - low, :]
             normalise(cloud.weight, cloud.weight_exponent, p)
@@ -95,31 +107,29 @@ def first_pass(cloud: Any, prior: Any, draws: Any, new: Any, index: Any, blind: 
 
 
 @page_inlined
-def _begin(cloud: Any, desk: Any, new: Any, low: Any, high: Any) -> None:
-    """The document's counts so far."""
-    for p in range(low, high):
-        row = row_of(cloud.documents, p, new.slot)
-        for t in range(desk.counts.shape[1]):
-            desk.counts[p - low, t] = cloud.documents.rows[row, t] if new.begin > 0 else 0
+def draw_tokens(
+    cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, used: Any, low: Any, high: Any, topics: Any
+) -> None:
+    """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0.
 
-
-@page_inlined
-def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin: Any, stop: Any, low: Any, high: Any, topics: Any) -> None:
-    """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from so many if that is not 0."""
+    Their draws are on the desk from place ``used`` on. repeated: [repeats, particles, L], the rows of words that come again.
+    """
     table, rows, tp, discount = cloud.words, cloud.words.rows, len(prior.alpha), prior.discount
     gain, strength = desk.gain, desk.strength
     for k in range(begin, stop):
         w, repeat = new.words[k], new.repeats[k]
         per = 1.0 / (prior.alpha_sum + (new.begin + k))
         for p in range(low, high):
+            desk.place[p - low] = ask_for(table, p, w)
+        for p in range(low, high):
             i = p - low
-            row = rows[row_of(table, p, w)]
+            row = rows[still(table, desk.place[i], p, w)]
             if repeat != ONCE:
                 if not new.again[k]:
                     for j in range(len(row)):
                         repeated[repeat, i, j] = row[j]
                 row = repeated[repeat, i]
-            base, u = base_of(cloud, prior, p, row, w, 0), desk.uniforms[i, k - begin]
+            base, u = base_of(cloud, prior, p, row, w, 0), desk.uniforms[i, used + (k - begin)]
             if discount > 0.0:
                 t, total = draw_discounted(desk.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u)
             else:
@@ -127,7 +137,7 @@ def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin
             if topics:
                 t = np.int64(u * topics)
             n, tables, back = row[t], tables_of(prior, row, t), strength[i, t] * base
-            opened = opens(prior, n, tables, back, desk.seats[i, 2 * (k - begin)])
+            opened = opens(prior, n, tables, back, desk.seats[i, 2 * (used + (k - begin))])
             times(cloud.weight, cloud.weight_exponent, p, total * per)
             times(cloud.joint, cloud.joint_exponent, p, gain[i, t] * worth(prior, n, tables, back, opened) * per)
             recount(cloud, prior, desk, p, i, t, 1, opened)
@@ -139,21 +149,28 @@ def _draw_page(cloud: Any, prior: Any, desk: Any, new: Any, repeated: Any, begin
 @page_inlined
 def settle(cloud: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any) -> None:
     """Of particles first..last-1 those that are their own ancestors write what they drew into the tables."""
-    words, topics, documents, tp = cloud.words, cloud.topics, cloud.documents, new.counts.shape[1]
+    page = pages.first[new.slot]
+    for start in range(0, new.stop, PAGE):
+        if start + PAGE > new.begin:
+            begin, stop = max(start, new.begin) - new.begin, min(start + PAGE, new.stop) - new.begin
+            settle_page(cloud, new, page, begin, stop, ancestors, first, last, thread)
+        page = pages.following[page]
     for p in range(first, last):
-        if ancestors[p] != p:
-            continue
-        generation, page = cloud.generation[p], pages.first[new.slot]
-        for start in range(0, new.stop, PAGE):
-            here, there = max(new.begin - start, 0), min(new.stop - start, PAGE)
-            if here < there:
-                place = own_row(topics, p, page, generation, thread, here > 0)
-                for k in range(here, there):
-                    at = start + k - new.begin
-                    topics.rows[place, k] = new.topics[at, p]
-                    row = words.rows[own_row(words, p, new.words[at], generation, thread, True)]
-                    seat(row, tp, new.topics[at, p], 1, new.opened[at, p])
-            page = pages.following[page]
-        mine = own_row(documents, p, new.slot, generation, thread, False)
-        for t in range(tp):
-            documents.rows[mine, t] = new.counts[p, t]
+        if ancestors[p] == p:
+            mine = own_row(cloud.documents, p, new.slot, cloud.generation[p], thread, False)
+            for t in range(new.counts.shape[1]):
+                cloud.documents.rows[mine, t] = new.counts[p, t]
+
+
+@page_inlined
+def settle_page(cloud: Any, new: Any, page: Any, begin: Any, stop: Any, ancestors: Any, first: Any, last: Any, thread: Any) -> None:
+    """The topics and the words' counts of the arrival's tokens begin..stop-1, which lie in this page."""
+    words, topics, column = cloud.words, cloud.topics, (new.begin + begin) % PAGE
+    for p in range(first, last):
+        if ancestors[p] == p:
+            place = own_row(topics, p, page, cloud.generation[p], thread, column > 0)
+            for k in range(begin, stop):
+                t = new.topics[k, p]
+                topics.rows[place, column + (k - begin)] = t
+                row = words.rows[own_row(words, p, new.words[k], cloud.generation[p], thread, True)]
+                seat(row, new.counts.shape[1], t, 1, new.opened[k, p])

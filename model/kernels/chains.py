@@ -95,7 +95,7 @@ def run_chains(
     for d in range(begin, end):
         slot, length = made.slots[d], pages.length[made.slots[d]]
         for at in range(0, max(length, 1), PART):
-            new = arrival(pages, slot, at, min(at + PART, length), size, len(prior.alpha))
+            new = arrival(pages, slot, at, min(at + PART, length), size, len(prior.alpha), True)
             first_pass(cloud, prior, draws, new, made.drawn[d], False, first, last)
             settle(cloud, pages, new, everyone, first, last, thread)
         for p in range(first, last):

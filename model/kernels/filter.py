@@ -13,16 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.arrivals import arrival, first_pass, settle
+from model.kernels.arrivals import arrival, draw_tokens, settle_page
 from model.kernels.history import LONGEST, TOKENS, admit, schedule
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.moves import move_units
-from model.kernels.particles import PAGE, Draws
+from model.kernels.particles import PAGE, Draws, name_draws, new_desk, normalise, put_counts_back, start_gain, take_counts
 from model.kernels.random import MOVE
 from model.kernels.resampling import ancestors_of, children, normalise_weights
 from model.kernels.tables import has_room, inherit
 
 RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
+
+# Beside the units that it visits, a token writes itself; and the document's counts are written before the visits and at the end.
+BESIDE = 2
 
 
 class Meeting(NamedTuple):
@@ -129,41 +132,98 @@ def filter_tokens(
     past: the history, whose units are tokens where ``past.sizes[TOKENS]`` is 1; each token is admitted as it comes. ``index``
     names the document's first draw in the minibatch, ``age`` is how many tokens were learned before the document.
     """
+    size, length, tp = len(cloud.weight), pages.length[slot], len(prior.alpha)
+    desk = new_desk(tp, size)
+    take_counts(cloud, desk, slot, begin > 0, 0, size)
+    start_gain(desk, cloud, prior, 0, size)
+    at, page = begin, pages.first[slot]
+    for _ in range(begin // PAGE):
+        page = pages.following[page]
+    while at < length:
+        new = arrival(pages, slot, at, min((at // PAGE + 1) * PAGE, length), size, tp, False)
+        at = _filter_page(cloud, prior, pages, draws, meeting, rejuvenation, past, desk, new, page, index, age)
+        if at < new.stop:
+            break
+        page = pages.following[page]
+    put_counts_back(cloud, desk, slot, 0, size, 0)
+    for p in range(size):
+        normalise(cloud.joint, cloud.joint_exponent, p)
+    return at
+
+
+@kernel
+def _filter_page(
+    cloud: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    meeting: Any,
+    rejuvenation: Any,
+    past: Any,
+    desk: Any,
+    new: Any,
+    page: Any,
+    index: Any,
+    age: Any,
+) -> Any:
+    """The tokens of an arrival, all of one page, one by one: each is settled before the next is drawn."""
     size = len(cloud.weight)
-    ancestors = np.empty(size, np.int64)
-    moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
-    slots = np.empty(rejuvenation.moves, np.int32)
-    positions = np.empty(rejuvenation.moves, np.int64)
-    words, documents, topics = rows_needed(size, rejuvenation.moves + 1, past.sizes[LONGEST], len(prior.base) + 1)
-    for i in range(begin, pages.length[slot]):
+    ancestors, none = np.empty(size, np.int64), np.empty((0, size, cloud.words.rows.shape[1]), cloud.words.rows.dtype)
+    words, documents, topics = rows_needed(size, rejuvenation.moves + BESIDE, past.sizes[LONGEST], len(prior.base) + 1)
+    name_draws(desk, cloud, prior, draws, index + new.begin, len(new.words), 0, size)
+    for k in range(len(new.words)):
+        i = new.begin + k
         if not (has_room(cloud.words, words) and has_room(cloud.documents, documents) and has_room(cloud.topics, topics)):
             return i
-        new = arrival(pages, slot, i, i + 1, size, len(prior.alpha))
-        first_pass(cloud, prior, draws, new, index, False, 0, size)
+        draw_tokens(cloud, prior, desk, new, none, k, k + 1, k, 0, size, 0)
         resampled = meet(cloud, meeting, draws, ancestors)
-        settle(cloud, pages, new, ancestors, 0, size, 0)
+        settle_page(cloud, new, page, k, k + 1, ancestors, 0, size, 0)
         if resampled:
             become(cloud, ancestors, meeting.counters)
+            _inherit_desk(desk, ancestors)
         if past.sizes[TOKENS]:
-            admit(past, slot, i, draws.key0, draws.key1)
+            admit(past, new.slot, i, draws.key0, draws.key1)
         due = (age + i + 1) % rejuvenation.every == 0 if rejuvenation.every > 0 else resampled
         if due and rejuvenation.moves > 0:
-            found = schedule(
-                past,
-                rejuvenation.choice,
-                rejuvenation.newest_share,
-                rejuvenation.decay_sums,
-                slots,
-                positions,
-                draws.key0,
-                draws.key1,
-                draws.sequence,
-                meeting.counters[SCHEDULED],
-            )
-            meeting.counters[SCHEDULED] += found
-            drawn = 0
-            for unit in range(found):
-                drawn += pages.length[slots[unit]] if positions[unit] < 0 else 1
-            move_units(cloud, prior, pages, moves, slots[:found], positions[:found], meeting.counters[MOVES], 0, size, 0)
-            meeting.counters[MOVES] += drawn
-    return pages.length[slot]
+            put_counts_back(cloud, desk, new.slot, 0, size, 0)
+            _revisit(cloud, prior, pages, draws, meeting, rejuvenation, past)
+            take_counts(cloud, desk, new.slot, True, 0, size)
+            start_gain(desk, cloud, prior, 0, size)
+    return new.stop
+
+
+@page_inlined
+def _inherit_desk(desk: Any, ancestors: Any) -> None:
+    """What lies on the desk for a particle is what lies there for its ancestor."""
+    for p in range(len(ancestors)):
+        if ancestors[p] != p:
+            desk.changed[p] = desk.changed[ancestors[p]]
+            for t in range(desk.counts.shape[1]):
+                desk.counts[p, t] = desk.counts[ancestors[p], t]
+                desk.gain[p, t] = desk.gain[ancestors[p], t]
+                desk.strength[p, t] = desk.strength[ancestors[p], t]
+
+
+@inlined
+def _revisit(cloud: Any, prior: Any, pages: Any, draws: Any, meeting: Any, rejuvenation: Any, past: Any) -> None:
+    """All particles draw the topics of units of the history again."""
+    slots, positions = np.empty(rejuvenation.moves, np.int32), np.empty(rejuvenation.moves, np.int64)
+    found = schedule(
+        past,
+        rejuvenation.choice,
+        rejuvenation.newest_share,
+        rejuvenation.decay_sums,
+        slots,
+        positions,
+        draws.key0,
+        draws.key1,
+        draws.sequence,
+        meeting.counters[SCHEDULED],
+    )
+    meeting.counters[SCHEDULED] += found
+    drawn = 0
+    for unit in range(found):
+        drawn += pages.length[slots[unit]] if positions[unit] < 0 else 1
+    moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
+    move_units(cloud, prior, pages, moves, slots[:found], positions[:found], meeting.counters[MOVES], 0, len(cloud.weight), 0)
+    meeting.counters[MOVES] += drawn

@@ -12,9 +12,23 @@ import numpy as np
 
 from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import GONE, PAGE, TILE, base_of, name_draws, new_desk, normalise, recount, start_gain, tables_of, times
+from model.kernels.particles import (
+    GONE,
+    PAGE,
+    TILE,
+    base_of,
+    name_draws,
+    new_desk,
+    normalise,
+    put_counts_back,
+    recount,
+    start_gain,
+    tables_of,
+    take_counts,
+    times,
+)
 from model.kernels.seating import closes, opens, seat, worth
-from model.kernels.tables import own_row, row_of, still
+from model.kernels.tables import ask_for, own_row, row_of, still
 
 
 @kernel
@@ -26,63 +40,75 @@ def move_units(
     ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint takes the ratio of the
     new topic's and the old one's probability.
     """
-    desk = new_desk(len(prior.alpha))
+    desk = new_desk(len(prior.alpha), TILE)
     for low in range(first, last, TILE):
-        high, number = min(low + TILE, last), index
+        high, number, named, used = min(low + TILE, last), index, 0, 0
         for unit in range(len(slots)):
             slot = slots[unit]
             begin = max(positions[unit], 0)
             end = pages.length[slot] if positions[unit] < 0 else begin + 1
-            _take(cloud, desk, slot, low, high)
+            if unit + 1 < len(slots):
+                _ask_for_unit(cloud, pages, slots[unit + 1], max(positions[unit + 1], 0), low, high)
+            take_counts(cloud, desk, slot, True, low, high)
             start_gain(desk, cloud, prior, low, high)
             page = pages.first[slot]
             for start in range(0, end, PAGE):
                 if start + PAGE > begin:
                     here, there = max(begin - start, 0), min(end - start, PAGE)
-                    name_draws(desk, cloud, prior, draws, number, there - here, low, high)
-                    number += there - here
-                    _move_page(cloud, prior, pages, desk, page, here, there, low, high, thread)
+                    if used == named:
+                        # A page's, or those of single tokens that follow each other.
+                        named, used = there - here if positions[unit] < 0 else _single(positions, unit), 0
+                        name_draws(desk, cloud, prior, draws, number, named, low, high)
+                    _move_page(cloud, prior, pages, desk, page, here, there, used, low, high, thread)
+                    number, used = number + (there - here), used + (there - here)
                 page = pages.following[page]
-            _put_back(cloud, desk, slot, low, high, thread)
+            put_counts_back(cloud, desk, slot, low, high, thread)
         for p in range(low, high):
             normalise(cloud.joint, cloud.joint_exponent, p)
 
 
 @page_inlined
-def _take(cloud: Any, desk: Any, slot: Any, low: Any, high: Any) -> None:
-    """A document's counts onto the desk."""
-    for p in range(low, high):
-        row = row_of(cloud.documents, p, slot)
-        desk.moved[p - low] = 0
-        for t in range(desk.counts.shape[1]):
-            desk.counts[p - low, t] = cloud.documents.rows[row, t]
+def _ask_for_unit(cloud: Any, pages: Any, slot: Any, position: Any, low: Any, high: Any) -> None:
+    """The rows of the unit that comes next are seldom in a cache; they arrive while this one's topics are drawn."""
+    page = pages.first[slot]
+    for _ in range(position // PAGE if pages.length[slot] else 0):
+        page = pages.following[page]
+    for p in range(low, high if pages.length[slot] else low):
+        ask_for(cloud.documents, p, slot)
+        ask_for(cloud.topics, p, page)
+        if pages.words[page, position % PAGE] != GONE:
+            ask_for(cloud.words, p, pages.words[page, position % PAGE])
 
 
 @page_inlined
-def _put_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any) -> None:
-    """And back, where a token moved."""
-    for p in range(low, high):
-        if desk.moved[p - low]:
-            row = own_row(cloud.documents, p, slot, cloud.generation[p], thread, False)
-            for t in range(desk.counts.shape[1]):
-                cloud.documents.rows[row, t] = desk.counts[p - low, t]
+def _single(positions: Any, unit: Any) -> Any:
+    """How many units from this one on are single tokens, as far as a desk has room for their draws."""
+    count = 0
+    while count < PAGE and unit + count < len(positions) and positions[unit + count] >= 0:
+        count += 1
+    return count
 
 
 @page_inlined
-def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: Any, there: Any, low: Any, high: Any, thread: Any) -> None:
-    """The tokens here..there-1 of a page."""
+def _move_page(
+    cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: Any, there: Any, used: Any, low: Any, high: Any, thread: Any
+) -> None:
+    """The tokens here..there-1 of a page, whose draws are on the desk from ``used`` on."""
     words, topics, discount = cloud.words, cloud.topics, prior.discount
     for p in range(low, high):
         desk.place[p - low] = row_of(topics, p, page)
     for k in range(here, there):
+        place = used + (k - here)
         w = pages.words[page, k]
+        for p in range(low, high if w != GONE else low):
+            desk.row[p - low] = ask_for(words, p, w)
         for p in range(low, high if w != GONE else low):
             i, a = p - low, cloud.concentration[p, 0]
             desk.place[i] = still(topics, desk.place[i], p, page)
-            u, old = desk.uniforms[i, k - here], np.int64(topics.rows[desk.place[i], k])
-            row = words.rows[row_of(words, p, w)]
+            u, old = desk.uniforms[i, place], np.int64(topics.rows[desk.place[i], k])
+            row = words.rows[still(words, desk.row[i], p, w)]
             n, tables = row[old] - 1, tables_of(prior, row, old)
-            closed = closes(prior, n + 1, tables, desk.seats[i, 2 * (k - here)])
+            closed = closes(prior, n + 1, tables, desk.seats[i, 2 * place])
             base = base_of(cloud, prior, p, row, w, closed)
             tables -= closed
             back = (a + discount * (cloud.kinds[p, old] - closed)) * base
@@ -95,7 +121,7 @@ def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: A
             was = gain * worth(prior, n, tables, back, closed)
             if t != old:
                 gain, n, tables, back = desk.gain[i, t], row[t], tables_of(prior, row, t), desk.strength[i, t] * base
-            opened = opens(prior, n, tables, back, desk.seats[i, 2 * (k - here) + 1])
+            opened = opens(prior, n, tables, back, desk.seats[i, 2 * place + 1])
             if t != old or opened != closed:
                 times(cloud.joint, cloud.joint_exponent, p, gain * worth(prior, n, tables, back, opened) / was)
                 mine = words.rows[own_row(words, p, w, cloud.generation[p], thread, True)]
@@ -106,4 +132,3 @@ def _move_page(cloud: Any, prior: Any, pages: Any, desk: Any, page: Any, here: A
             if t != old:
                 desk.place[i] = own_row(topics, p, page, cloud.generation[p], thread, True)
                 topics.rows[desk.place[i], k] = t
-                desk.moved[i] += 1

@@ -32,7 +32,7 @@ from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import SEATS, fill_uniforms
 from model.kernels.seating import NONE, SAMPLED, Closing
 from model.kernels.sharing import Table
-from model.kernels.tables import Rows
+from model.kernels.tables import Rows, own_row, row_of
 
 PAGE = 32
 
@@ -129,7 +129,8 @@ class Desk(NamedTuple):
 
     gain, strength: float64[16, Tp], strength being a + d k_t. counts: int32[16, Tp], n_td.
     uniforms, seats: float64[16, 32] and float64[16, 64], a draw for each token's topic, and two for its tables.
-    place, moved: int64[16], for moves: where the page's topics are, and how many tokens changed theirs. scratch: for draws.
+    row, place: int64[16], where the token's word and, for moves, the page's topics are. changed: int64[16], how often the counts
+    changed since they were taken. scratch: for draws.
     """
 
     scratch: npt.NDArray[np.float64]
@@ -138,23 +139,45 @@ class Desk(NamedTuple):
     counts: npt.NDArray[np.int32]
     uniforms: npt.NDArray[np.float64]
     seats: npt.NDArray[np.float64]
+    row: npt.NDArray[np.int64]
     place: npt.NDArray[np.int64]
-    moved: npt.NDArray[np.int64]
+    changed: npt.NDArray[np.int64]
 
 
 @kernel
-def new_desk(tp: Any) -> Any:
-    """Arrays for padded topics ``tp``; what the vector loads read lies on cache lines."""
+def new_desk(tp: Any, size: Any) -> Any:
+    """Arrays for padded topics ``tp`` and ``size`` particles, a tile or all; what the vector loads read lies on cache lines."""
     return Desk(
         new_scratch(tp),
-        aligned(TILE * tp).reshape((TILE, tp)),
-        aligned(TILE * tp).reshape((TILE, tp)),
-        np.zeros((TILE, tp), np.int32),
-        np.zeros((TILE, PAGE)),
-        np.zeros((TILE, 2 * PAGE)),
-        np.zeros(TILE, np.int64),
-        np.zeros(TILE, np.int64),
+        aligned(size * tp).reshape((size, tp)),
+        aligned(size * tp).reshape((size, tp)),
+        np.zeros((size, tp), np.int32),
+        np.zeros((size, PAGE)),
+        np.zeros((size, 2 * PAGE)),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
     )
+
+
+@page_inlined
+def take_counts(cloud: Any, desk: Any, slot: Any, begun: Any, low: Any, high: Any) -> None:
+    """A document's counts onto the desk; zeros where it has not ``begun``, since its row still has those of the slot's last document."""
+    for p in range(low, high):
+        row = row_of(cloud.documents, p, slot)
+        desk.changed[p - low] = 0
+        for t in range(desk.counts.shape[1]):
+            desk.counts[p - low, t] = cloud.documents.rows[row, t] if begun else 0
+
+
+@page_inlined
+def put_counts_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any) -> None:
+    """And back, where they changed."""
+    for p in range(low, high):
+        if desk.changed[p - low]:
+            row = own_row(cloud.documents, p, slot, cloud.generation[p], thread, False)
+            for t in range(desk.counts.shape[1]):
+                cloud.documents.rows[row, t] = desk.counts[p - low, t]
 
 
 @page_inlined
@@ -197,6 +220,7 @@ def recount(cloud: Any, prior: Any, desk: Any, p: Any, i: Any, t: Any, step: Any
     """A token joined (step 1) or left (-1) topic t, and so did as many ``tables``: the counts, and what is computed from them."""
     cloud.totals[p, t] += step
     desk.counts[i, t] += step
+    desk.changed[i] += 1
     desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (cloud.concentration[p, 0] + cloud.totals[p, t])
     if tables:
         cloud.kinds[p, t] += step

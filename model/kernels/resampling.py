@@ -37,7 +37,8 @@ def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_expone
             top = exponent[p]
     total = 0.0
     for p in range(len(weight)):
-        weight[p] = math.ldexp(weight[p], max(exponent[p] - top, -1100))
+        if exponent[p] != top:
+            weight[p] = math.ldexp(weight[p], max(exponent[p] - top, -1100))
         exponent[p] = 0
         total += weight[p]
     squares = 0.0

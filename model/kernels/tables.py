@@ -12,6 +12,7 @@ from numba.extending import overload
 
 from model.kernels import sharing, tree, tree_room
 from model.kernels.jit import inlined, kernel, page_inlined
+from model.kernels.row_sums import prefetch
 from model.kernels.sharing import BLOCKS_EACH, END_BLOCK, END_ROW, NEXT_BLOCK, NEXT_ROW, Table
 from model.kernels.tree import FREE_ROWS, Tree
 
@@ -19,6 +20,9 @@ Rows = Table | Tree
 
 # A row that a particle writes may give one to each node; there are fewer than two nodes for each particle.
 _ROWS_EACH = 3
+
+# Counts in a cache line.
+_LINE = 16
 
 
 def _is_tree(kind: Any) -> bool:
@@ -44,6 +48,33 @@ def _typed_row_of(rows: Any, p: Any, i: Any) -> Any:
 def row_of(rows: Any, p: Any, i: Any) -> Any:
     """The physical row that holds p's row i, to read."""
     return _row_of(rows, p, i)
+
+
+def _ask_for(rows: Any, p: Any, i: Any) -> Any:
+    """Only kernels ask."""
+
+
+@overload(_ask_for)
+def _typed_ask_for(rows: Any, p: Any, i: Any) -> Any:
+    def of_tree(rows: Any, p: Any, i: Any) -> Any:
+        return np.int64(0)
+
+    def of_table(rows: Any, p: Any, i: Any) -> Any:
+        place = np.int64(sharing.row_of(rows, p, i))
+        for k in range(0, rows.rows.shape[1], _LINE):
+            prefetch(rows.rows, place * rows.rows.shape[1] + k)
+        return place
+
+    return of_tree if _is_tree(rows) else of_table
+
+
+@inlined
+def ask_for(rows: Any, p: Any, i: Any) -> Any:
+    """Where p's row i is, for :func:`still`; the processor is asked for it, so that several particles' rows are waited for at once.
+
+    In a tree nobody asks: the place would be another as soon as a particle writes.
+    """
+    return _ask_for(rows, p, i)
 
 
 def _still(rows: Any, place: Any, p: Any, i: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from model.kernels.arrivals import Arrival, arrival, first_pass, settle
 from model.kernels.chains import PART
-from model.kernels.filter import MOVES, RESAMPLINGS, SCHEDULED, Rejuvenation, become, filter_tokens, meet
+from model.kernels.filter import BESIDE, MOVES, RESAMPLINGS, SCHEDULED, Rejuvenation, become, filter_tokens, meet
 from model.kernels.history import CHOICES, LONGEST, schedule
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws
@@ -73,7 +73,7 @@ def _draw(state: ParticleState, slot: int, index: int, purpose: int, blind: bool
     begin = 0
     while True:
         stop = min(begin + PART, length)
-        new = arrival(state.history.pages, slot, begin, stop, particles, len(state.prior.alpha))
+        new = arrival(state.history.pages, slot, begin, stop, particles, len(state.prior.alpha), True)
         over_slices(particles, state.threads, partial(_first_pass, state, source, new, index, blind))
         if stop == length:
             return new
@@ -140,7 +140,7 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         # No token writes the slot's counts, so those of the document before it would stay.
         draw_documents(state, [slot], FIRST_PASS, blind=False)
     while at < end:
-        make_room(state, len(state.cloud.weight), rejuvenation.moves + 1, int(history.past.sizes[LONGEST]))
+        make_room(state, len(state.cloud.weight), rejuvenation.moves + BESIDE, int(history.past.sizes[LONGEST]))
         at = filter_tokens(
             state.cloud,
             state.prior,
