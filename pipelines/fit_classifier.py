@@ -35,7 +35,13 @@ REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": 
 def fit_settings_of(options: PipelineOptions) -> FitSettings:
     """Checked settings of the fit."""
     given = options.view_as(FitOptions)
-    return FitSettings(given.features, given.prior_variances, given.held_out_share, given.fit_iterations, given.fit_tolerance)
+    return FitSettings(
+        features=given.features,
+        variances=given.prior_variances,
+        held_out=given.held_out_share,
+        iterations=given.fit_iterations,
+        tolerance=given.fit_tolerance,
+    )
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:

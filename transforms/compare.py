@@ -18,8 +18,9 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from model import wire
+from model.errors import one_of
 from model.evaluation.agreement import agreement
-from model.inference import InferenceSettings, inference_for
+from model.inference import InferenceSettings, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING
 from model.inference.corpus import in_order
 from model.publishing.classifier_store import ClassifierStore
@@ -76,6 +77,9 @@ def methods_of(settings: InferenceSettings, methods: Sequence[str]) -> list[Infe
     Raises:
         OptionError: there is no such method, or alpha is to be learned and none can.
     """
+    one_of("--reference", settings.method, inference_names())
+    for name in methods:
+        one_of("--methods", name, inference_names())
     names = dict.fromkeys([settings.method, *methods])
     learning = [name for name in names if settings.learn_alpha and inference_for(InferenceSettings(name)).together]
     if settings.learn_alpha and not learning:

@@ -61,21 +61,27 @@ def _by_topic(starts: Any, topics: Any, values: Any, t_count: Any) -> Any:
 
 
 @page_kernel
+def _everywhere(e: Any, smooth: Any) -> Any:
+    """Sum of e_t s_t / (n_t + s_t), which every word has, whatever its row."""
+    total = 0.0
+    for t in range(e.shape[0]):
+        total += e[t] * smooth[t]
+    return total
+
+
+@page_kernel
 def _update(
     times: Any, base: Any, smooth: Any, alpha: Any, gamma: Any, e: Any, shares: Any,
     starts: Any, topics: Any, values: Any, begins: Any, words: Any, turned: Any,
 ) -> Any:  # fmt: skip
     """gamma after one more update, in place; the largest change. e: float64[T] and shares: float64[V], scratch."""
-    everywhere, shared, change = 0.0, 0.0, 0.0
+    shared, change = 0.0, 0.0
     for t in range(alpha.shape[0]):
         e[t] = exp_digamma_below(gamma[t])
-    for t in range(alpha.shape[0]):
-        everywhere += e[t] * smooth[t]
+    everywhere = _everywhere(e, smooth)
     if everywhere < _FAINT:
         scaled_up(gamma, e)
-        everywhere = 0.0
-        for t in range(alpha.shape[0]):
-            everywhere += e[t] * smooth[t]
+        everywhere = _everywhere(e, smooth)
     for v in range(times.shape[0]):
         own = pair_sum(e, topics, values, starts[v], starts[v + 1]) if starts[v] < starts[v + 1] else 0.0
         shares[v] = times[v] / (everywhere * base[v] + own)

@@ -67,7 +67,12 @@ def test_what_methods_need_is_checked_when_the_graph_is_built(store):
 
     refused("gibbs1", "--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them.")
     refused("maxent", "--methods: 'maxent' was given; allowed is a method without a classifier: there is none .*Fit one first")
-    refused("gibbs4", "--method: 'gibbs4' was given")
+    refused("gibbs4", "--methods: 'gibbs4' was given; allowed is one of .*gibbs3.* Correct the spelling")
+
+
+def test_a_reference_that_there_is_not_is_told_by_its_option():
+    with pytest.raises(OptionError, match="--reference: 'gibs2' was given; allowed is one of .*gibbs2.* Correct the spelling"):
+        methods_of(replace(SETTINGS, method="gibs2"), ["gibbs3"])
 
 
 def test_alpha_is_learned_by_the_methods_that_can():
