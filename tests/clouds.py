@@ -4,7 +4,7 @@ import numpy as np
 from twins import Particle, uniform
 
 from model.kernels.arrivals import arrival, first_pass, settle
-from model.kernels.filter import become
+from model.kernels.meeting import become
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws, Prior
 from model.kernels.random import FIRST_PASS, MOVE, SEATS

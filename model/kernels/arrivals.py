@@ -15,21 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from model.kernels.desk import TILE, name_draws, new_desk, recount, start_gain, take_counts
 from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import (
-    PAGE,
-    TILE,
-    base_of,
-    name_draws,
-    new_desk,
-    normalise,
-    recount,
-    start_gain,
-    tables_of,
-    take_counts,
-    times,
-)
+from model.kernels.particles import PAGE, base_of, normalise, tables_of, times
 from model.kernels.seating import opens, seat, worth
 from model.kernels.tables import ask_for, own_row, still
 

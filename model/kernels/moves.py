@@ -10,23 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from model.kernels.desk import TILE, name_draws, new_desk, put_counts_back, recount, start_gain, take_counts
 from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import (
-    GONE,
-    PAGE,
-    TILE,
-    base_of,
-    name_draws,
-    new_desk,
-    normalise,
-    put_counts_back,
-    recount,
-    start_gain,
-    tables_of,
-    take_counts,
-    times,
-)
+from model.kernels.particles import GONE, PAGE, base_of, normalise, tables_of, times
 from model.kernels.seating import closes, opens, seat, worth
 from model.kernels.tables import ask_for, own_row, row_of, still
 

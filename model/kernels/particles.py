@@ -8,15 +8,11 @@ M = sum over w of m_w. A token's conditional probability is (DESIGN section 8)
 
 and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). Where topics do not share words there are no tables, d = 0 and
 B = G, a given distribution: with G = 1/W and a = W beta this is LDA. Where they do, B(w) = (m_w + a_0 G(w)) / (M + a_0).
-``gain`` holds (alpha_t + n_td) / (a + n_t); it changes in two topics at a move, so q is one product a topic.
+What of this a kernel keeps at hand is on its :mod:`desk <model.kernels.desk>`.
 
 Each particle's joint probability P(w, z) and its weight are scaled products (:mod:`model.scaled`): no logarithm is taken.
 
 Tokens live in pages of 32: ``page_words[page]`` is common to all particles, the topics are rows of the table ``topics``.
-
-Kernels go through the tokens in the outer loop and through a tile of 16 particles in the inner one. A token's draw needs the gain that the
-token before it wrote; the draws of several particles wait for nothing of each other, so the processor works at them side by side.
-The order changes no result, since every draw has a name. Sixteen particles' arrays fit into the first cache.
 """
 
 from __future__ import annotations
@@ -27,19 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.draw import aligned, new_scratch
-from model.kernels.jit import inlined, kernel, page_inlined
-from model.kernels.random import SEATS, fill_uniforms
-from model.kernels.seating import NONE, SAMPLED, Closing
+from model.kernels.jit import inlined
+from model.kernels.seating import NONE, Closing
 from model.kernels.sharing import Table
-from model.kernels.tables import Rows, own_row, row_of
+from model.kernels.tables import Rows
 
 PAGE = 32
 
 # In a page, in place of a word that has left the vocabulary: its token counts nowhere and is not drawn again.
 GONE = -1
-
-TILE = 16
 
 _SMALL = 2.0**-400
 _LARGE = 2.0**400
@@ -124,82 +116,6 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
     exponent[p] += shift
 
 
-class Desk(NamedTuple):
-    """What a kernel works with while it goes through a tile of particles; i is a particle's place in the tile.
-
-    gain, strength: float64[16, Tp], strength being a + d k_t. counts: int32[16, Tp], n_td.
-    uniforms, seats: float64[16, 32] and float64[16, 64], a draw for each token's topic, and two for its tables.
-    row, place: int64[16], where the token's word and, for moves, the page's topics are. changed: int64[16], how often the counts
-    changed since they were taken. scratch: for draws.
-    """
-
-    scratch: npt.NDArray[np.float64]
-    gain: npt.NDArray[np.float64]
-    strength: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int32]
-    uniforms: npt.NDArray[np.float64]
-    seats: npt.NDArray[np.float64]
-    row: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
-    changed: npt.NDArray[np.int64]
-
-
-@kernel
-def new_desk(tp: Any, size: Any) -> Any:
-    """Arrays for padded topics ``tp`` and ``size`` particles, a tile or all; what the vector loads read lies on cache lines."""
-    return Desk(
-        new_scratch(tp),
-        aligned(size * tp).reshape((size, tp)),
-        aligned(size * tp).reshape((size, tp)),
-        np.zeros((size, tp), np.int32),
-        np.zeros((size, PAGE)),
-        np.zeros((size, 2 * PAGE)),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
-    )
-
-
-@page_inlined
-def take_counts(cloud: Any, desk: Any, slot: Any, begun: Any, low: Any, high: Any) -> None:
-    """A document's counts onto the desk; zeros where it has not ``begun``, since its row still has those of the slot's last document."""
-    for p in range(low, high):
-        row = row_of(cloud.documents, p, slot)
-        desk.changed[p - low] = 0
-        for t in range(desk.counts.shape[1]):
-            desk.counts[p - low, t] = cloud.documents.rows[row, t] if begun else 0
-
-
-@page_inlined
-def put_counts_back(cloud: Any, desk: Any, slot: Any, low: Any, high: Any, thread: Any) -> None:
-    """And back, where they changed."""
-    for p in range(low, high):
-        if desk.changed[p - low]:
-            row = own_row(cloud.documents, p, slot, cloud.generation[p], thread, False)
-            for t in range(desk.counts.shape[1]):
-                cloud.documents.rows[row, t] = desk.counts[p - low, t]
-
-
-@page_inlined
-def start_gain(desk: Any, cloud: Any, prior: Any, low: Any, high: Any) -> None:
-    """gain and strength of particles low..high-1 from the counts on the desk."""
-    for p in range(low, high):
-        i = p - low
-        for t in range(len(prior.alpha)):
-            desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (cloud.concentration[p, 0] + cloud.totals[p, t])
-            desk.strength[i, t] = cloud.concentration[p, 0] + prior.discount * cloud.kinds[p, t]
-
-
-@page_inlined
-def name_draws(desk: Any, cloud: Any, prior: Any, draws: Any, number: Any, count: Any, low: Any, high: Any) -> None:
-    """The uniforms of particles low..high-1 for the draws number..number + count - 1."""
-    for p in range(low, high):
-        fill_uniforms(desk.uniforms[p - low], count, number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, draws.purpose)
-        if prior.tables == SAMPLED:
-            purpose = draws.purpose + SEATS
-            fill_uniforms(desk.seats[p - low], 2 * count, 2 * number, draws.key0, draws.key1, cloud.identity[p], draws.sequence, purpose)
-
-
 @inlined
 def base_of(cloud: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
     """B(w), when ``closed`` of the word's tables are left out."""
@@ -213,16 +129,3 @@ def base_of(cloud: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> An
 def tables_of(prior: Any, row: Any, t: Any) -> Any:
     """t_wt, and 0 where there are no tables."""
     return np.int64(row[len(prior.alpha) + t]) if prior.tables != NONE else 0
-
-
-@inlined
-def recount(cloud: Any, prior: Any, desk: Any, p: Any, i: Any, t: Any, step: Any, tables: Any) -> None:
-    """A token joined (step 1) or left (-1) topic t, and so did as many ``tables``: the counts, and what is computed from them."""
-    cloud.totals[p, t] += step
-    desk.counts[i, t] += step
-    desk.changed[i] += 1
-    desk.gain[i, t] = (prior.alpha[t] + desk.counts[i, t]) / (cloud.concentration[p, 0] + cloud.totals[p, t])
-    if tables:
-        cloud.kinds[p, t] += step
-        cloud.tables[p] += step
-        desk.strength[i, t] = cloud.concentration[p, 0] + prior.discount * cloud.kinds[p, t]

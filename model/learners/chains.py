@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from model.kernels.chains import Plan, gather_evidence, plan, run_chains
-from model.kernels.filter import MOVES, SCHEDULED
 from model.kernels.history import CHOICES, LONGEST
+from model.kernels.meeting import MOVES, SCHEDULED
 from model.kernels.random import FIRST_PASS
 from model.learners.cloud import ROWS_AT_ONCE, over_slices
 from model.learners.state import ParticleState, draws, make_room

@@ -18,7 +18,7 @@ import numpy as np
 from model import wire
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
-from model.kernels.filter import MOVES
+from model.kernels.meeting import MOVES
 from model.learners import saving
 from model.learners.base import StepInfo, Summary, register
 from model.learners.chains import learn_by_chains

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.filter import SCHEDULED, Meeting
+from model.kernels.meeting import SCHEDULED, Meeting
 from model.kernels.particles import Cloud, Draws, Prior
 from model.kernels.random import stream_key
 from model.kernels.resampling import SCHEMES

@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from model.kernels.arrivals import Arrival, arrival, first_pass, settle
 from model.kernels.chains import PART
-from model.kernels.filter import BESIDE, MOVES, RESAMPLINGS, SCHEDULED, Rejuvenation, become, filter_tokens, meet
+from model.kernels.filter import BESIDE, Rejuvenation, filter_tokens
 from model.kernels.history import CHOICES, LONGEST, schedule
+from model.kernels.meeting import MOVES, RESAMPLINGS, SCHEDULED, become, meet
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws
 from model.kernels.random import FIRST_PASS, MOVE
