@@ -2,8 +2,8 @@
 
 A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length (u64) | blob)*``,
 all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8), so equal values have equal bytes, on
-every machine. The last byte of a magic is the version of that record's form: a reader refuses a version that it does
-not know. Nothing is ever pickled: bytes from a store may come from anywhere.
+every machine. Each kind of record has a magic of its own, whose last byte is the version of that record's form: a reader refuses a
+kind or a version that it does not know. Nothing is ever pickled: bytes from a store may come from anywhere.
 """
 
 from __future__ import annotations

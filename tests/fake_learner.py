@@ -76,11 +76,11 @@ class FakeLearner:
         return wire.digest(b"witness", state.digest)
 
     def save(self, state):
-        return wire.pack(b"BTf1", {"documents": state.documents, "tokens": state.tokens, "words": dict(state.words)}, state.digest)
+        return wire.pack(b"BTz1", {"documents": state.documents, "tokens": state.tokens, "words": dict(state.words)}, state.digest)
 
     def load(self, settings, key, island, data, threads=1):
         state = FakeState(settings, key, island)
-        header, (state.digest,) = wire.unpack(b"BTf1", data)
+        header, (state.digest,) = wire.unpack(b"BTz1", data)
         state.documents, state.tokens, state.words = header["documents"], header["tokens"], Counter(header["words"])
         return state
 

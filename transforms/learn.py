@@ -34,6 +34,8 @@ from transforms.sequence import END_OF_STREAM, NAMESPACE
 
 PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
+# A session keeps nothing between calls; with more keys than this they are made anew now and then.
+_MOST_SESSIONS = 1000
 
 
 def island_key(key: bytes, island: int) -> bytes:
@@ -81,6 +83,8 @@ class LearnDoFn(beam.DoFn):
         name, data = element
         key, island = split_island_key(name)
         if name not in self._sessions:
+            if len(self._sessions) >= _MOST_SESSIONS:
+                self._sessions.clear()
             self._sessions[name] = Session(self._options, key, island)
         session = self._sessions[name]
         candidates: list[Candidate] = []

@@ -27,7 +27,9 @@ from model.learners.state import ParticleState
 from model.scaled import Scaled
 from model.words.strings import CharacterModel
 
-MAGIC = b"BTp2"
+MAGIC = b"BTo2"
+_WAITING = b"BTa1"
+_HISTORY = b"BTe1"
 
 
 def to_bytes(state: ParticleState) -> bytes:
@@ -95,11 +97,11 @@ def _waiting_to_bytes(state: ParticleState) -> bytes:
     waiting = state.waiting or []
     labels = None if state.waiting is None else [label for _, label in waiting]
     lengths = np.array([len(tokens) for tokens, _ in waiting])
-    return wire.pack(b"BTw1", {"labels": labels}, pack_numbers(lengths), pack_numbers(_joined([tokens for tokens, _ in waiting])))
+    return wire.pack(_WAITING, {"labels": labels}, pack_numbers(lengths), pack_numbers(_joined([tokens for tokens, _ in waiting])))
 
 
 def _waiting_from_bytes(state: ParticleState, data: bytes) -> None:
-    header, (lengths, tokens) = wire.unpack(b"BTw1", data)
+    header, (lengths, tokens) = wire.unpack(_WAITING, data)
     if header["labels"] is None:
         state.waiting = None
     else:
@@ -118,7 +120,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
     newest = (past.marks[HEAD] - ring + np.arange(ring)) % max(1, len(past.newest_slot))
     header = {"labels": [history.labels[slot] for slot in slots], "seen": int(past.marks[SEEN]), "arrived": history.arrived}
     return wire.pack(
-        b"BTh1",
+        _HISTORY,
         header,
         pack_numbers(lengths),
         pack_numbers(_joined([history.words_of(slot) for slot in slots]) - GONE),
@@ -132,7 +134,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
 
 
 def _history_from_bytes(state: ParticleState, data: bytes) -> None:
-    header, blobs = wire.unpack(b"BTh1", data)
+    header, blobs = wire.unpack(_HISTORY, data)
     history = state.history
     documents = [tokens + GONE for tokens in _parts(blobs[0], blobs[1])]
     slots = history.begin_all(list(zip(documents, header["labels"], strict=True))).astype(np.int64)

@@ -16,7 +16,7 @@ from model.errors import DamagedDataError
 from model.learners.base import ALGORITHM_VERSION
 from model.settings import LearnerSettings
 
-_CHECKPOINT = b"BTc1"
+_CHECKPOINT = b"BTl1"
 
 
 def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
@@ -35,7 +35,8 @@ class LearnerHead:
         checkpoint_sequence, checkpoint: which minibatches the checkpoint holds, and its digest, hex; 0 and "" before the first.
         log_count, log_tokens: of the log. gaps: entries of the gap bag, which came too early.
         window_end: of the last minibatch.
-        offered: sequence of the last candidate. period, windows: what decides when the next is due.
+        offered: sequence of the last candidate. since: the end of its window, before the first the begin of the first window; None before
+            that. windows: how many were closed since. They decide when the next is due.
         log_evidence, scored_tokens: when the last candidate was offered.
         candidates: the bytes of those since the checkpoint, preceded by the last one before it.
     """
@@ -51,13 +52,13 @@ class LearnerHead:
     gaps: int = 0
     window_end: int = 0
     offered: int = 0
-    period: int | None = None
+    since: int | None = None
     windows: int = 0
     log_evidence: float = 0.0
     scored_tokens: int = 0
     candidates: tuple[bytes, ...] = ()
 
-    MAGIC = b"BTh1"
+    MAGIC = b"BTh2"
 
     def to_bytes(self) -> bytes:
         blobs = (self.chain, self.fingerprint, self.witness, *self.candidates)

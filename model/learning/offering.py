@@ -1,7 +1,8 @@
 """When a learner offers a snapshot for publication, and what it offers.
 
 Versions come after minibatches that close their window: after every N windows, or after the first window that ends in a new period
-of event time. So they are a function of the minibatches alone, and all islands offer after the same ones.
+of event time. So they are a function of the minibatches alone, and all islands offer after the same ones. The head keeps when the last
+version came and how many windows were closed since, so a job may go on with another ``--publish_every``, of either kind.
 """
 
 from __future__ import annotations
@@ -18,16 +19,15 @@ from model.records import Minibatch
 
 
 def is_due(head: LearnerHead, minibatch: Minibatch, options: LearnOptions) -> tuple[LearnerHead, bool]:
-    """The head with windows and periods counted, and whether a version is due after this minibatch."""
+    """The head with windows counted, and whether a version is due after this minibatch."""
     kind, every = options.publish_every
-    if kind == "period" and head.period is None:
-        head = replace(head, period=(minibatch.window_end - options.sequence.window) // every)
+    since = minibatch.window_end - options.sequence.window if head.since is None else head.since
+    head = replace(head, since=since, windows=head.windows + minibatch.closes_window)
     if not minibatch.closes_window:
         return head, False
-    head = replace(head, windows=head.windows + 1)
-    if head.period is None:
+    if kind == "windows":
         return head, head.windows >= every
-    return head, minibatch.window_end // every > head.period
+    return head, minibatch.window_end // every > since // every
 
 
 def offer(
@@ -69,7 +69,7 @@ def offer(
     after = replace(
         head,
         offered=head.sequence,
-        period=None if head.period is None else head.window_end // options.publish_every[1],
+        since=head.window_end,
         windows=0,
         log_evidence=summary.log_evidence,
         scored_tokens=summary.scored_tokens,

@@ -1,3 +1,7 @@
+import re
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +11,7 @@ from model import wire
 from model.errors import DamagedDataError
 from model.records import DeadLetter, Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
 
+ROOT = Path(__file__).parent.parent.parent
 FEW = settings(max_examples=80)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=4), max_size=12)
@@ -44,6 +49,13 @@ def test_cut_or_lengthened_messages_are_refused(data):
 def test_a_header_that_cannot_be_read(data):
     with pytest.raises(DamagedDataError):
         wire.header_of(b"BTt1", data)
+
+
+def test_each_kind_of_record_has_a_magic_of_its_own():
+    sources = [path for package in ("model", "transforms", "pipelines") for path in (ROOT / package).rglob("*.py")]
+    found = Counter(kind for path in sources for kind in re.findall(r'= b"(BT.)\d"', path.read_text()))
+    assert len(found) > 20
+    assert set(found.values()) == {1}
 
 
 def test_digests_tell_parts_apart():

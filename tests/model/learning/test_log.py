@@ -348,6 +348,38 @@ def test_a_period_shorter_than_a_window_is_every_window(tmp_path):
     assert published(worker) == [sequence for sequence, _ in closing()]
 
 
+def by(every, end, since):
+    """Whether a version is due at a window's end, by period."""
+    return end // every > since // every
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("period", 20 * SECOND), ("period", 50 * SECOND)),
+        (("period", 50 * SECOND), ("period", 20 * SECOND)),
+        (("period", 20 * SECOND), ("windows", 3)),
+        (("windows", 3), ("period", 20 * SECOND)),
+        (("windows", 2), ("windows", 3)),
+    ],
+)
+def test_a_job_goes_on_with_another_rhythm_of_versions(tmp_path, before, after):
+    half = len(LINKS) // 2
+    worker = Worker(tmp_path / "s", publish_every=before)
+    worker.bundle(LINKS[:half])
+    worker.options = replace(worker.options, publish_every=after)
+    worker.bundle(LINKS[half:])
+    due, since, windows = [], LINKS[0].minibatch().window_end - worker.options.sequence.window, 0
+    for sequence, end in closing():
+        kind, every = before if sequence <= LINKS[half - 1].sequence else after
+        windows += 1
+        if (windows >= every) if kind == "windows" else by(every, end, since):
+            due.append(sequence)
+            since, windows = end, 0
+    assert published(worker) == due
+    assert len(due) > 1
+
+
 def test_the_end_publishes_what_is_new_only(tmp_path):
     worker = Worker(tmp_path / "s", publish_every=("windows", 1000))
     worker.bundle([*LINKS, END])
