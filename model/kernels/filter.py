@@ -37,12 +37,14 @@ class Rejuvenation(NamedTuple):
 
 
 @inlined
-def rows_needed(particles: Any, units: Any, longest: Any, words: Any) -> Any:
+def rows_needed(particles: Any, units: Any, longest: Any, words: Any, slots: Any, pages: Any) -> Any:
     """Most rows of (words, documents, topics) that so many particles write while each visits so many units of at most ``longest`` tokens.
 
-    A particle writes a word's row once, so ``words``, the vocabulary's size, bounds the first.
+    A particle writes a row once, so there are bounds: of ``words``, the vocabulary's size, of ``slots`` and of ``pages``. Where it descends
+    from another in between, it writes again what it wrote for its token and for the document.
     """
-    return particles * min(units * longest, words), particles * units, particles * units * (longest // PAGE + 2)
+    each = min(units * (longest // PAGE + 2), pages + BESIDE)
+    return particles * min(units * longest, words + 1), particles * min(units, slots + BESIDE), particles * each
 
 
 @kernel
@@ -101,7 +103,8 @@ def _filter_page(
     """The tokens of an arrival, all of one page, one by one: each is settled before the next is drawn."""
     size = len(cloud.weight)
     ancestors, none = np.empty(size, np.int64), np.empty((0, size, cloud.words.rows.shape[1]), cloud.words.rows.dtype)
-    words, documents, topics = rows_needed(size, rejuvenation.moves + BESIDE, past.sizes[LONGEST], len(prior.base) + 1)
+    slots, count, units = len(pages.first), len(pages.words), rejuvenation.moves + BESIDE
+    words, documents, topics = rows_needed(size, units, past.sizes[LONGEST], len(prior.base), slots, count)
     name_draws(desk, cloud, prior, draws, index + new.begin, len(new.words), 0, size)
     for k in range(len(new.words)):
         i = new.begin + k

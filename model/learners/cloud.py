@@ -64,7 +64,7 @@ def spread(cloud: Cloud, chosen: int, particles: int, first_identity: int) -> Cl
 def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, slots: int, pages: int, threads: int) -> Cloud:
     """The cloud with room for ``writers`` particles to visit units of at most ``longest`` tokens, and counts that cannot overflow."""
     each = min(writers, -(-len(cloud.weight) // threads))
-    needed = rows_needed.py_func(each, units, max(longest, 1), words + 1)
+    needed = rows_needed.py_func(each, units, max(longest, 1), words, slots, pages)
     count, slot_rows, page_rows = map(int, needed)
     cloud = cloud._replace(
         words=sharing.reserve(sharing.with_rows(cloud.words, words), count, sharing.BLOCKS_EACH * count),

@@ -93,6 +93,8 @@ class History:
             self.labels[slot] = None
         self._free_slots += freed
         self.arrival[freed] = -1
+        if not self.tokens and self.pages.length[freed].max(initial=0) == past.sizes[LONGEST]:
+            past.sizes[LONGEST] = self.pages.length[self.arrival >= 0].max(initial=0)
 
     def pages_of(self, slot: int) -> list[int]:
         """A document's pages in order."""

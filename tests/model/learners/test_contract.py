@@ -11,6 +11,7 @@ from corpora import awkward, document_of, minibatches_of, topical
 
 from model.errors import DamagedDataError, OptionError
 from model.kernels import sharing
+from model.kernels.history import LONGEST
 from model.learners import chains, learner_for, learner_names, particle_filter, stepping
 from model.learners import cloud as clouds
 from model.learners.cloud import best_particle
@@ -290,6 +291,23 @@ def test_the_history_is_bounded(variant):
         bytes_held.append(learner.nbytes(state))
     assert all(size > 0 for size in bytes_held)
     assert (state.history.past.held > 0).sum() == len(state.history.slots())
+
+
+@pytest.mark.parametrize("others", [{}, {"ess": 4}, {"ess": 4, "ess_check": "token"}, {"ess": 4, "history": "full"}], ids=str)
+def test_a_long_document_costs_memory_in_proportion_to_itself(others):
+    past = {} if "history" in others else {"newest": 5, "reservoir": 0}
+    settings = LearnerSettings(**{**SMALL, "initial_documents": 4, "particles": 8, "moves": 60, **past, **others})
+    learner = learner_for(settings)
+    state, short = learner.init(settings, "", 0), [document_of(["a", "b", "c"]) for _ in range(10)]
+    learner.step(state, minibatches_of(short, 10)[0])
+    before = learner.nbytes(state)
+    learner.step(state, replace(minibatches_of([document_of(["a", "b"] * 1500)], 1)[0], sequence=2))
+    topics = 8 * 3000 * 4
+    assert learner.nbytes(state) - before < 10 * topics
+    assert state.history.past.sizes[LONGEST] == 3000
+    if past:
+        learner.step(state, replace(minibatches_of(short, 10)[0], sequence=3))
+        assert state.history.past.sizes[LONGEST] == 3
 
 
 @pytest.mark.parametrize("learner_name", ["batch-gibbs", "particle-filter"])
