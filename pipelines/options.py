@@ -22,6 +22,8 @@ from pipelines import values
 from pipelines.learner_flags import LEARNER_FLAGS
 
 TOKENS_OF_A_CHECKPOINT = 2_000_000
+# Options that name what workers write, through Beam's file systems. The model store has file systems of its own.
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
 
 
 class InputOptions(PipelineOptions):
