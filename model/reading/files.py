@@ -48,7 +48,7 @@ class ReadSettings:
 
     def __post_init__(self) -> None:
         for option, value, allowed in (
-            ("--input_format", self.format, get_args(Format)),
+            ("--format", self.format, get_args(Format)),
             ("--time_from", self.time_from, get_args(TimeFrom)),
         ):
             if value not in allowed:
@@ -73,7 +73,7 @@ def format_of(name: str, settings: ReadSettings) -> str:
         "--input",
         name,
         "a file that ends in " + ", ".join(_ENDINGS) + " (or in one of them and .gz)",
-        "Or say --input_format=jsonl or avro.",
+        "Or say --format=jsonl or --format=avro.",
     )
 
 
