@@ -90,21 +90,31 @@ def patterns(text: str) -> list[str]:
     Raises:
         argparse.ArgumentTypeError: there is none.
     """
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more paths or globs, separated by commas. Name the files.")
-    return found
+    return _parts(text, "paths or globs", "Name the files.")
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Words, separated by commas.
+def names(text: str) -> list[str]:
+    """Names, separated by commas.
 
     Raises:
         argparse.ArgumentTypeError: there is none.
     """
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    return _parts(text, "names", "Give at least one.")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words, separated by commas, each once.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    return tuple(dict.fromkeys(_parts(text, "words", "Name the words.")))
+
+
+def _parts(text: str, what: str, remedy: str) -> list[str]:
+    found = [part.strip() for part in text.split(",") if part.strip()]
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more words, separated by commas. Name the words.")
+        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}")
     return found
 
 
