@@ -8,12 +8,15 @@
 ('windows', 4)
 >>> speed("3600x")
 3600.0
+>>> choices(("flat", "urn"), urn="by spelling")
+'flat or urn (by spelling)'
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 Publication = tuple[Literal["windows", "period"], int]
@@ -162,3 +165,9 @@ def numbers(text: str) -> tuple[float, ...]:
         argparse.ArgumentTypeError: one of them is something else.
     """
     return tuple(number(part.strip()) for part in text.split(","))
+
+
+def choices(allowed: Sequence[str], **notes: str) -> str:
+    """The values of an option as a help text names them, some with a note; of a ``Literal``, ``get_args`` gives them."""
+    named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
+    return f"{', '.join(named[:-1])} or {named[-1]}"
