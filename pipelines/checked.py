@@ -23,6 +23,7 @@ from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.learner_flags import LEARNER_FLAGS
 from pipelines.options import (
+    OUTPUTS,
     EvaluationOptions,
     InferenceOptions,
     LearnerOptions,
@@ -32,17 +33,14 @@ from pipelines.options import (
     TokeniserOptions,
 )
 
-# What Beam's file systems write to; the model store and the input have checks of their own.
-_OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
-
 
 def check_outputs(given: Mapping[str, Any]) -> None:
-    """Refuse a path on a file system that is not installed here; ``given`` are options by name.
+    """Refuse an output on a file system that is not installed here; ``given`` are options by name.
 
     Raises:
         OptionError: there is such a path.
     """
-    for name in _OUTPUTS:
+    for name in OUTPUTS:
         path = given.get(name)
         try:
             FileSystems.get_filesystem(path or "")

@@ -10,7 +10,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError
+from model.errors import LostMinibatchesError, OptionError
 from model.learning.options import LearnOptions
 from model.publishing.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
@@ -32,8 +32,14 @@ class Learned(NamedTuple):
 
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Checked options of the learner, those that change what is learned and the others."""
+    """Checked options of the learner, those that change what is learned and the others.
+
+    Raises:
+        OptionError: one of them cannot be used, or the input is said to go on from a checkpoint, and none is named.
+    """
     given = options.view_as(TrainingOptions)
+    if given.resume_source == "onward" and not given.resume_from:
+        raise OptionError("--resume_source", "onward", "again without --resume_from", "Add --resume_from=latest, or leave this out.")
     return LearnOptions(
         settings=learner_settings_of(options),
         tokeniser=tokeniser_settings_of(options),

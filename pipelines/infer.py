@@ -4,8 +4,7 @@
 
 With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter. ``--method`` says how
 (:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all documents of a model together. Every run reports how much of each window's
-words
-the model knows (:mod:`transforms.coverage`).
+words the model knows (:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations

@@ -55,6 +55,6 @@ class CompareOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--methods", type=values.patterns, default="gibbs2,gibbs3,gibbs3-s,variational", help="names, with commas")
+        parser.add_argument("--methods", type=values.names, default="gibbs2,gibbs3,gibbs3-s,variational", help="names, with commas")
         parser.add_argument("--reference", default="gibbs2", help="the method that the others are measured against")
         parser.add_argument("--mass", type=values.number, default=0.8, help="F1 is of the smallest sets of topics that hold this share")

@@ -1,49 +1,87 @@
-"""The flags of :class:`model.settings.LearnerSettings`: one row for each field, defaults and checks are the record's own."""
+"""The flags of :class:`model.settings.LearnerSettings`: one row for each field, defaults and checks are the record's own.
+
+Where a field takes one of a few values, the help names them as its type has them.
+"""
 
 from __future__ import annotations
 
+from typing import get_args
+
+from model.learners import learner_names
+from model.settings import (
+    Choice,
+    Concentrations,
+    Entry,
+    EssCheck,
+    HistoryKind,
+    InitialChoice,
+    Remainder,
+    Resampling,
+    Sampler,
+    Tables,
+    TopicPrior,
+    Trigger,
+    Unit,
+    VocabularyKind,
+)
+from pipelines.values import choices
+
+SAMPLERS = choices(get_args(Sampler), auto="by the number of topics", sparse="SparseLDA")
+
 # Flag, field, what --help says. Values are checked together by LearnerSettings, whose errors name these flags.
 LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
-    ("--learner", "learner", "particle-filter, incremental-gibbs, o-lda, batch-gibbs, fixvoc-vb, fixvoc-hybrid or infvoc"),
+    ("--learner", "learner", choices(learner_names())),
     ("--seed", "seed", "of all draws; the same seed and archive give the same bits"),
     ("--topics", "topics", "T"),
     ("--alpha", "alpha", "Dirichlet parameter of a document's topics, for each topic"),
     ("--beta", "beta", "Dirichlet parameter of a topic's words, for each word, with --prior=flat"),
-    ("--prior", "prior", "of topics over words: flat, urn (by spelling), or hierarchical (topics share words)"),
+    (
+        "--prior",
+        "prior",
+        f"of topics over words: {choices(get_args(TopicPrior), urn='by spelling', hierarchical='topics share words')}",
+    ),
     (
         "--concentration",
         "concentration",
         "a of the urn, the hierarchical prior and infvoc: pseudo-counts of words that a topic has not seen",
     ),
     ("--base_concentration", "base_concentration", "a_0 of the hierarchical prior"),
-    ("--concentrations", "concentrations", "of the hierarchical prior: learned from the stream, or fixed"),
+    ("--concentrations", "concentrations", f"of the hierarchical prior: {choices(get_args(Concentrations), learned='from the stream')}"),
     ("--discount", "discount", "d of the hierarchical prior, 0 to below 1: more weight to rare words"),
-    ("--tables", "tables", "of the hierarchical prior: sampled (exact), or minimal (faster)"),
+    ("--tables", "tables", f"of the hierarchical prior: {choices(get_args(Tables), sampled='exact', minimal='faster')}"),
     ("--particles", "particles", "P, over all islands together"),
     ("--islands", "islands", "I, a divisor of P; each island may run on a worker of its own"),
     ("--ess", "ess", "resample at this effective sample size or below: particles, or below 1 a share of P; 0 never"),
-    ("--ess_check", "ess_check", "after every document, or every token"),
-    ("--resampling", "resampling", "residual, multinomial, stratified or systematic"),
-    ("--rejuvenation", "rejuvenation", "what triggers it: never, resampling, document or tokens"),
+    ("--ess_check", "ess_check", f"after each {choices(get_args(EssCheck))}"),
+    ("--resampling", "resampling", choices(get_args(Resampling))),
+    ("--rejuvenation", "rejuvenation", f"what triggers it: {choices(get_args(Trigger))}"),
     ("--rejuvenate_every", "every", "with --rejuvenation=tokens: after how many"),
     ("--moves", "moves", "R, visits at each trigger"),
-    ("--rejuvenation_unit", "unit", "what a visit redraws: a whole document, or one token"),
-    ("--rejuvenation_choice", "choice", "which are visited: uniform, decayed (by age) or newest"),
+    ("--rejuvenation_unit", "unit", f"what a visit redraws: {choices(get_args(Unit), document='whole')}"),
+    ("--rejuvenation_choice", "choice", f"which are visited: {choices(get_args(Choice), decayed='by age')}"),
     ("--rejuvenation_decay", "decay", "exponent of decayed: 0.5, 1, 1.5 or 2"),
-    ("--history", "history", "which of the past can be visited: a bounded reservoir, or, for study, the full past"),
+    ("--history", "history", f"which of the past can be visited: {choices(get_args(HistoryKind), reservoir='bounded', full='for study')}"),
     ("--newest", "newest", "how many of the newest documents can be visited"),
     ("--reservoir", "reservoir", "size of the uniform sample of all earlier ones that can be visited"),
     ("--newest_share", "newest_share", "share of the visits that goes to the newest"),
     ("--initial_documents", "initial_documents", "size of the batch that learning starts with; 0 starts without"),
     ("--chains", "chains", "C, Gibbs chains over the initial batch, of which the best goes on"),
     ("--initial_sweeps", "initial_sweeps", "sweeps of each chain"),
-    ("--initial_choice", "initial_choice", "the best by held-out perplexity, or by nmi with the labels"),
-    ("--vocabulary", "vocabulary", "growing, or given by --vocabulary_file; for fixvoc-... also null, dict, dict-hash, full-hash"),
+    (
+        "--initial_choice",
+        "initial_choice",
+        f"what says which is best: {choices(get_args(InitialChoice), perplexity='held-out', nmi='with the labels')}",
+    ),
+    (
+        "--vocabulary",
+        "vocabulary",
+        f"{choices(get_args(VocabularyKind), given='by --vocabulary_file')}; only fixvoc-... has more than the first two",
+    ),
     ("--max_words", "max_words", "of the growing vocabulary: the least used leave; part of the flat prior"),
     ("--word_memory", "word_memory", "minibatches for which a word's use counts when words have to leave"),
     ("--evidence_window", "evidence_window", "islands are compared by their evidence over so many minibatches"),
     ("--sweeps", "sweeps", "of batch-gibbs, at each publication"),
-    ("--sampler", "sampler", "of batch-gibbs: dense, sparse (SparseLDA), or auto, by the number of topics"),
+    ("--sampler", "sampler", f"of batch-gibbs: {SAMPLERS}"),
     ("--kappa", "kappa", "fixvoc, infvoc: minibatch i has the step size (tau0 + i)^-kappa"),
     ("--tau0", "tau0", "the larger, the less early minibatches count"),
     ("--stream_documents", "stream_documents", "fixvoc, infvoc: D, documents in the whole stream; 0: as many as there were so far"),
@@ -52,6 +90,10 @@ LEARNER_FLAGS: tuple[tuple[str, str, str], ...] = (
     ("--local_sweeps", "local_sweeps", "sweeps that count"),
     ("--truncation", "truncation", "T, words that a topic of infvoc keeps; the numbers of full-hash"),
     ("--reorder_every", "reorder_every", "infvoc: U, minibatches between two reorderings of a topic's words"),
-    ("--remainder", "remainder", "infvoc: what a word outside a topic's set gets: share, or as printed stick or mass"),
-    ("--entry", "entry", "infvoc: where nu2 of a word that joins a topic begins: prior, or as printed one"),
+    (
+        "--remainder",
+        "remainder",
+        f"infvoc: what a word outside a topic's set gets: {choices(get_args(Remainder), stick='as printed', mass='as printed')}",
+    ),
+    ("--entry", "entry", f"infvoc: where nu2 of a word that joins a topic begins: {choices(get_args(Entry), one='as printed')}"),
 )

@@ -10,18 +10,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings
+from model.reading.files import Format, TimeFrom
 from model.reading.parsing import MEGABYTE, ParseSettings
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines import values
-from pipelines.learner_flags import LEARNER_FLAGS
+from pipelines.learner_flags import LEARNER_FLAGS, SAMPLERS
 
 TOKENS_OF_A_CHECKPOINT = 2_000_000
+# Options that name what workers write, through Beam's file systems. The model store has file systems of its own.
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
 
 
 class InputOptions(PipelineOptions):
@@ -67,13 +70,13 @@ class RecordOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--format", choices=("auto", "jsonl", "avro"), default="auto", help="auto goes by the file's ending")
+        parser.add_argument("--format", choices=get_args(Format), default="auto", help="auto goes by the file's ending")
         parser.add_argument("--id_field", default="id", help="the field with a document's id")
         parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601, or seconds since 1970")
         parser.add_argument("--text_field", default="text", help="the field with its text")
         parser.add_argument("--label_field", default="label", help="its known class, for evaluation only; records may lack it")
         parser.add_argument("--key_field", help="one model for each value of this field; without it, one model for all")
-        parser.add_argument("--time_from", choices=("field", "order"), default="field", help="order: the order of the records is the time")
+        parser.add_argument("--time_from", choices=get_args(TimeFrom), default="field", help="order: the order of the records is the time")
         most = ParseSettings().max_document_bytes // MEGABYTE
         parser.add_argument("--max_document_mb", type=values.positive, default=most, help="longer records become dead letters")
         parser.add_argument("--dead_letters", help="folder for the records that could not be used, each with source and reason")
@@ -192,9 +195,7 @@ class InferenceOptions(PipelineOptions):
             help="proportions are averaged over the states after the burn-in, or come from the last one",
         )
         parser.add_argument("--learn_alpha", action="store_true", help="gibbs1, gibbs2: fit alpha to the documents during the burn-in")
-        parser.add_argument(
-            "--inference_sampler", default=default.sampler, help="Gibbs: dense, sparse (SparseLDA), or auto, by the number of topics"
-        )
+        parser.add_argument("--inference_sampler", default=default.sampler, help=f"Gibbs: {SAMPLERS}")
         parser.add_argument(
             "--variational_iterations", type=values.whole, default=default.iterations, help="at most so many for each document"
         )

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from model.errors import OptionError
+from pipelines.options import OUTPUTS
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it, and state with it.
@@ -26,7 +27,6 @@ KEY_GROUPS = 128
 # Ten of them, in seconds.
 YEARS = 315_360_000
 _LIVE = ("replay", "kafka", "pubsub")
-_SHARED_OUTPUTS = ("model_store", "output", "dead_letters", "archive")
 
 
 @dataclass
@@ -210,7 +210,7 @@ def one_process_a_worker(flags: Flags) -> None:
 
 def outputs_off_the_workers(flags: Flags) -> None:
     """What a worker writes to its own disk goes when it goes."""
-    for name in _SHARED_OUTPUTS:
+    for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
         if path and "://" not in path:
             raise OptionError(f"--{name}", path, "a path such as gs://bucket/folder", "Workers' own disks are lost when they end.")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.errors import at_least
 from pipelines.options import KafkaOptions, OutputOptions, RecordOptions
 from pipelines.own import Own, check_own
 from transforms.gather import GatherByPeriod
@@ -37,6 +38,7 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions) -> None
     given = options.view_as(OutputOptions)
     # A source has these too, and checks them.
     check_own(options, "sink", given.sink, _OWN, _NEEDED, shared={"kafka_servers", "kafka_config"})
+    at_least("--top_topics", given.top_topics, 0)
     if given.sink == "kafka":
         kafka = options.view_as(KafkaOptions)
         client_library()

@@ -8,12 +8,15 @@
 ('windows', 4)
 >>> speed("3600x")
 3600.0
+>>> choices(("flat", "urn"), urn="by spelling")
+'flat or urn (by spelling)'
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 Publication = tuple[Literal["windows", "period"], int]
@@ -90,21 +93,31 @@ def patterns(text: str) -> list[str]:
     Raises:
         argparse.ArgumentTypeError: there is none.
     """
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more paths or globs, separated by commas. Name the files.")
-    return found
+    return _parts(text, "paths or globs", "Name the files.")
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Words, separated by commas.
+def names(text: str) -> list[str]:
+    """Names, separated by commas.
 
     Raises:
         argparse.ArgumentTypeError: there is none.
     """
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    return _parts(text, "names", "Give at least one.")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words, separated by commas, each once.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    return tuple(dict.fromkeys(_parts(text, "words", "Name the words.")))
+
+
+def _parts(text: str, what: str, remedy: str) -> list[str]:
+    found = [part.strip() for part in text.split(",") if part.strip()]
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more words, separated by commas. Name the words.")
+        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}")
     return found
 
 
@@ -152,3 +165,9 @@ def numbers(text: str) -> tuple[float, ...]:
         argparse.ArgumentTypeError: one of them is something else.
     """
     return tuple(number(part.strip()) for part in text.split(","))
+
+
+def choices(allowed: Sequence[str], **notes: str) -> str:
+    """The values of an option as a help text names them, some with a note; of a ``Literal``, ``get_args`` gives them."""
+    named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
+    return f"{', '.join(named[:-1])} or {named[-1]}"

@@ -28,7 +28,7 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
-from model.errors import OptionError
+from model.errors import one_of
 from transforms.sequence import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
@@ -116,8 +116,7 @@ def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
     Raises:
         OptionError: the format is neither jsonl nor avro.
     """
-    if output_format not in _MIXTURES:
-        raise OptionError("--output_format", output_format, "one of " + ", ".join(_MIXTURES), "Correct the spelling.")
+    one_of("--output_format", output_format, tuple(_MIXTURES))
     return partial(_MIXTURES[output_format], top_topics=top_topics)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.errors import OptionError
+from model.errors import at_least
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.inference.coverage import RETRAIN_BELOW
@@ -42,15 +42,11 @@ class EvaluationSettings:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--evaluation_sweeps", self.sweeps, 0),
-            ("--check_documents", self.check_documents, 0),
-            ("--check_tokens", self.check_tokens, 1),
-            ("--check_particles", self.particles, 1),
-            ("--evaluation_seed", self.seed, 0),
-        ):
-            if value < least:
-                raise OptionError(option, value, f"a whole number of {least} or more", "Correct the value.")
+        at_least("--evaluation_sweeps", self.sweeps, 0)
+        at_least("--check_documents", self.check_documents, 0)
+        at_least("--check_tokens", self.check_tokens, 1)
+        at_least("--check_particles", self.particles, 1)
+        at_least("--evaluation_seed", self.seed, 0)
 
 
 def evaluate(snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings | None = None) -> Figures:

@@ -26,7 +26,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 from model.inference.classifier import Classifier
 from model.inference.settings import InferenceSettings
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
@@ -99,8 +99,7 @@ def inference_for(settings: InferenceSettings) -> Inference[object]:
     Raises:
         OptionError: no method has that name, or this one cannot learn alpha.
     """
-    if settings.method not in _METHODS:
-        raise OptionError("--method", settings.method, "one of " + ", ".join(inference_names()), "Correct the spelling.")
+    one_of("--method", settings.method, inference_names())
     method = _METHODS[settings.method]
     if settings.learn_alpha and not method.together:
         joint = ", ".join(name for name in inference_names() if _METHODS[name].together)

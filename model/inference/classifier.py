@@ -6,7 +6,6 @@ of its content, so their SHA-256 names it; the facts beside the weights say whic
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -84,10 +83,6 @@ class Classifier:
             return cls(words, table, float(header["temperature"]), str(header["features"]), Provenance(**header["provenance"]))
         except (KeyError, TypeError, ValueError) as error:
             raise DamagedDataError(f"a classifier of {len(data)} bytes was written by another release or is damaged: {error}") from error
-
-    def digest(self) -> str:
-        """SHA-256 of the bytes, hex."""
-        return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def table(self, snapshot: Snapshot) -> SingleArray:
         """float32[W, T]: a row for every word of the model.

@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from model import wire
-from model.errors import OptionError
+from model.errors import OptionError, at_least, one_of
 from model.inference.classifier import SingleArray, log_likelihoods
 from model.inference.features import FEATURES, feature_values
 from model.records import FloatArray, LongArray
@@ -56,16 +56,14 @@ class FitSettings:
     tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
-        if self.features not in FEATURES:
-            raise OptionError("--features", self.features, " or ".join(FEATURES), "Use one of these.")
+        one_of("--features", self.features, FEATURES)
         if not self.variances or not all(0 < value < np.inf for value in self.variances):
             raise OptionError("--prior_variances", self.variances, "one or more numbers above 0", "Give for example 0.001,0.01,0.1.")
         if not 0 < self.tolerance < 1:
             raise OptionError("--fit_tolerance", self.tolerance, "a number between 0 and 1", "Give for example 1e-6.")
         if not 0 < self.held_out < 1:
             raise OptionError("--held_out_share", self.held_out, "a number between 0 and 1", "Give for example 0.2.")
-        if self.iterations < 1:
-            raise OptionError("--fit_iterations", self.iterations, "a whole number of 1 or more", "Correct the value.")
+        at_least("--fit_iterations", self.iterations, 1)
 
 
 @dataclass(frozen=True, eq=False)

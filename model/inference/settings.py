@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from model.errors import OptionError
+from model.errors import OptionError, above_zero, at_least, one_of
 from model.settings import Sampler
 
 
@@ -39,21 +39,15 @@ class InferenceSettings:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for option, value, least in (
-            ("--inference_sweeps", self.sweeps, 0),
-            ("--inference_seed", self.seed, 0),
-            ("--variational_iterations", self.iterations, 1),
-            ("--hybrid_repeats", self.repeats, 1),
-        ):
-            if value < least:
-                raise OptionError(option, value, f"a whole number of {least} or more", "Correct the value.")
+        at_least("--inference_sweeps", self.sweeps, 0)
+        at_least("--inference_seed", self.seed, 0)
+        at_least("--variational_iterations", self.iterations, 1)
+        at_least("--hybrid_repeats", self.repeats, 1)
         if self.burn_in is not None and not 0 <= self.burn_in <= max(self.sweeps - 1, 0):
             most = max(self.sweeps - 1, 0)
             raise OptionError("--inference_burn_in", self.burn_in, f"0 to {most}, below --inference_sweeps", "Correct the value.")
-        if self.sampler not in get_args(Sampler):
-            raise OptionError("--inference_sampler", self.sampler, "one of " + ", ".join(get_args(Sampler)), "Correct the spelling.")
-        if not self.tolerance > 0:
-            raise OptionError("--variational_tolerance", self.tolerance, "a number above 0", "Give for example 1e-4.")
+        one_of("--inference_sampler", self.sampler, get_args(Sampler))
+        above_zero("--variational_tolerance", self.tolerance, "1e-6 and 1e-2")
 
     @property
     def burned(self) -> int:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import BinaryIO, Literal, get_args
 
-from model.errors import DamagedDataError, OptionError
+from model.errors import DamagedDataError, OptionError, above_zero, one_of
 from model.reading.avro import AvroFile, Item
 from model.reading.lines import read_lines
-from model.reading.parsing import DAMAGED, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
+from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
 from model.records import DeadLetter, Document
 from model.times import MICROSECONDS_PER_SECOND
 
@@ -39,7 +39,7 @@ class ReadSettings:
         time_from: ``field``, or ``order``: the source has no times, and its order (files by name, then place) stands in for them.
 
     Raises:
-        OptionError: format or time_from is none of those.
+        OptionError: format or time_from is none of those, or no document would be small enough.
     """
 
     parse: ParseSettings = field(default_factory=ParseSettings)
@@ -47,14 +47,9 @@ class ReadSettings:
     time_from: TimeFrom = "field"
 
     def __post_init__(self) -> None:
-        for option, value, allowed in (
-            ("--input_format", self.format, get_args(Format)),
-            ("--time_from", self.time_from, get_args(TimeFrom)),
-        ):
-            if value not in allowed:
-                raise OptionError(option, value, "one of " + ", ".join(allowed), "Correct the spelling.")
-        if self.parse.max_document_bytes < 1:
-            raise OptionError("--max_document_mb", self.parse.max_document_bytes / 2**20, "a number above 0", "Give for example 10.")
+        one_of("--format", self.format, get_args(Format))
+        one_of("--time_from", self.time_from, get_args(TimeFrom))
+        above_zero("--max_document_mb", self.parse.max_document_bytes / MEGABYTE, "1 and 100")
 
 
 def format_of(name: str, settings: ReadSettings) -> str:
@@ -73,7 +68,7 @@ def format_of(name: str, settings: ReadSettings) -> str:
         "--input",
         name,
         "a file that ends in " + ", ".join(_ENDINGS) + " (or in one of them and .gz)",
-        "Or say --input_format=jsonl or avro.",
+        "Or say --format=jsonl or --format=avro.",
     )
 
 

@@ -1,14 +1,17 @@
+import re
 from dataclasses import fields
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
-from model.inference import InferenceSettings
+from model.inference import InferenceSettings, inference_names
+from model.learners import learner_names
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.settings import LearnerSettings, Sampler, SequenceSettings, TokeniserSettings
 from pipelines import archive, infer
 from pipelines.checked import (
     check_outputs,
@@ -18,11 +21,17 @@ from pipelines.checked import (
     sequence_settings_of,
     tokeniser_settings_of,
 )
+from pipelines.command import parser_for
 from pipelines.learner_flags import LEARNER_FLAGS
+from pipelines.options import InferenceOptions, MethodOptions
 
 
 def options(*flags):
     return PipelineOptions(list(flags))
+
+
+def words_of(text):
+    return set(re.findall(r"[\w-]+", text))
 
 
 def test_defaults_are_those_of_the_settings():
@@ -35,6 +44,20 @@ def test_defaults_are_those_of_the_settings():
 
 def test_every_field_of_the_learner_has_a_flag():
     assert {field for _, field, _ in LEARNER_FLAGS} | {"words", "word_list"} == {item.name for item in fields(LearnerSettings)}
+
+
+def test_the_help_names_all_that_is_allowed():
+    allowed = {field: get_args(kind) for field, kind in get_type_hints(LearnerSettings).items() if get_origin(kind) is Literal}
+    allowed["learner"] = learner_names()
+    assert len(allowed) > 12
+    told = {field: words_of(text) for _, field, text in LEARNER_FLAGS}
+    assert {field: missing for field, values in allowed.items() if (missing := set(values) - told[field])} == {}
+
+
+def test_the_help_names_all_methods_and_their_samplers():
+    actions = {action.dest: action.help for action in parser_for("x", "", [MethodOptions, InferenceOptions], {})._actions}
+    assert words_of(actions["method"]) >= set(inference_names())
+    assert words_of(actions["inference_sampler"]) >= set(get_args(Sampler))
 
 
 def test_values_reach_the_settings():

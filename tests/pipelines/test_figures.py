@@ -1,7 +1,7 @@
 import pytest
 
 from model.errors import OptionError
-from pipelines import evaluate
+from pipelines import compare, evaluate
 from pipelines.command import parse
 from pipelines.figures import run_for_figures
 
@@ -18,3 +18,9 @@ def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path)
     monkeypatch.setattr("pipelines.figures.run", lambda build, options: None)
     given = ["--held_out=x", "--model_store=x", "--dead_letters=x", f"--json={tmp_path / 'later.jsonl'}"]
     assert run_for_figures(lambda pipeline, options: None, parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {})) is None
+
+
+def test_no_method_is_no_file(capsys):
+    assert compare.main(["--input=a", "--model_store=m", "--dead_letters=d", "--methods=,"]) == 2
+    said = "--methods: ',' was given; allowed is one or more names, separated by commas. Give at least one.\n"
+    assert capsys.readouterr().err == f"python -m pipelines.compare: {said}"

@@ -3,8 +3,8 @@
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import LostMinibatchesError
-from pipelines.graphs import check_learned
+from model.errors import LostMinibatchesError, OptionError
+from pipelines.graphs import check_learned, learn_options_of
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,17 @@ def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
 def test_a_job_that_ends_before_all_was_learned_fails():
     with pytest.raises(LostMinibatchesError, match=r"of 222 minibatches .* only 2 were learned.*--resume_from=latest"):
         check_learned({"minibatches": 111, "learned_minibatches": 2, "gaps": 109}, PipelineOptions(["--islands=2"]))
+
+
+@pytest.mark.parametrize("start", [[], ["--resume_from="]])
+def test_a_source_that_goes_on_needs_the_checkpoint_from_which(start):
+    with pytest.raises(OptionError) as error:
+        learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=onward", *start]))
+    said = "--resume_source: 'onward' was given; allowed is again without --resume_from. Add --resume_from=latest, or leave this out."
+    assert str(error.value) == said
+
+
+def test_a_source_that_goes_on_from_a_checkpoint():
+    made = learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=onward", "--resume_from=latest"]))
+    assert made.resume_from == "latest"
+    assert learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=again"])).resume_from == ""

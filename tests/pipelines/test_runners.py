@@ -2,8 +2,9 @@ import pytest
 from apache_beam.options.pipeline_options import DebugOptions, FlinkRunnerOptions, SetupOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines import infer, train
+from pipelines import archive, evaluate, infer, train
 from pipelines.command import parse
+from pipelines.options import OUTPUTS
 from pipelines.runners import LOCAL_RUNNER, RUNNERS, is_local
 
 TRAIN = ["--input=a.jsonl", "--model_store=gs://b/m", "--dead_letters=gs://b/d"]
@@ -135,6 +136,17 @@ def test_dataflow_runs_one_process_a_worker_for_a_learner_and_pickles_no_main_mo
 )
 def test_dataflow_refuses_what_would_be_lost(flags, message):
     assert refused(*DATAFLOW, *flags).startswith(message)
+
+
+# A program that has the option.
+WRITES = {"archive": archive, "output": infer, "dead_letters": infer, "coverage": infer, "json": evaluate}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_no_output_stays_on_a_dataflow_worker(name):
+    said = f"--{name}: 'kept' was given; allowed is a path such as gs://bucket/folder. Workers' own disks are lost when they end."
+    assert refused(*DATAFLOW, f"--{name}=kept", of=WRITES[name], given=[]) == said
+    parsed(*DATAFLOW, f"--{name}=gs://bucket/kept", of=WRITES[name], given=[])
 
 
 def test_another_runner_gets_its_flags_as_they_are():

@@ -46,6 +46,17 @@ def test_patterns():
         values.patterns(" , ")
 
 
+def test_names():
+    assert values.names("gibbs2, gibbs3-s,") == ["gibbs2", "gibbs3-s"]
+    with pytest.raises(argparse.ArgumentTypeError) as error:
+        values.names(",")
+    assert str(error.value) == "',' was given; allowed is one or more names, separated by commas. Give at least one."
+
+
+def test_choices_with_notes():
+    assert values.choices(("a", "b-c", "d"), a="first", other="is not there") == "a (first), b-c or d"
+
+
 def test_words():
     assert values.words("hulk, wolverine,hulk,") == ("hulk", "wolverine")
     with pytest.raises(argparse.ArgumentTypeError, match=r"' ,' was given; allowed is one or more words"):

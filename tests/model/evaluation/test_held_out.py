@@ -80,5 +80,5 @@ def test_the_check_takes_so_many_documents_and_tokens():
     [({"sweeps": -1}, "evaluation_sweeps"), ({"particles": 0}, "check_particles"), ({"check_tokens": 0}, "check_tokens")],
 )
 def test_wrong_settings(given, flag):
-    with pytest.raises(OptionError, match=rf"--{flag}: -?\d was given; allowed is a whole number of \d or more"):
+    with pytest.raises(OptionError, match=rf"--{flag}: -?\d was given; allowed is \d or more\. Correct the value\."):
         EvaluationSettings(**given)

@@ -93,13 +93,13 @@ def test_pairs_there_and_back():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"features": "words"}, "--features: 'words' was given; allowed is roots or counts. Use one of these."),
+        ({"features": "words"}, "--features: 'words' was given; allowed is one of roots, counts. Correct the spelling."),
         ({"variances": ()}, "--prior_variances: () was given; allowed is one or more numbers above 0"),
         ({"variances": (0.1, -1.0)}, "--prior_variances"),
         ({"variances": (float("inf"),)}, "--prior_variances: (inf,) was given"),
         ({"tolerance": -1.0}, "--fit_tolerance: -1.0 was given; allowed is a number between 0 and 1. Give for example 1e-6."),
         ({"held_out": 1.0}, "--held_out_share: 1.0 was given"),
-        ({"iterations": 0}, "--fit_iterations: 0 was given"),
+        ({"iterations": 0}, "--fit_iterations: 0 was given; allowed is 1 or more. Correct the value."),
     ],
 )
 def test_wrong_settings(values, message):

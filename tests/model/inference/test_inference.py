@@ -240,17 +240,17 @@ def test_without_a_classifier():
 
 
 def test_wrong_settings():
-    with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is a whole number of 0 or more"):
+    with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is 0 or more\. Correct the value\."):
         InferenceSettings(sweeps=-1)
     with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
         inference_for(InferenceSettings(method="gibs3"))
     with pytest.raises(OptionError, match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps"):
         InferenceSettings(burn_in=20)
-    with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given"):
+    with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given; allowed is a finite number above 0\. Usual values"):
         InferenceSettings(tolerance=0)
-    with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given"):
+    with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given; allowed is 1 or more\. Correct the value\."):
         InferenceSettings(repeats=0)
-    with pytest.raises(OptionError, match=r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse"):
+    with pytest.raises(OptionError, match=r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse\. Correct"):
         InferenceSettings(sampler="alias")
     with pytest.raises(OptionError, match=r"--learn_alpha: True was given; .* together: gibbs1, gibbs2, gibbs2-s. Leave it out"):
         inference_for(InferenceSettings(learn_alpha=True))
