@@ -110,6 +110,7 @@ class PartitionReader:
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
         self._fetched: deque[Any] = deque()
+        self._passed: Position | None = None
         self._news = clock()
 
     def take(self) -> Entry | Pause | None:
@@ -143,7 +144,7 @@ class PartitionReader:
     def _entry(self, message: Any) -> Entry:
         self._news = self._clock()
         offset = message.offset()
-        self.position = (offset + 1,)
+        self.position, self._passed = (offset + 1,), None
         item = parse_line(message.value() or b"", f"{self._place}/{offset}", self._parse)
         kind, millis = message.timestamp()
         watermark = None
@@ -161,7 +162,9 @@ class PartitionReader:
         """
         error, kafka = message.error(), client_library()
         if error.code() == kafka.KafkaError._PARTITION_EOF:
-            self.position = max(self.position, (message.offset(),))
+            end = (message.offset(),)
+            if end > self.position:
+                self.position, self._passed = end, (end[0] - 1,)
         elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
             raise SourceError(
                 f"{self._place} has nothing at offset {self.position[0]} any more: it was removed before it was read. Keep messages for"
@@ -171,10 +174,11 @@ class PartitionReader:
             raise SourceError(f"{self._place}: {error.str()}")
 
     def _pause(self) -> Pause:
+        passed, self._passed = self._passed, None
         if self._clock() - self._news < self._settings.idle_after or not self._at_end():
-            return Pause(_SHORT)
+            return Pause(_SHORT, passed=passed)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
-        return Pause(_LONG, idle_since - self._settings.max_delay)
+        return Pause(_LONG, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
         """Whether the brokers say, now, that there is nothing more: where they cannot be reached, no news is not good news."""

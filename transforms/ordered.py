@@ -4,7 +4,7 @@ A *log* is a sequence of entries, each at a position: a tuple of whole numbers t
 any log whose reader says ``take()``:
 
     Entry(position, item, watermark)   the next entry
-    Pause(seconds, watermark)          nothing now; look again after so many seconds
+    Pause(seconds, watermark, passed)  nothing now; look again after so many seconds
     None                               the end
 
 An element is the name of a log, and its restriction is the range of positions that is still to be read (:mod:`transforms.ranges`). After
@@ -63,14 +63,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Nothing to read for some seconds."""
+    """Nothing to read for some seconds. ``passed``: the last position that was passed since an entry because nothing stands there."""
 
     seconds: float
     watermark: int | None = None
+    passed: Position | None = None
 
 
 class Reader(Protocol):
-    """An open log. ``position`` is where it stands: behind the entry that was taken last, or where it was opened."""
+    """An open log. ``position`` is where it stands: behind what was taken or passed last, or where it was opened."""
 
     position: Position
 
@@ -181,9 +182,11 @@ class ReadOrdered(Emit, _Logs):
             if taken is None:
                 tracker.try_claim(stop)
                 return None
+            # What is passed is claimed as well: the rest of the range begins where the reader stands, so the next bundle goes on with it.
+            reached = taken.position if isinstance(taken, Entry) else taken.passed
+            if reached is not None and not tracker.try_claim(reached):
+                return None
             if isinstance(taken, Entry):
-                if not tracker.try_claim(taken.position):
-                    return None
                 size += len(taken.item.text) if isinstance(taken.item, Document) else 0
                 yield self.emit(taken.item, estimator.current_watermark())
             if taken.watermark is not None:

@@ -1,6 +1,7 @@
 """The Kafka source and sink over a client in memory; tests/runners/ has a real broker."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import apache_beam as beam
@@ -60,7 +61,7 @@ class Broker:
     TIMESTAMP_NOT_AVAILABLE = 0
 
     def __init__(self, partitions):
-        self.partitions, self.open, self.sent, self.refuse = partitions, 0, [], 0
+        self.partitions, self.open, self.opened, self.sent, self.refuse = partitions, 0, 0, [], 0
 
     def TopicPartition(self, topic, partition, offset=None):
         return SimpleNamespace(topic=topic, partition=partition, offset=offset)
@@ -78,14 +79,16 @@ class Consumer:
     def __init__(self, broker):
         self._broker, self._at = broker, None
         broker.open += 1
+        broker.opened += 1
 
     def list_topics(self, topic, timeout):
         error = None if topic == "posts" else SimpleNamespace(str=lambda: "unknown topic")
         return SimpleNamespace(topics={topic: SimpleNamespace(error=error, partitions=self._broker.partitions)})
 
     def get_watermark_offsets(self, which, timeout):
-        offsets = [m.offset() for m in self._broker.partitions[which.partition] if m.error() is None]
-        return (offsets[0], offsets[-1] + 1) if offsets else (0, 0)
+        # The partition's end is told as an offset behind the last one.
+        ends = [m.offset() + (m.error() is None) for m in self._broker.partitions[which.partition]]
+        return (self._broker.partitions[which.partition][0].offset(), ends[-1]) if ends else (0, 0)
 
     def offsets_for_times(self, asked, timeout):
         (which,) = asked
@@ -198,6 +201,33 @@ def test_markers_at_the_end_are_passed(broker):
     # A transaction leaves an offset behind that nobody can read; the client tells that the partition has ended.
     broker.partitions[0].append(Message(16, code=EOF))
     assert driving.ids(driving.to_the_end(dofn(), element(0, 5, 16))) == [f"d{n}" for n in range(5, 15)]
+
+
+def test_a_partition_that_ends_in_a_marker_keeps_its_consumer_and_becomes_idle(broker, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(kafka, "PartitionReader", partial(PartitionReader, clock=lambda: clock[0], now=lambda: 10_000.0))
+    broker.partitions[0].append(Message(16, code=EOF))
+    fn, source = dofn(KafkaSettings("b:9", "posts", idle_after=60)), element(0, 5, None)
+    done = driving.bundle(fn, source)
+    # The marker belongs to what was read: if it is removed while nothing comes, nothing is lost.
+    assert LogRange.from_bytes(done.rest).start == (16,)
+    for clock[0] in (30.0, 60.0):
+        done = driving.bundle(fn, source, done.rest, done.watermark)
+    assert done.watermark == (10_000 - 60) * SECOND
+    broker.partitions[0].append(message(17))
+    done = driving.bundle(fn, source, done.rest, done.watermark)
+    assert (driving.ids([done]), LogRange.from_bytes(done.rest).start) == (["d17"], (18,))
+    assert broker.opened == 1
+
+
+def test_a_marker_is_not_passed_behind_a_rest_that_was_taken_away(broker):
+    broker.partitions[0].append(Message(16, code=EOF))
+    fn, source = dofn(KafkaSettings("b:9", "posts")), element(0, 5, None)
+    first = driving.bundle(fn, source, stop_after=10)
+    assert LogRange.from_bytes(first.rest).start == (15,)
+    second = driving.bundle(fn, source, first.rest, first.watermark)
+    assert LogRange.from_bytes(second.rest).start == (16,)
+    assert driving.ids([first, second]) == [f"d{n}" for n in range(5, 15)]
 
 
 def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2):
