@@ -26,7 +26,7 @@ import threading
 import time
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -48,7 +48,9 @@ BUNDLE_ENTRIES = 1000
 BUNDLE_BYTES = 4 * 2**20
 # A runner's checkpoint, and everything that waits for the watermark, waits for the end of the bundle: entries may come slowly.
 BUNDLE_SECONDS = 0.5
-_PARKED_READERS = 64
+# A log that was not read for so long is read elsewhere by now. How many wait is not limited: logs are read in turn, and with one above
+# a limit each would lose its reader just before its next bundle.
+_UNUSED_SECONDS = 600.0
 _START = int(MIN_TIMESTAMP.micros)
 
 
@@ -81,17 +83,17 @@ class Reader(Protocol):
 
 
 class Parked:
-    """Open readers that wait for the next bundle of their log; the least recently used ones are closed."""
+    """Open readers that wait for the next bundle of their log; those that nobody took for ten minutes are closed."""
 
-    def __init__(self, most: int = _PARKED_READERS) -> None:
-        self._most = most
-        self._readers: OrderedDict[Hashable, Reader] = OrderedDict()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._readers: OrderedDict[Hashable, tuple[Reader, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def take(self, log: Hashable, start: Position) -> Reader | None:
         """The reader of a log if it stands at ``start``; nobody else can have it then. One that stands elsewhere is closed."""
         with self._lock:
-            reader = self._readers.pop(log, None)
+            reader, _ = self._readers.pop(log, (None, 0.0))
         if reader is not None and reader.position != start:
             reader.close()
             return None
@@ -99,12 +101,13 @@ class Parked:
 
     def park(self, log: Hashable, reader: Reader) -> None:
         """Keep a reader."""
+        now = self._clock()
         with self._lock:
-            gone = [before] if (before := self._readers.pop(log, None)) else []
-            self._readers[log] = reader
-            while len(self._readers) > self._most:
+            gone = [self._readers.pop(log)] if log in self._readers else []
+            self._readers[log] = reader, now
+            while now - next(iter(self._readers.values()))[1] >= _UNUSED_SECONDS:
                 gone.append(self._readers.popitem(last=False)[1])
-        for closing in gone:
+        for closing, _ in gone:
             closing.close()
 
 

@@ -153,14 +153,36 @@ def test_a_drained_stream_reads_no_further():
     assert fn.truncate(b"log", fn.initial_restriction(b"log")) is None
 
 
-def test_parked_readers_are_few_and_found_only_where_they_stand():
-    parked = Parked(most=2)
-    for name in "abc":
+def test_parked_readers_are_found_only_where_they_stand():
+    parked = Parked()
+    for name in "bc":
         parked.park(name, Fake(LOG, (ord(name),)))
-    assert Fake.closed == 1
     assert parked.take("a", (97,)) is None
     assert parked.take("b", (0,)) is None
-    assert Fake.closed == 2
+    assert Fake.closed == 1
     reader = parked.take("c", (99,))
     assert reader.position == (99,)
     assert parked.take("c", (99,)) is None
+
+
+def test_as_many_logs_as_a_process_reads_keep_their_readers(monkeypatch):
+    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 1)
+    fn = FakeDoFn(LOG[:4])
+    logs = {b"%d" % number: None for number in range(200)}
+    for _ in range(5):
+        logs = {log: driving.bundle(fn, log, rest).rest for log, rest in logs.items()}
+    assert (Fake.opened, Fake.closed) == (200, 200)
+
+
+def test_readers_that_nobody_takes_are_closed_in_the_end():
+    clock = [0.0]
+    parked = Parked(lambda: clock[0])
+    for name, clock[0] in (("moved", 0.0), ("here", 1.0), ("here", 599.0)):
+        parked.take("here", (0,))
+        parked.park(name, Fake(LOG, (0,)))
+    assert Fake.closed == 0
+    clock[0] = 600.0
+    parked.park("there", Fake(LOG, (0,)))
+    assert Fake.closed == 1
+    assert parked.take("moved", (0,)) is None
+    assert parked.take("here", (0,)) is not None
