@@ -9,7 +9,9 @@ acknowledged all of its messages; if they refuse one, the bundle fails, and the 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import apache_beam as beam
@@ -20,10 +22,11 @@ from model import wire
 from model.encoding import mixture_to_json
 from model.errors import SourceError
 from model.records import TopicMixture
-from transforms.kafka_client import producer_of
+from transforms.kafka_client import client_library, producer_of
 from transforms.sequence import NAMESPACE
 
 _TIMEOUT = 60.0
+_SILENCE = f"no answer in {_TIMEOUT:g} s"
 
 
 def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
@@ -34,48 +37,66 @@ def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
 
 
 class KafkaSinkDoFn(beam.DoFn):
-    """Sends during the bundle, waits at its end."""
+    """Sends during the bundle, waits at its end.
+
+    Raises:
+        SourceError: a mixture was not taken, by the client or by the brokers.
+    """
 
     def __init__(self, servers: str, topic: str, config: str, top_topics: int) -> None:
         self._servers, self._topic, self._config, self._top_topics = servers, topic, config, top_topics
         self._sent = Metrics.counter(NAMESPACE, "mixtures_written")
         self._producer: Any = None
-        self._refused: list[str] = []
+        self._answers: list[str | None] = []
         self._count = 0
 
     def setup(self) -> None:
         self._producer = producer_of(self._servers, self._config)
 
     def start_bundle(self) -> None:
-        self._refused = []
+        # A list of its own: late answers to a bundle that failed go to that one's.
+        self._answers = []
         self._count = 0
 
     def process(self, element: bytes) -> Iterator[Any]:
         key, value = message_of(element, self._top_topics)
-        while True:
-            try:
-                self._producer.produce(self._topic, value, key, on_delivery=self._delivered)
-                break
-            except BufferError:
-                # The client's buffer is full: wait until some of it is acknowledged.
-                self._producer.poll(1)
+        try:
+            self._produce(key, value)
+        except BufferError as error:
+            raise self._not_taken(f"the mixture {key.decode()} was", f"the client's buffer is full, and {_SILENCE}") from error
+        except (client_library().KafkaException, ValueError) as error:
+            raise self._not_taken(f"the mixture {key.decode()} was", str(error)) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()
 
     def finish_bundle(self) -> None:
-        waiting = self._producer.flush(_TIMEOUT)
-        if self._refused or waiting:
-            why = self._refused[0] if self._refused else f"no answer in {_TIMEOUT:g} s"
-            raise SourceError(
-                f"Kafka topic {self._topic!r} at {self._servers}: {len(self._refused) + waiting} of {self._count} mixtures"
-                f" were not taken: {why}. Check --output_topic and --kafka_servers."
-            )
+        self._producer.flush(_TIMEOUT)
+        refused = [why for why in self._answers if why is not None]
+        if failed := len(refused) + self._count - len(self._answers):
+            raise self._not_taken(f"{failed} of {self._count} mixtures were", refused[0] if refused else _SILENCE)
         self._sent.inc(self._count)
 
-    def _delivered(self, error: Any, _: Any) -> None:
-        if error is not None:
-            self._refused.append(error.str())
+    def _produce(self, key: bytes, value: bytes) -> None:
+        end = time.monotonic() + _TIMEOUT
+        while True:
+            try:
+                self._producer.produce(self._topic, value, key, on_delivery=partial(_note, self._answers))
+                return
+            except BufferError:
+                if time.monotonic() >= end:
+                    raise
+                # The client's buffer is full: wait until some of it is acknowledged.
+                self._producer.poll(1)
+
+    def _not_taken(self, which: str, why: str) -> SourceError:
+        remedy = "Check --output_topic and --kafka_servers, and, where a message is too large, message.max.bytes in --kafka_config."
+        return SourceError(f"Kafka topic {self._topic!r} at {self._servers}: {which} not taken: {why}. {remedy}")
+
+
+def _note(answers: list[str | None], error: Any, _: Any) -> None:
+    """What the client calls for each message that it sent, or could not send."""
+    answers.append(None if error is None else error.str())
 
 
 class WriteMixturesToKafka(beam.PTransform):

@@ -17,7 +17,7 @@ from model.settings import TokeniserSettings
 from transforms import kafka, kafka_client, kafka_sink, ordered
 from transforms.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
 from transforms.kafka_client import KafkaSettings, properties
-from transforms.kafka_sink import WriteMixturesToKafka
+from transforms.kafka_sink import KafkaSinkDoFn, WriteMixturesToKafka
 from transforms.ordered import PARKED, Pause
 from transforms.peers import PEERS, Peers
 from transforms.ranges import LogRange
@@ -61,7 +61,8 @@ class Broker:
     TIMESTAMP_NOT_AVAILABLE = 0
 
     def __init__(self, partitions):
-        self.partitions, self.open, self.opened, self.sent, self.refuse = partitions, 0, 0, [], 0
+        self.partitions, self.open, self.opened = partitions, 0, 0
+        self.sent, self.refuse, self.largest, self.silent = [], 0, 10**6, False
 
     def TopicPartition(self, topic, partition, offset=None):
         return SimpleNamespace(topic=topic, partition=partition, offset=offset)
@@ -113,6 +114,10 @@ class Producer:
         self._broker, self._waiting = broker, []
 
     def produce(self, topic, value, key, on_delivery):
+        if "\0" in topic:
+            raise ValueError("embedded null character")
+        if len(value) > self._broker.largest:
+            raise Broker.KafkaException("Message size too large")
         if len(self._waiting) >= 5:
             raise BufferError
         self._waiting.append((key, value, on_delivery))
@@ -122,6 +127,8 @@ class Producer:
             self.flush(seconds)
 
     def flush(self, timeout):
+        if self._broker.silent:
+            return len(self._waiting)
         for key, value, on_delivery in self._waiting:
             if self._broker.refuse:
                 self._broker.refuse -= 1
@@ -136,7 +143,7 @@ class Producer:
 @pytest.fixture
 def broker(monkeypatch):
     made = Broker({0: [message(n) for n in range(5, 15)], 1: [], 2: [message(n, n) for n in range(8)]})
-    for module in (kafka, kafka_client):
+    for module in (kafka, kafka_client, kafka_sink):
         monkeypatch.setattr(module, "client_library", lambda: made)
     PEERS.__init__()
     yield made
@@ -360,8 +367,8 @@ def test_a_topic_becomes_documents_at_their_times(broker, flags):
 MIXTURES = [TopicMixture("k", f"d{n}", n, "v1", "gibbs3", np.array([0.25, 0.75]), n, n).to_bytes() for n in range(20)]
 
 
-def sent(broker):
-    sink = WriteMixturesToKafka("b:9", "out", top_topics=1)
+def sent(topic="out"):
+    sink = WriteMixturesToKafka("b:9", topic, top_topics=1)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(MIXTURES) | sink})
     return counters
 
@@ -373,7 +380,7 @@ def sink(broker, monkeypatch):
 
 
 def test_mixtures_are_sent_under_their_names(sink):
-    assert sent(sink)["mixtures_written"] == 20
+    assert sent()["mixtures_written"] == 20
     assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(["k", f"d{n}", "v1"] for n in range(20))
     value = json.loads(dict(sink.sent)[b'["k","d3","v1"]'])
     assert (value["id"], value["proportions"], value["top_topics"], value["timestamp"]) == (
@@ -387,7 +394,46 @@ def test_mixtures_are_sent_under_their_names(sink):
 def test_a_refused_mixture_fails_its_bundle(sink):
     sink.refuse = 2
     with pytest.raises(Exception, match=r"Kafka topic 'out' at b:9: 2 of \d+ mixtures were not taken: too large\. Check --output_topic"):
-        sent(sink)
+        sent()
+
+
+def test_a_mixture_that_the_client_does_not_take_is_told(sink):
+    with pytest.raises(SourceError, match=r"Kafka topic 'o.*' at b:9: the mixture .* was not taken: embedded null character\."):
+        sent("o\0ut")
+    sink.largest = 10
+    with pytest.raises(
+        SourceError,
+        match=r'the mixture \["k","d\d+","v1"\] was not taken: Message size too large\. Check .*message\.max\.bytes in --kafka_config',
+    ):
+        sent()
+
+
+def test_a_buffer_that_stays_full_is_told(sink, monkeypatch):
+    monkeypatch.setattr(kafka_sink, "_TIMEOUT", 0.0)
+    sink.silent = True
+    with pytest.raises(SourceError, match=r"the mixture .* was not taken: the client's buffer is full, and no answer in 60 s\. Check"):
+        sent()
+
+
+def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
+    fn = KafkaSinkDoFn("b:9", "out", "", 1)
+    fn.setup()
+
+    def send(mixtures):
+        fn.start_bundle()
+        for data in mixtures:
+            list(fn.process(data))
+
+    send(MIXTURES[:2])
+    # The runner gave it up; its messages are refused while the next bundle waits for its own.
+    sink.refuse = 2
+    send(MIXTURES[2:4])
+    fn.finish_bundle()
+    assert len(sink.sent) == 2
+    sink.silent = True
+    send(MIXTURES[4:7])
+    with pytest.raises(SourceError, match=r"3 of 3 mixtures were not taken: no answer in 60 s"):
+        fn.finish_bundle()
 
 
 @pytest.mark.parametrize(
