@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from model import wire
 from model.errors import DamagedDataError
+from model.times import to_iso
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -63,6 +64,10 @@ class TokenisedDocument:
     def from_bytes(cls, data: bytes) -> TokenisedDocument:
         header, (words, tokens) = wire.unpack(cls.MAGIC, data)
         return cls(words=wire.words_from_bytes(words), tokens=wire.array_from_bytes(tokens, "<i4"), **header)
+
+    def order(self) -> tuple[int, str, bytes]:
+        """What documents are sorted by wherever their order matters: time, id, content."""
+        return self.timestamp, self.id, self.to_bytes()
 
     @classmethod
     def from_words(cls, document: Document, words: Iterable[str]) -> TokenisedDocument:
@@ -282,6 +287,18 @@ class DeadLetter:
     record: str
 
     RECORD_CHARACTERS = 2000
+
+    @classmethod
+    def of(cls, document: TokenisedDocument, source: str, reason: str, detail: str) -> DeadLetter:
+        """Of a document that was read: its fields and, as far as there is room, its words."""
+        fields = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
+        words = " ".join(document.words[w] for w in document.tokens[: cls.RECORD_CHARACTERS])[: cls.RECORD_CHARACTERS]
+        record = wire.canonical_json({**fields, "words": words})
+        while words and (over := len(record) - cls.RECORD_CHARACTERS) > 0:
+            # JSON writes a character by at most six.
+            words = words[: -(over // 6 + 1)]
+            record = wire.canonical_json({**fields, "words": words})
+        return cls(source, reason, detail, record[: cls.RECORD_CHARACTERS])
 
     def as_json(self) -> str:
         return wire.canonical_json({"source": self.source, "reason": self.reason, "detail": self.detail, "record": self.record})

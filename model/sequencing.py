@@ -193,11 +193,5 @@ def sequence_documents(
 
 
 def _repeated(document: TokenisedDocument, end: int) -> DeadLetter:
-    record = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
-    words = " ".join(document.words[w] for w in document.tokens[: DeadLetter.RECORD_CHARACTERS])
-    return DeadLetter(
-        source=f"window that ends {to_iso(end)}",
-        reason=REPEATED_ID,
-        detail=f"another document of key {document.key!r} in this window has the id {document.id!r}, and was kept",
-        record=wire.canonical_json({**record, "words": words})[: DeadLetter.RECORD_CHARACTERS],
-    )
+    detail = f"another document of key {document.key!r} in this window has the id {document.id!r}, and was kept"
+    return DeadLetter.of(document, f"window that ends {to_iso(end)}", REPEATED_ID, detail)

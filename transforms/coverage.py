@@ -2,7 +2,8 @@
 
     (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and window
 
-Windows are of event time; a document that comes after its window was reported counts in the one that is open. A report below
+Windows are of event time. A document counts in the one in which it is labelled: its own in ``pipelines.infer``; in ``pipelines.stream``,
+where a document is labelled just after its window closed, the one that is open then. So does one that comes late. A report below
 ``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
 ``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of the window (:mod:`transforms.periods`),
 where they are added. :mod:`model.inference.coverage` has the logic.

@@ -66,7 +66,7 @@ def figures_of(
 
 
 def _in_order(documents: Iterable[bytes]) -> list[TokenisedDocument]:
-    return sorted((TokenisedDocument.from_bytes(data) for data in documents), key=lambda document: (document.timestamp, document.id))
+    return sorted(map(TokenisedDocument.from_bytes, documents), key=TokenisedDocument.order)
 
 
 class Evaluate(beam.PTransform):

@@ -106,10 +106,19 @@ def consumer_of(settings: KafkaSettings) -> Any:
         "enable.partition.eof": True,
         "queued.max.messages.kbytes": 16384,
     }
-    return client_library().Consumer({**own, **properties(settings.config)})
+    return _client("Consumer", own, settings.config)
 
 
 def producer_of(servers: str, config: str) -> Any:
     """A producer that repeats what was not acknowledged, without doubling it."""
     own = {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 20, "compression.type": "zstd"}
-    return client_library().Producer({**own, **properties(config)})
+    return _client("Producer", own, config)
+
+
+def _client(kind: str, own: dict[str, Any], config: str) -> Any:
+    library = client_library()
+    try:
+        return getattr(library, kind)({**own, **properties(config)})
+    except library.KafkaException as error:
+        remedy = f"Correct the file: {error}."
+        raise OptionError("--kafka_config", config, "a file of properties that the Kafka client knows", remedy) from error

@@ -15,7 +15,6 @@ from apache_beam.metrics import Metrics
 
 from model.inference.labelling import NO_MODEL
 from model.records import DeadLetter, TokenisedDocument
-from model.times import to_iso
 from transforms.sequence import NAMESPACE
 
 DEAD_LETTERS = "dead_letters"
@@ -31,13 +30,7 @@ class Routed(NamedTuple):
 def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
     """The dead letter of a document whose key has no model."""
     known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
-    words = " ".join(document.words[w] for w in document.tokens[: DeadLetter.RECORD_CHARACTERS])
-    return DeadLetter(
-        source=f"document {document.id!r} of {to_iso(document.timestamp)}",
-        reason=NO_MODEL,
-        detail=f"this run has no model for the key {document.key!r}, but for {known}",
-        record=words[: DeadLetter.RECORD_CHARACTERS],
-    )
+    return DeadLetter.of(document, "routing", NO_MODEL, f"this run has no model for the key {document.key!r}, but for {known}")
 
 
 class _Route(beam.DoFn):

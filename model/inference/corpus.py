@@ -71,7 +71,7 @@ class CorpusSampler(Protocol):
 
 def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
     """The documents' places in the order of (time, id, content)."""
-    keys = [(document.timestamp, document.id, document.to_bytes()) for document in documents]
+    keys = [document.order() for document in documents]
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 

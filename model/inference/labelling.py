@@ -16,7 +16,6 @@ from typing import Literal
 from model import pending, wire
 from model.pending import Bag, Mirror, PendingHead
 from model.records import DeadLetter, TokenisedDocument
-from model.times import to_iso
 
 NO_MODEL = "no_model"
 PRIOR = ""
@@ -168,10 +167,5 @@ def _forget(head: LabelHead, time: int) -> LabelHead:
 
 def _no_model(data: bytes) -> DeadLetter:
     document = TokenisedDocument.from_bytes(data)
-    record = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
-    return DeadLetter(
-        source="labelling",
-        reason=NO_MODEL,
-        detail=f"no model of key {document.key!r} was published before the end of the window of document {document.id!r}",
-        record=wire.canonical_json(record)[: DeadLetter.RECORD_CHARACTERS],
-    )
+    detail = f"no model of key {document.key!r} was published before the end of the window of document {document.id!r}"
+    return DeadLetter.of(document, "labelling", NO_MODEL, detail)

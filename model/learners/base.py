@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from model.errors import OptionError
+from model.errors import one_of
 from model.records import Minibatch
 from model.scaled import Scaled
 from model.settings import LearnerSettings
@@ -132,6 +132,5 @@ def learner_for(settings: LearnerSettings) -> Learner[object]:
     Raises:
         OptionError: no learner has that name.
     """
-    if settings.learner not in _LEARNERS:
-        raise OptionError("--learner", settings.learner, "one of " + ", ".join(learner_names()), "Correct the spelling.")
+    one_of("--learner", settings.learner, learner_names())
     return _LEARNERS[settings.learner]

@@ -20,8 +20,8 @@ Ranks = dict[str, list[int | None]]
 
 def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
     """Each word's rank in each topic."""
+    by_word = _rows_of_entries(snapshot)
     by_topic = [np.flatnonzero(snapshot.topics == topic) for topic in range(snapshot.topic_count)]
-    by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     return {word: [_rank(snapshot, by_word, places, snapshot.row_of(word)) for places in by_topic] for word in words}
 
 
@@ -32,13 +32,13 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
         ``entered``: {word: rank now}; ``left``: {word: rank now, None where the topic has none of it}. A topic that only changed the
         order of its first words is not among them.
     """
-    found = []
+    found, by_word = [], _rows_of_entries(after)
     for topic, (old, new) in enumerate(zip(before.top_words(count), after.top_words(count), strict=True)):
         entered, left = [word for word in new if word not in old], [word for word in old if word not in new]
         if entered or left:
-            now = ranks_of(after, left)
-            ranks = {word: new.index(word) + 1 for word in entered}, {word: now[word][topic] for word in left}
-            found.append({"topic": topic, "entered": ranks[0], "left": ranks[1]})
+            places = np.flatnonzero(after.topics == topic)
+            now = {word: _rank(after, by_word, places, after.row_of(word)) for word in left}
+            found.append({"topic": topic, "entered": {word: new.index(word) + 1 for word in entered}, "left": now})
     return found
 
 
@@ -46,6 +46,11 @@ def topic_of(ranks: Sequence[int | None]) -> int | None:
     """The topic in which a word stands highest, the first of equals; None where no topic has it."""
     known = [(rank, topic) for topic, rank in enumerate(ranks) if rank is not None]
     return min(known)[1] if known else None
+
+
+def _rows_of_entries(snapshot: Snapshot) -> np.ndarray:
+    """int64[nnz], the word of each entry."""
+    return np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
 
 
 def _rank(snapshot: Snapshot, by_word: np.ndarray, places: np.ndarray, row: int) -> int | None:

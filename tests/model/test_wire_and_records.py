@@ -1,5 +1,7 @@
+import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +114,20 @@ def test_mixtures_come_back():
 
 def test_dead_letters_have_one_spelling():
     assert DeadLetter("s", "r", "d", "é").as_json() == '{"detail":"d","reason":"r","record":"é","source":"s"}'
+
+
+@FEW
+@given(DOCUMENTS, st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9))
+def test_dead_letters_of_documents_hold_as_many_words_as_there_is_room_for(document, word):
+    letter = DeadLetter.of(document, "here", "why", "because")
+    fields = json.loads(letter.record)
+    assert (fields["id"], fields["key"], fields["label"]) == (document.id, document.key, document.label)
+    assert fields["words"] == " ".join(document.words[w] for w in document.tokens)
+    long = DeadLetter.of(replace(document, words=(word,), tokens=np.zeros(3000, np.int32)), "here", "why", "because").record
+    assert " ".join([word] * 3000).startswith(json.loads(long)["words"])
+    assert DeadLetter.RECORD_CHARACTERS - 80 < len(long) <= DeadLetter.RECORD_CHARACTERS
+
+
+def test_a_dead_letter_of_a_document_with_an_endless_id_is_cut():
+    document = TokenisedDocument.from_words(Document("i" * 5000, 0, "", None, ""), ["sea"])
+    assert len(DeadLetter.of(document, "here", "why", "because").record) == DeadLetter.RECORD_CHARACTERS

@@ -463,6 +463,22 @@ def test_client_properties_come_from_a_file(tmp_path):
         properties(str(tmp_path / "none"))
 
 
+def test_a_property_that_the_client_does_not_know(monkeypatch, tmp_path):
+    broker = Broker({})
+
+    def refusing(settings):
+        raise Broker.KafkaException(f'No such configuration property: "{next(reversed(settings))}"')
+
+    broker.Consumer = broker.Producer = refusing
+    monkeypatch.setattr(kafka_client, "client_library", lambda: broker)
+    (tmp_path / "client").write_text("nonsense=1")
+    told = r'--kafka_config: .*client\' was given; allowed is a file of properties .*Correct the file: No such .* "nonsense"\.'
+    with pytest.raises(OptionError, match=told):
+        kafka_client.consumer_of(KafkaSettings("here", "topic", str(tmp_path / "client")))
+    with pytest.raises(OptionError, match=told):
+        kafka_client.producer_of("here", str(tmp_path / "client"))
+
+
 def test_without_the_client(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)
     with pytest.raises(OptionError, match=r"--source: 'kafka' was given.*pip install 'beam-topics\[kafka\]'"):
