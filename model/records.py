@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from model import wire
 from model.errors import DamagedDataError
-from model.times import to_iso
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -268,37 +267,3 @@ class TopicMixture:
         """The ``count`` largest topics with their proportions; ties in the order of the topics."""
         order = np.argsort(-self.proportions, kind="stable")[:count]
         return [(int(topic), float(self.proportions[topic])) for topic in order]
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A record that could not be processed: where it came from, why, and as much of it as fits.
-
-    Attributes:
-        source: file and place (``data.jsonl:17``, ``data.avro block 3``) or the stage that refused it.
-        reason: one of a few fixed words (``not_json``, ``missing_id``, ...), which are also the counters' names.
-        detail: a sentence for a person.
-        record: the record's text, at most :data:`RECORD_CHARACTERS` characters of it.
-    """
-
-    source: str
-    reason: str
-    detail: str
-    record: str
-
-    RECORD_CHARACTERS = 2000
-
-    @classmethod
-    def of(cls, document: TokenisedDocument, source: str, reason: str, detail: str) -> DeadLetter:
-        """Of a document that was read: its fields and, as far as there is room, its words."""
-        fields = {"id": document.id, "timestamp": to_iso(document.timestamp), "key": document.key, "label": document.label}
-        words = " ".join(document.words[w] for w in document.tokens[: cls.RECORD_CHARACTERS])[: cls.RECORD_CHARACTERS]
-        record = wire.canonical_json({**fields, "words": words})
-        while words and (over := len(record) - cls.RECORD_CHARACTERS) > 0:
-            # JSON writes a character by at most six.
-            words = words[: -(over // 6 + 1)]
-            record = wire.canonical_json({**fields, "words": words})
-        return cls(source, reason, detail, record[: cls.RECORD_CHARACTERS])
-
-    def as_json(self) -> str:
-        return wire.canonical_json({"source": self.source, "reason": self.reason, "detail": self.detail, "record": self.record})

@@ -26,9 +26,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from model import pending, wire
+from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
-from model.records import DeadLetter, Minibatch, NumberedMinibatch, TokenisedDocument
+from model.records import Minibatch, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
 

@@ -26,10 +26,11 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading.files import ReadSettings, format_of, read_file
 from model.reading.parsing import REASONS, ParseSettings, parse_line
-from model.records import DeadLetter, Document
+from model.records import Document
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.sequence import NAMESPACE

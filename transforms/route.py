@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 
+from model.dead_letters import DeadLetter
 from model.inference.labelling import NO_MODEL
-from model.records import DeadLetter, TokenisedDocument
+from model.records import TokenisedDocument
 from transforms.sequence import NAMESPACE
 
 DEAD_LETTERS = "dead_letters"

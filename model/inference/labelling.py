@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from model import pending, wire
+from model.dead_letters import DeadLetter
 from model.pending import Bag, Mirror, PendingHead
-from model.records import DeadLetter, TokenisedDocument
+from model.records import TokenisedDocument
 
 NO_MODEL = "no_model"
 PRIOR = ""

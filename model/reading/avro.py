@@ -22,9 +22,9 @@ from typing import Any, BinaryIO
 import cramjam
 import fastavro
 
+from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, dead_letter
-from model.records import DeadLetter
 from model.times import MICROSECONDS_PER_SECOND
 
 # (place, record), or a dead letter for a stretch that cannot be read.

@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import BinaryIO, Literal, get_args
 
+from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError, above_zero, one_of
 from model.reading.avro import AvroFile, Item
 from model.reading.lines import read_lines
 from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
-from model.records import DeadLetter, Document
+from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
 Format = Literal["auto", "jsonl", "avro"]

@@ -15,9 +15,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
-from model.records import DeadLetter
 
 _CHUNK = 2**16
 # Of a line that is too long, so much is kept for its dead letter.

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.publishing.blobs import escape_key
-from model.records import DeadLetter, Document
+from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND, TimeRangeError, parse_time
 
 NOT_JSON = "not_json"

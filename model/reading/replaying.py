@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import BinaryIO
 
+from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading.files import ReadSettings, open_avro, parse_item
-from model.records import DeadLetter, Document
+from model.records import Document
 
 Position = tuple[int, int, int, int]
 BEGINNING: Position = (0, 0, 0, 0)

@@ -1,7 +1,5 @@
-import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from model import wire
 from model.errors import DamagedDataError
-from model.records import DeadLetter, Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
+from model.records import Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = settings(max_examples=80)
@@ -110,24 +108,3 @@ def test_mixtures_come_back():
     again = TopicMixture.from_bytes(mixture.to_bytes())
     assert again.to_bytes() == mixture.to_bytes() and again.proportions.tolist() == [0.25, 0.5, 0.25]
     assert again.top_topics(2) == [(1, 0.5), (0, 0.25)]
-
-
-def test_dead_letters_have_one_spelling():
-    assert DeadLetter("s", "r", "d", "é").as_json() == '{"detail":"d","reason":"r","record":"é","source":"s"}'
-
-
-@FEW
-@given(DOCUMENTS, st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9))
-def test_dead_letters_of_documents_hold_as_many_words_as_there_is_room_for(document, word):
-    letter = DeadLetter.of(document, "here", "why", "because")
-    fields = json.loads(letter.record)
-    assert (fields["id"], fields["key"], fields["label"]) == (document.id, document.key, document.label)
-    assert fields["words"] == " ".join(document.words[w] for w in document.tokens)
-    long = DeadLetter.of(replace(document, words=(word,), tokens=np.zeros(3000, np.int32)), "here", "why", "because").record
-    assert " ".join([word] * 3000).startswith(json.loads(long)["words"])
-    assert DeadLetter.RECORD_CHARACTERS - 80 < len(long) <= DeadLetter.RECORD_CHARACTERS
-
-
-def test_a_dead_letter_of_a_document_with_an_endless_id_is_cut():
-    document = TokenisedDocument.from_words(Document("i" * 5000, 0, "", None, ""), ["sea"])
-    assert len(DeadLetter.of(document, "here", "why", "because").record) == DeadLetter.RECORD_CHARACTERS

@@ -265,7 +265,7 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
     assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
     letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "no_model"]
-    assert len({row["source"] for row in letters}) == GOOD - english
+    assert len({json.loads(row["record"])["id"] for row in letters}) == GOOD - english
     assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
 
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from collecting import run
 
+from model.dead_letters import DeadLetter
 from model.encoding import json_lines
 from model.errors import OptionError
-from model.records import DeadLetter, TopicMixture
+from model.records import TopicMixture
 from transforms import write
 from transforms.write import WriteDeadLetters, WriteMixtures, WriteRecords, write_batch, write_file
 

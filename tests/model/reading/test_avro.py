@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.avro import AvroFile
-from model.records import DeadLetter
 
 SCHEMA = {
     "type": "record",

@@ -4,10 +4,11 @@ import json
 import fastavro
 import pytest
 
+from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading.files import ReadSettings, format_of, read_file
 from model.reading.parsing import FieldNames, ParseSettings
-from model.records import DeadLetter, Document
+from model.records import Document
 
 
 def jsonl(*records):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.dead_letters import DeadLetter
 from model.reading.lines import read_lines
-from model.records import DeadLetter
 
 LINES = [b'{"n": %d}' % n for n in range(5000)]
 TEXT = b"\n".join(LINES) + b"\n"

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.dead_letters import DeadLetter
 from model.reading import parsing
 from model.reading.parsing import FieldNames, ParseSettings, parse_line, parse_record
-from model.records import DeadLetter, Document
+from model.records import Document
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
 KEYED = ParseSettings(FieldNames(key="key"))

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.dead_letters import DeadLetter
 from model.encoding import DOCUMENT_SCHEMA
 from model.errors import OptionError
 from model.reading import replaying
 from model.reading.files import ReadSettings, read_file
 from model.reading.parsing import FieldNames, ParseSettings
 from model.reading.replaying import end_of, in_order, read_archive
-from model.records import DeadLetter, Document
+from model.records import Document
 
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))
 SYNC = bytes(range(16))
