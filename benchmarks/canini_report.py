@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.experiments import draw_traces
-from benchmarks.ledger import Ledger, print_table, shown
+from benchmarks.ledger import Ledger, newest_seconds, print_table, shown
 
 # Places in a point.
 SEEN, TRAINING, HELD_OUT = range(3)
@@ -25,7 +25,7 @@ def report(ledger: Ledger, folder: Path) -> None:
         panels = {d: {row: traces for row in rows if row != "batch" and (traces := _traces(ledger, d, row, place))} for d in datasets}
         draw_traces(folder / f"canini-2009-{title}.png", panels, "documents", f"nMI, {title}", levels, columns=2)
     costs = ([row, *(_cost(ledger, dataset, row) for dataset in datasets)] for row in rows)
-    print_table("median processor seconds of learning (times o-LDA's), moves a token, MB", ["", *datasets], costs)
+    print_table("processor seconds of learning, median of the newest five runs (times o-LDA's), moves a token, MB", ["", *datasets], costs)
     _print_groups(ledger)
 
 
@@ -50,9 +50,8 @@ def _cost(ledger: Ledger, dataset: str, row: str) -> str:
     found, base = ledger.of(dataset=dataset, row=row), ledger.of(dataset=dataset, row="o-LDA")
     if not found or not base or row == "batch":
         return ""
-    # Medians: the first run on a machine compiles kernels, and runs go on from those that older kernels made.
-    seconds = float(np.median([line["seconds"] for line in found]))
-    ratio = seconds / float(np.median([line["seconds"] for line in base]))
+    seconds = newest_seconds(found)
+    ratio = seconds / newest_seconds(base)
     return f"{seconds:.1f} ({ratio:.1f}), {np.mean([line['moves'] for line in found]):.2f}, {found[-1]['bytes'] / 1e6:.0f}"
 
 

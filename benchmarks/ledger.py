@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,11 @@ def mean_and_error(values: Iterable[float]) -> tuple[float, float, float]:
     array = np.array(list(values), np.float64)
     deviation = float(array.std(ddof=1)) if len(array) > 1 else float("nan")
     return float(array.mean()), deviation, deviation / len(array) ** 0.5
+
+
+def newest_seconds(runs: Sequence[dict[str, Any]]) -> float:
+    """The median of the newest five runs' seconds: a program goes on from runs that older kernels made, and its first run compiles."""
+    return float(np.median([line["seconds"] for line in runs[-5:]]))
 
 
 def shown(values: Iterable[float], digits: int = 3) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.experiments import draw_traces
-from benchmarks.ledger import Ledger, mean_and_error, print_table
+from benchmarks.ledger import Ledger, mean_and_error, newest_seconds, print_table
 
 
 def report(ledger: Ledger, folder: Path, figures: Mapping[str, Sequence[str]]) -> None:
@@ -28,7 +28,7 @@ def report(ledger: Ledger, folder: Path, figures: Mapping[str, Sequence[str]]) -
         draw_traces(folder / f"may-2014-{figure}.png", panels, "documents", "nMI, out of sample", levels)
     rows = list(dict.fromkeys(line["row"] for line in ledger.lines))
     costs = ([row, *(_cost(ledger, dataset, row) for dataset in datasets)] for row in rows)
-    print_table("median processor seconds, moves a token, resamplings, ln P(w, z)", ["", *datasets], costs)
+    print_table("processor seconds (median of the newest five runs), moves a token, resamplings, ln P(w, z)", ["", *datasets], costs)
 
 
 def _cell(ledger: Ledger, dataset: str, row: str) -> str:
@@ -46,7 +46,4 @@ def _cost(ledger: Ledger, dataset: str, row: str) -> str:
     if not found:
         return ""
     means = {name: float(np.mean([line[name] for line in found])) for name in ("moves", "resamplings", "log_joint")}
-    # A median: the first run on a machine compiles kernels, and runs go on from those that older kernels made.
-    return (
-        f"{np.median([line['seconds'] for line in found]):.1f}, {means['moves']:.2f}, {means['resamplings']:.0f}, {means['log_joint']:,.0f}"
-    )
+    return f"{newest_seconds(found):.1f}, {means['moves']:.2f}, {means['resamplings']:.0f}, {means['log_joint']:,.0f}"
