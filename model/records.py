@@ -65,7 +65,7 @@ class TokenisedDocument:
         return cls(words=wire.words_from_bytes(words), tokens=wire.array_from_bytes(tokens, "<i4"), **header)
 
     def order(self) -> tuple[int, str, bytes]:
-        """What documents are sorted by wherever their order matters: time, id, content."""
+        """What documents are sorted by: time, id, content. (Windows, whose fingerprints depend on it, by the content's digest.)"""
         return self.timestamp, self.id, self.to_bytes()
 
     @classmethod

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from model.kernels.desk import TILE, name_draws, new_desk, recount, start_gain, take_counts
 from model.kernels.draw import draw, draw_discounted
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import PAGE, base_of, normalise, tables_of, times
+from model.kernels.particles import PAGE, base_of, normalise, page_at, tables_of, times
 from model.kernels.seating import opens, seat, worth
 from model.kernels.tables import ask_for, own_row, still
 
@@ -50,14 +50,14 @@ def arrival(pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: An
     """Tokens begin..stop-1 of a document, before anything is drawn; ``together``: all are drawn before any is settled."""
     n = stop - begin
     words, repeats, again = np.empty(n, np.int32), np.full(n, ONCE, np.int32), np.zeros(n, np.bool_)
-    page = pages.first[slot]
-    for start in range(0, stop, PAGE):
+    page = page_at(pages, slot, begin)
+    for start in range(begin // PAGE * PAGE, stop, PAGE):
         for k in range(max(begin - start, 0), min(stop - start, PAGE)):
             words[start + k - begin] = pages.words[page, k]
         page = pages.following[page]
     repeated = 0
-    order = np.argsort(words, kind="mergesort")
-    for k in range(1, n if together else 0):
+    order = np.argsort(words if together else words[:0], kind="mergesort")
+    for k in range(1, len(order)):
         here, before = order[k], order[k - 1]
         if words[here] == words[before]:
             if repeats[before] == ONCE:
@@ -109,10 +109,10 @@ def draw_tokens(
         w, repeat = new.words[k], new.repeats[k]
         per = 1.0 / (prior.alpha_sum + (new.begin + k))
         for p in range(low, high):
-            desk.place[p - low] = ask_for(table, p, w)
+            desk.row[p - low] = ask_for(table, p, w)
         for p in range(low, high):
             i = p - low
-            row = rows[still(table, desk.place[i], p, w)]
+            row = rows[still(table, desk.row[i], p, w)]
             if repeat != ONCE:
                 if not new.again[k]:
                     for j in range(len(row)):
@@ -138,11 +138,10 @@ def draw_tokens(
 @page_inlined
 def settle(cloud: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any) -> None:
     """Of particles first..last-1 those that are their own ancestors write what they drew into the tables."""
-    page = pages.first[new.slot]
-    for start in range(0, new.stop, PAGE):
-        if start + PAGE > new.begin:
-            begin, stop = max(start, new.begin) - new.begin, min(start + PAGE, new.stop) - new.begin
-            settle_page(cloud, new, page, begin, stop, ancestors, first, last, thread)
+    page = page_at(pages, new.slot, new.begin)
+    for start in range(new.begin // PAGE * PAGE, new.stop, PAGE):
+        begin, stop = max(start, new.begin) - new.begin, min(start + PAGE, new.stop) - new.begin
+        settle_page(cloud, new, page, begin, stop, ancestors, first, last, thread)
         page = pages.following[page]
     for p in range(first, last):
         if ancestors[p] == p:

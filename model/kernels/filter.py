@@ -18,7 +18,7 @@ from model.kernels.history import LONGEST, TOKENS, admit, schedule
 from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.meeting import MOVES, SCHEDULED, become, meet
 from model.kernels.moves import move_units
-from model.kernels.particles import PAGE, Draws, normalise
+from model.kernels.particles import PAGE, Draws, normalise, page_at
 from model.kernels.random import MOVE
 from model.kernels.tables import has_room
 
@@ -70,9 +70,7 @@ def filter_tokens(
     desk = new_desk(tp, size)
     take_counts(cloud, desk, slot, begin > 0, 0, size)
     start_gain(desk, cloud, prior, 0, size)
-    at, page = begin, pages.first[slot]
-    for _ in range(begin // PAGE):
-        page = pages.following[page]
+    at, page = begin, page_at(pages, slot, begin)
     while at < length:
         new = arrival(pages, slot, at, min((at // PAGE + 1) * PAGE, length), size, tp, False)
         at = _filter_page(cloud, prior, pages, draws, meeting, rejuvenation, past, desk, new, page, index, age)

@@ -13,7 +13,7 @@ import numpy as np
 from model.kernels.desk import TILE, name_draws, new_desk, put_counts_back, recount, start_gain, take_counts
 from model.kernels.draw import draw_discounted, draw_without
 from model.kernels.jit import kernel, page_inlined
-from model.kernels.particles import GONE, PAGE, base_of, normalise, tables_of, times
+from model.kernels.particles import GONE, PAGE, base_of, normalise, page_at, tables_of, times
 from model.kernels.seating import closes, opens, seat, worth
 from model.kernels.tables import ask_for, own_row, row_of, still
 
@@ -38,16 +38,15 @@ def move_units(
                 _ask_for_unit(cloud, pages, slots[unit + 1], max(positions[unit + 1], 0), low, high)
             take_counts(cloud, desk, slot, True, low, high)
             start_gain(desk, cloud, prior, low, high)
-            page = pages.first[slot]
-            for start in range(0, end, PAGE):
-                if start + PAGE > begin:
-                    here, there = max(begin - start, 0), min(end - start, PAGE)
-                    if used == named:
-                        # A page's, or those of single tokens that follow each other.
-                        named, used = there - here if positions[unit] < 0 else _single(positions, unit), 0
-                        name_draws(desk, cloud, prior, draws, number, named, low, high)
-                    _move_page(cloud, prior, pages, desk, page, here, there, used, low, high, thread)
-                    number, used = number + (there - here), used + (there - here)
+            page = page_at(pages, slot, begin)
+            for start in range(begin // PAGE * PAGE, end, PAGE):
+                here, there = max(begin - start, 0), min(end - start, PAGE)
+                if used == named:
+                    # A page's, or those of single tokens that follow each other.
+                    named, used = there - here if positions[unit] < 0 else _single(positions, unit), 0
+                    name_draws(desk, cloud, prior, draws, number, named, low, high)
+                _move_page(cloud, prior, pages, desk, page, here, there, used, low, high, thread)
+                number, used = number + (there - here), used + (there - here)
                 page = pages.following[page]
             put_counts_back(cloud, desk, slot, low, high, thread)
         for p in range(low, high):
@@ -57,9 +56,7 @@ def move_units(
 @page_inlined
 def _ask_for_unit(cloud: Any, pages: Any, slot: Any, position: Any, low: Any, high: Any) -> None:
     """The rows of the unit that comes next are seldom in a cache; they arrive while this one's topics are drawn."""
-    page = pages.first[slot]
-    for _ in range(position // PAGE if pages.length[slot] else 0):
-        page = pages.following[page]
+    page = page_at(pages, slot, position)
     for p in range(low, high if pages.length[slot] else low):
         ask_for(cloud.documents, p, slot)
         ask_for(cloud.topics, p, page)

@@ -117,6 +117,15 @@ def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
 
 
 @inlined
+def page_at(pages: Any, slot: Any, position: Any) -> Any:
+    """The page of a document that has its token ``position``."""
+    page = pages.first[slot]
+    for _ in range(position // PAGE):
+        page = pages.following[page]
+    return page
+
+
+@inlined
 def base_of(cloud: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
     """B(w), when ``closed`` of the word's tables are left out."""
     if prior.tables == NONE:
