@@ -44,11 +44,11 @@ FLAT: dict[str, Any] = {"prior": "flat", "chains": 1, "initial_sweeps": 200}
 SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
 FILTER: dict[str, Any] = {"particles": 100, "history": "full", "ess": 20, "ess_check": "token", "unit": "token", "moves": 30}
 ROWS: dict[str, dict[str, Any]] = {
-    # Without a threshold nothing is ever resampled, so nothing moves; unlike o-lda it keeps its documents, for the score in training.
-    "o-LDA": {**SHARED, "ess": 0, "rejuvenation": "resampling", "moves": 1},
+    # Without moves nothing is revised; unlike o-lda it keeps its documents, for the score in training.
+    "o-LDA": {**SHARED, "ess": 0, "moves": 0},
     "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "unit": "token", "moves": 4},
     "particle filter": {**FLAT, **FILTER, "rejuvenation": "resampling"},
-    "batch": {**SHARED, "particles": 1, "ess": 0, "rejuvenation": "resampling", "moves": 1},
+    "batch": {**SHARED, "particles": 1, "ess": 0, "moves": 0},
     "defaults": {"reservoir": EVERYTHING},
     "defaults, shared sample": {"chains": 1, "initial_sweeps": 200, "reservoir": EVERYTHING},
 }

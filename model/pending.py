@@ -32,7 +32,7 @@ from typing import Protocol
 from model.errors import DamagedDataError
 
 _DUE = struct.Struct("<q")
-_HEAD = struct.Struct("<qqBqq")
+_HEAD = struct.Struct("<qqBqqq")
 _MARK_BYTES = 16
 PENDING_BYTES = _HEAD.size + _MARK_BYTES
 _MARKS = 1 << (8 * _MARK_BYTES)
@@ -72,6 +72,7 @@ class PendingHead:
         live: entries that wait. mark: the sum of their hashes.
         stored: elements of the bag, spent ones included.
         due: the earliest due time, None when nothing waits. done: entries up to here are spent.
+        size: bytes of the payloads that wait.
     """
 
     live: int = 0
@@ -79,18 +80,19 @@ class PendingHead:
     stored: int = 0
     due: int | None = None
     done: int | None = None
+    size: int = 0
 
     def to_bytes(self) -> bytes:
         """Fixed width: a head is written for every entry."""
         has = (self.due is not None) + 2 * (self.done is not None)
-        numbers = _HEAD.pack(self.live, self.stored, has, self.due or 0, self.done or 0)
+        numbers = _HEAD.pack(self.live, self.stored, has, self.due or 0, self.done or 0, self.size)
         return numbers + self.mark.to_bytes(_MARK_BYTES, "little")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PendingHead:
-        live, stored, has, due, done = _HEAD.unpack_from(data)
+        live, stored, has, due, done, size = _HEAD.unpack_from(data)
         mark = int.from_bytes(data[_HEAD.size :], "little")
-        return cls(live, mark, stored, due if has & 1 else None, done if has & 2 else None)
+        return cls(live, mark, stored, due if has & 1 else None, done if has & 2 else None, size)
 
 
 class Mirror:
@@ -99,6 +101,7 @@ class Mirror:
     def __init__(self) -> None:
         self.count = 0
         self.mark = 0
+        self.size = 0
         self.dues: list[int] = []
         self._payloads: dict[int, list[bytes]] = {}
 
@@ -122,6 +125,7 @@ class Mirror:
             insort(self.dues, due)
         self._payloads[due].append(payload)
         self.count += 1
+        self.size += len(payload)
         self.mark = (self.mark + mark) % _MARKS
         return mark
 
@@ -130,11 +134,12 @@ class Mirror:
         for due in self.due_by(time):
             for payload in self._payloads.pop(due):
                 self.count -= 1
+                self.size -= len(payload)
                 self.mark = (self.mark - _mark(_entry(due, payload))) % _MARKS
         del self.dues[: bisect_right(self.dues, time)]
 
     def clear(self) -> None:
-        self.count, self.mark, self.dues, self._payloads = 0, 0, [], {}
+        self.count, self.mark, self.size, self.dues, self._payloads = 0, 0, 0, [], {}
 
     def entries(self) -> Iterable[bytes]:
         """The bag's elements for what waits."""
@@ -154,7 +159,7 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
         mark = _mark(_entry(due, payload))
     bag.add(_entry(due, payload))
     earliest = due if head.due is None else min(due, head.due)
-    return PendingHead(head.live + 1, (head.mark + mark) % _MARKS, head.stored + 1, earliest, head.done)
+    return PendingHead(head.live + 1, (head.mark + mark) % _MARKS, head.stored + 1, earliest, head.done, head.size + len(payload))
 
 
 def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
@@ -185,7 +190,7 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
         for element in mirror.entries():
             bag.add(element)
         stored = mirror.count
-    return PendingHead(mirror.count, mirror.mark, stored, mirror.dues[0] if mirror.dues else None, done)
+    return PendingHead(mirror.count, mirror.mark, stored, mirror.dues[0] if mirror.dues else None, done, mirror.size)
 
 
 def _entry(due: int, payload: bytes) -> bytes:

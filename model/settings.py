@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, get_args
 
 from model import wire
 from model.errors import OptionError, above_zero, at_least, one_of
+from model.together import check_together
 
 Resampling = Literal["residual", "multinomial", "stratified", "systematic"]
 EssCheck = Literal["document", "token"]
@@ -108,7 +109,8 @@ class LearnerSettings(_Settings):
         particles: P, over all islands together. islands: I, a divisor of P.
         ess: resample when the effective sample size is at or below this: a number of particles, or below 1 a fraction of P; 0 never.
         ess_check: after every ``document`` or every ``token``. resampling: the scheme.
-        rejuvenation: what triggers it. every: with ``tokens``, how many. moves: R, visits to units at each trigger.
+        rejuvenation: what triggers it. every: with ``tokens``, how many. moves: R, visits to units at each trigger; with 0 what could be
+            visited is kept, for in-sample measures alone.
         unit: what a visit redraws: a whole ``document`` or one ``token``.
         choice: how units are picked from a source; ``decay`` is the exponent of ``decayed``, by rank of age.
         history: which of the past can be visited: ``reservoir``, a bounded part (``newest`` and ``reservoir`` say how large), or, for
@@ -117,10 +119,10 @@ class LearnerSettings(_Settings):
         newest_share: the share of visits that goes to the newest; the rest goes to the reservoir.
         initial_documents: size of the initial batch; 0 starts without. chains, initial_sweeps: C Gibbs chains of so many sweeps.
         initial_choice: the chain is chosen by held-out ``perplexity``, by its ``posterior``, or by in-sample ``nmi`` (needs labels).
-        vocabulary: ``growing`` (words join as they come; where there would be more than ``max_words`` those of least use leave), or
-            ``given`` (``words``).
+        vocabulary: ``growing`` (words join as they come; where there would be more than ``max_words`` those of least use leave, or, with
+            the fixvoc learners, none leaves and later ones are not learned), or ``given`` (``words``).
         max_words: W_max of the growing vocabulary; it is in the flat prior, so it never changes in mid-stream.
-        word_memory: how many minibatches a word's use is remembered for, as a weight that falls by 1/word_memory at each.
+        word_memory: how many minibatches a word's use is remembered for, as a weight that falls by 1/word_memory at each; not of fixvoc.
         word_list: distinct words, sorted, from which the distribution over strings is learned (:mod:`model.words.strings`); without any,
             those of the stream's first documents.
         evidence_window: islands are compared by their evidence over so many of the last minibatches.
@@ -240,37 +242,7 @@ class LearnerSettings(_Settings):
             raise OptionError("--newest_share", self.newest_share, "a share from 0 to 1", "Give for example 0.85.")
         if not 0 <= self.kappa <= 1:
             raise OptionError("--kappa", self.kappa, "a number from 0 to 1", "Learning converges with more than 0.5; 0 is for batches.")
-        self._check_together()
-
-    def _check_together(self) -> None:
-        if self.particles % self.islands:
-            raise OptionError(
-                "--islands", self.islands, f"a divisor of --particles ({self.particles})", "Each island holds the same number of particles."
-            )
-        if self.islands > 1 and not self.initial_documents:
-            raise OptionError(
-                "--initial_documents",
-                0,
-                "1 or more when --islands is above 1",
-                "Islands agree on what a topic is by sharing an initial batch.",
-            )
-        if self.ess > self.particles:
-            raise OptionError(
-                "--ess", self.ess, f"at most --particles ({self.particles})", "Give a number of particles, or a fraction below 1."
-            )
-        if self.sampler != "auto" and self.learner != "batch-gibbs":
-            raise OptionError(
-                "--sampler", self.sampler, "auto unless --learner=batch-gibbs", "Leave it out: only batch-gibbs has two samplers."
-            )
-        if self.vocabulary == "given" and not self.words:
-            raise OptionError("--vocabulary", "given", "a list of at least one word beside it", "Give the words with --vocabulary_file.")
-        if self.rejuvenation != "never" and self.moves and not self.newest and not self.reservoir and not self.whole_past:
-            raise OptionError(
-                "--rejuvenation",
-                self.rejuvenation,
-                "never when --newest and --reservoir are both 0",
-                "Give one of them a size, or turn it off.",
-            )
+        check_together(self)
 
     @property
     def island_particles(self) -> int:

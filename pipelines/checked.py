@@ -6,6 +6,8 @@ gets the same errors.
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,14 +36,16 @@ from pipelines.options import (
 )
 
 
-def check_outputs(given: Mapping[str, Any]) -> None:
-    """Refuse an output on a file system that is not installed here; ``given`` are options by name.
+def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
+    """Refuse, before any work is done, an output on a file system that is not installed, or, of a ``local`` runner, that cannot be made.
 
     Raises:
-        OptionError: there is such a path.
+        OptionError: there is such a path among ``given``, options by name.
     """
     for name in OUTPUTS:
         path = given.get(name)
+        if local and path is not None and FileSystems.get_scheme(path) is None:
+            _check_can_be_made(f"--{name}", path, is_file=name == "json")
         try:
             FileSystems.get_filesystem(path or "")
         except ValueError as error:
@@ -49,6 +53,30 @@ def check_outputs(given: Mapping[str, Any]) -> None:
             remedy = "Run: pip install 'apache-beam[gcp]'." if scheme == "gs" else "Correct the part before ://, or install what it needs."
             allowed = f"a path on a file system that is installed, and {scheme}:// is not"
             raise OptionError(f"--{name}", path, allowed, remedy) from error
+
+
+def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
+    """Refuse what is something else already, and what is where this user may not write."""
+    target = Path(path).absolute()
+    nearest = next(place for place in (target, *target.parents) if os.access(place, os.F_OK))
+    if nearest == target and target.is_dir() == is_file:
+        why = "is a folder" if is_file else "is a file"
+    elif nearest != target and not nearest.is_dir():
+        why = "is a file"
+    elif not os.access(nearest, os.W_OK):
+        why = "may not be written by this user"
+    else:
+        return
+    raise OptionError(option, path, f"a {'file' if is_file else 'folder'} that is there, or can be made", f"{nearest} {why}.")
+
+
+def check_plot(path: str | None) -> None:
+    """Raises OptionError: a plot is wanted, and cannot be drawn or written."""
+    if path is None:
+        return
+    if importlib.util.find_spec("matplotlib") is None:
+        raise OptionError("--plot", path, "nothing unless matplotlib is installed", "Run: pip install matplotlib. Or leave --plot out.")
+    _check_can_be_made("--plot", path, is_file=True)
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:

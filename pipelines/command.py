@@ -21,8 +21,10 @@ from typing import Any, NoReturn
 from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
 
 from model.errors import BeamTopicsError
+from pipelines import inference_options, options
 from pipelines.checked import check_outputs
 from pipelines.runners import complete, is_local
+from pipelines.terminal import plain
 
 Groups = Sequence[type[PipelineOptions]]
 
@@ -99,19 +101,32 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             raise UsageError(f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog} --help shows all options.")
-    check_outputs(vars(given))
+    check_outputs(vars(given), is_local(given.runner))
     return PipelineOptions(complete(argv, given))
 
 
 def _refuse_unknown(unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, runner: str | None) -> None:
     flags = [flag for action in parser._actions for flag in action.option_strings]
+    elsewhere = _all_flags()
     for given in unknown:
         flag = given.partition("=")[0]
+        if flag in elsewhere:
+            raise UsageError(f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or run one of those.")
         near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.
         if is_local(runner) or near or not flag.startswith("--"):
             hint = f"Did you mean {near[0]}?" if near else f"python -m {prog} --help shows all options."
             raise UsageError(f"{given}: there is no such option here. {hint}")
+
+
+def _all_flags() -> set[str]:
+    """The options of all pipelines; no runner has one of such a name."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for module in (options, inference_options):
+        for group in vars(module).values():
+            if isinstance(group, type) and issubclass(group, PipelineOptions) and group.__module__ == module.__name__:
+                group._add_argparse_args(parser)
+    return {flag for action in parser._actions for flag in action.option_strings}
 
 
 def command(
@@ -123,7 +138,8 @@ def command(
         try:
             run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
         except BeamTopicsError as error:
-            print(f"python -m {prog}: {error}", file=sys.stderr)
+            # It may quote a document.
+            print(f"python -m {prog}:", *(plain(line) for line in str(error).splitlines()), file=sys.stderr)
             return 2
         return 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from apache_beam.options.pipeline_options import PipelineOptions
 from rich.console import Console
 
-from model.errors import BeamTopicsError
+from model.errors import BeamTopicsError, OptionError
 from model.publishing.store import ModelStore
 from pipelines import infer, train
 from pipelines.command import command
@@ -32,10 +32,10 @@ _LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_
 
 def demo(options: PipelineOptions) -> None:
     """Write the corpus, train, infer, report."""
-    folder = Path(options.view_as(DemoOptions).folder)
+    folder, addresses = Path(options.view_as(DemoOptions).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
-    count = write_json_lines(corpus, records(corpus_folder()))
+    count = write_json_lines(corpus, records(addresses))
     out.print(plain(f"{count:,} passages of the State of the Union addresses -> {corpus}"))
     common = (f"--input={corpus}", f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}")
     step(out, "pipelines.train", train.main, (*common, *_LEARN))
@@ -44,11 +44,20 @@ def demo(options: PipelineOptions) -> None:
 
 
 def prepare(folder: Path) -> Path:
-    """Remove what an earlier demo wrote; the path of the corpus."""
-    for name in ("models", "mixtures", "dead"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    """Remove what an earlier demo wrote; the path of the corpus.
+
+    Raises:
+        OptionError: the folder holds something of these names that no demo wrote.
+    """
+    corpus = folder / "addresses.jsonl"
+    there = [folder / name for name in ("models", "mixtures", "dead") if (folder / name).exists()]
+    if there and not corpus.exists():
+        remedy = f"{there[0]} would be removed, and no demo wrote it: give another folder."
+        raise OptionError("--folder", str(folder), "a folder that is new, or that an earlier demo wrote", remedy)
+    for path in there:
+        shutil.rmtree(path)
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / "addresses.jsonl"
+    return corpus
 
 
 def step(out: Console, prog: str, main: Callable[[Sequence[str]], int], argv: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines import plots
+from pipelines.checked import check_plot
 from pipelines.options import FigureOptions
 from pipelines.runners import LOCAL_RUNNER
 from pipelines.running import run
@@ -33,7 +33,7 @@ def run_for_figures(build: Callable[[beam.Pipeline, PipelineOptions], Any], opti
         OptionError: a plot is wanted and cannot be drawn, or another runner's workers have no file to write to.
     """
     given = options.view_as(FigureOptions)
-    plots.check_plot(given.plot)
+    check_plot(given.plot)
     if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
         raise OptionError(
             "--json", None, "a file that the runner's workers can write", "Give for example --json=gs://bucket/figures.jsonl."

@@ -54,14 +54,17 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
-    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that records name are checked later.
+    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that records name are looked at later.
 
     Raises:
         StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
     """
-    if options.view_as(RecordOptions).key_field is not None:
-        return
     store = ModelStore(learning.store)
+    if options.view_as(RecordOptions).key_field is not None:
+        if learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
+            allowed = f"nothing with {store.root}, where no key has a checkpoint"
+            raise OptionError("--resume_from", learning.resume_from, allowed, "Correct --model_store, or leave this out to start anew.")
+        return
     store.bind("", learning.settings_digest(), learning.settings_dict())
     if learning.resume_from:
         store.resume_point("", learning.resume_from, learning.settings.islands)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
-from model.errors import OptionError
 from model.times import EPOCH
 from pipelines.terminal import plain, rank_trace
 
@@ -25,12 +24,6 @@ _LOWER = {
 }
 
 _AGREEMENT = {"cosine": "cosine", "kl": "KL, nats", "f1": "F1"}
-
-
-def check_plot(path: str | None) -> None:
-    """Raises OptionError: a plot is wanted, and matplotlib is not installed."""
-    if path is not None and importlib.util.find_spec("matplotlib") is None:
-        raise OptionError("--plot", path, "nothing unless matplotlib is installed", "Run: pip install matplotlib. Or leave --plot out.")
 
 
 def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -51,6 +44,7 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
             axes.legend()
     if words:
         _draw_ranks(panels[2], times, words, rows)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, format="png", dpi=110)
 
 
@@ -81,4 +75,5 @@ def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
         axes.set_xscale("log")
         axes.set_xlabel("milliseconds a document")
         axes.set_title(title)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, format="png", dpi=110)

@@ -10,7 +10,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions, StandardOptions
-from apache_beam.runners.runner import PipelineResult
+from apache_beam.runners.runner import PipelineResult, PipelineState
 from rich.console import Console
 
 from model import errors
@@ -33,10 +33,11 @@ def _about_us(record: logging.LogRecord) -> bool:
 def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int] | None:
     """Build the graph, run it to its end, print the counters to standard error and return them.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None.
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None; and so it does
+    where another job took this one's place (``--update``).
 
     Raises:
-        BeamTopicsError: an option is wrong, or a worker raised such an error.
+        BeamTopicsError: an option is wrong, a worker raised such an error, or the job was cancelled.
     """
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
@@ -46,7 +47,8 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
             result = pipeline.run()
             if not _waits(options):
                 return None
-            result.wait_until_finish()
+            if not _ended(result):
+                return None
     except Exception as error:
         if (own := own_error(error)) is not None:
             raise own from error
@@ -57,6 +59,24 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
     return found
+
+
+def _ended(result: PipelineResult) -> bool:
+    """Wait; whether the job came to an end of its own: Beam raises an error after a drain too, and after an update.
+
+    Raises:
+        BeamTopicsError: it was cancelled.
+    """
+    try:
+        result.wait_until_finish()
+    except Exception:
+        if result.state == PipelineState.CANCELLED:
+            raise BeamTopicsError(
+                "the job was cancelled. The model store is good up to its newest checkpoint; go on with --resume_from=latest."
+            ) from None
+        if result.state not in (PipelineState.DRAINED, PipelineState.UPDATED):
+            raise
+    return bool(result.state != PipelineState.UPDATED)
 
 
 def _waits(options: PipelineOptions) -> bool:

@@ -1,4 +1,4 @@
-"""Show a model store: the topics of one version, how each one's share went over the versions, and the versions.
+"""Show a model store: the topics of one version and what changed in them, how each one's share went, and the versions.
 
 ``python -m pipelines.show --model_store=models``
 """
@@ -12,10 +12,11 @@ import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.publishing.store import ModelStore
+from model.publishing.watching import TOP_WORDS
 from model.records import FloatArray
 from pipelines.command import command
 from pipelines.options import ModelVersionOptions, ShowOptions, StoreOptions
-from pipelines.terminal import console, day, figure_table, sparkline, thin, topic_table
+from pipelines.terminal import change_table, console, day, figure_table, sparkline, thin, topic_table
 
 GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions)
 _CURVE = 24
@@ -44,6 +45,9 @@ def show(options: PipelineOptions) -> None:
     out = console()
     out.print(topic_table(f"version {chosen.version}, up to {day(chosen.event_time)}", snapshot, curves, "new, by version", words))
     out.print()
+    if chosen.changes:
+        out.print(change_table(f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now", chosen.changes))
+        out.print()
     columns = ("up to", "documents", "tokens", "words", "perplexity", "ESS", "version")
     rows = [
         (day(m.event_time), m.documents, m.tokens, m.words, m.prequential_perplexity, m.ess, m.version) for m in thin(history, _VERSIONS)

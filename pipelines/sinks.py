@@ -41,7 +41,7 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions) -> None
     at_least("--top_topics", given.top_topics, 0)
     if given.sink == "kafka":
         kafka = options.view_as(KafkaOptions)
-        client_library()
+        client_library("--sink")
         properties(kafka.kafka_config or "")
         sink: beam.PTransform = WriteMixturesToKafka(kafka.kafka_servers, given.output_topic, kafka.kafka_config or "", given.top_topics)
     elif period := options.view_as(RecordOptions).file_period:

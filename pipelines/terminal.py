@@ -41,9 +41,11 @@ def sparkline(values: Iterable[float]) -> str:
 
 
 def thin(values: Sequence[Any], most: int) -> list[Any]:
-    """At most ``most`` of the values, evenly spread, the first and the last among them."""
+    """At most ``most`` of the values, evenly spread, the last among them, and the first if there is room for two."""
     if len(values) <= most:
         return list(values)
+    if most == 1:
+        return [values[-1]]
     return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))]
 
 
@@ -73,6 +75,18 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
         table.add_column(column, justify="right", overflow="fold")
     for row in rows:
         table.add_row(*(plain(_figure(value)) for value in row))
+    return table
+
+
+def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Table:
+    """What :func:`model.publishing.watching.changes` found: the words that entered and left each topic's first ones, with their ranks."""
+    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    table.add_column("topic", justify="right")
+    for column in ("entered", "left"):
+        table.add_column(column, overflow="fold", ratio=1)
+    for topic in changed:
+        words = (" ".join(f"{word} {_figure(rank)}" for word, rank in topic[way].items()) for way in ("entered", "left"))
+        table.add_row(str(topic["topic"]), *map(plain, words))
     return table
 
 

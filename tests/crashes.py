@@ -20,7 +20,7 @@ def publish_one(root, sequence):
     """What a worker does for one version: settings, a checkpoint, a snapshot, the manifest, LATEST."""
     models = ModelStore(root)
     models.bind("", "digest", {"learner": {"topics": 3}})
-    entry = CheckpointEntry("", 0, sequence, f"c{sequence}", sequence * 10, "digest")
+    entry = CheckpointEntry("", 0, sequence, f"c{sequence}", sequence * 10, 0, "digest")
     models.put_checkpoint(entry, b"state %d" % sequence)
     snapshot = models.put_snapshot(random_snapshot(sequence, sequence=sequence))
     newest = models.latest("")

@@ -12,14 +12,21 @@ import pytest
 from pipelines import train
 from pipelines.command import parse
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-COMMANDS = [
-    shlex.split(found, comments=True)
-    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    for found in block.replace("\\\n", " ").splitlines()
-    if "python -m" in found
-]
+
+
+def commands_of(text):
+    """The pipelines' commands of a page, as words; dots stand for what the page does not repeat."""
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = [shlex.split(line, comments=True) for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    return [[word for word in words if word != "..."] for words in lines if words[1:2] == ["-m"]]
+
+
+COMMANDS = commands_of(README)
+# Their commands may leave out what other pages have said.
+GUIDES = [words for page in sorted((ROOT / "docs").glob("*.md")) for words in commands_of(page.read_text()) if "pipelines" in words[2]]
 
 
 def test_there_are_examples():
@@ -31,6 +38,12 @@ def test_there_are_examples():
 def test_the_commands_have_options_that_exist(words):
     program = importlib.import_module(words[2])
     assert parse(words[3:], words[2], "", program.GROUPS, getattr(program, "REQUIRED", {}))
+
+
+@pytest.mark.parametrize("words", GUIDES, ids=lambda words: " ".join(words[2:4]))
+def test_the_commands_of_the_guides_have_options_that_exist_and_go_together(words):
+    program = importlib.import_module(words[2])
+    assert parse(words[3:], words[2], "", program.GROUPS, {})
 
 
 def test_learning_without_beam(capsys):

@@ -4,8 +4,8 @@
 
 :mod:`transforms.write` writes a file for each bundle, and a streaming runner makes bundles of a tenth of a second. Here records wait for
 the end of their period (:mod:`transforms.periods`), so they appear later, by up to a period, and the state holds a period of them, or
-:data:`MOST` of a shard, whichever is less. A file is named after its content; one that a failed bundle wrote is written again, and has
-other records too only where more came in between.
+:data:`MOST` records or :data:`transforms.write.FLUSH_BYTES` of a shard, whichever is less. A file is named after its content; one that
+a failed bundle wrote is written again, and has other records too only where more came in between.
 
     mixtures | GatherByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000)
 """
@@ -25,7 +25,7 @@ from model.errors import OptionError
 from model.pending import PendingHead
 from transforms.periods import KeepsPeriods
 from transforms.sequence import NAMESPACE
-from transforms.write import Encoder, write_batch
+from transforms.write import FLUSH_BYTES, Encoder, write_batch
 
 # So many records of a shard are written at once, whatever their period.
 MOST = 20_000
@@ -54,7 +54,7 @@ class GatherDoFn(KeepsPeriods):
         self._written.inc(len(records))
 
     def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        return head.live >= MOST
+        return head.live >= MOST or head.size >= FLUSH_BYTES
 
     def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
         """Everything is written."""

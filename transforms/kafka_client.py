@@ -19,8 +19,12 @@ from model.times import parse_time
 Until = Literal["end", "forever"]
 
 
-def client_library() -> ModuleType:
-    """``confluent_kafka``.
+# Of a consumer, and not to be changed: with others messages would be passed over, or the end of a partition would not be seen.
+_OURS = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
+
+
+def client_library(option: str = "--source") -> ModuleType:
+    """``confluent_kafka``, which ``option`` asks for.
 
     Raises:
         OptionError: it is not installed.
@@ -28,7 +32,7 @@ def client_library() -> ModuleType:
     try:
         import confluent_kafka
     except ImportError as error:
-        raise OptionError("--source", "kafka", "other sources and sinks without it", "Run: pip install 'beam-topics[kafka]'") from error
+        raise OptionError(option, "kafka", "another one while its client is missing", "Run: pip install 'beam-topics[kafka]'") from error
     return confluent_kafka
 
 
@@ -83,7 +87,7 @@ def properties(path: str) -> dict[str, str]:
     try:
         with FileSystems.open(path) as stream:
             lines = stream.read().decode().splitlines()
-    except (BeamIOError, OSError, UnicodeDecodeError) as error:
+    except (BeamIOError, OSError, ValueError) as error:
         raise OptionError("--kafka_config", path, "a text file of name=value lines", f"It cannot be read: {error}.") from error
     found = {}
     for number, line in enumerate(map(str.strip, lines), start=1):
@@ -91,6 +95,9 @@ def properties(path: str) -> dict[str, str]:
             name, equals, value = line.partition("=")
             if not equals:
                 raise OptionError("--kafka_config", f"{path}:{number}", "name=value in each line", "Correct the line.")
+            if name.strip() in _OURS:
+                allowed = f"properties other than {', '.join(_OURS)}"
+                raise OptionError("--kafka_config", f"{path}:{number}", allowed, "Take the line out: this source sets it.")
             found[name.strip()] = value.strip()
     return found
 

@@ -28,7 +28,6 @@ from model.learners.base import StepInfo
 from model.learning.head import LearnerHead
 from model.learning.log import Outcome, Session
 from model.learning.options import LearnOptions
-from model.publishing.candidates import Candidate
 from model.records import NumberedMinibatch
 from transforms.sequence import END_OF_STREAM, NAMESPACE
 
@@ -64,6 +63,7 @@ class LearnDoFn(beam.DoFn):
     _HEAD = beam.DoFn.StateParam(HEAD)
     _LOG = beam.DoFn.StateParam(LOG)
     _GAP = beam.DoFn.StateParam(GAP)
+    _NOW = beam.DoFn.TimestampParam
 
     def __init__(self, options: LearnOptions, progress_tokens: int) -> None:
         self._options = replace(options, end_of_stream=END_OF_STREAM)
@@ -78,7 +78,9 @@ class LearnDoFn(beam.DoFn):
     def start_bundle(self) -> None:
         self._heads = {}
 
-    def process(self, element: tuple[bytes, bytes], head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP) -> Iterator[TimestampedValue]:
+    def process(
+        self, element: tuple[bytes, bytes], now: Any = _NOW, head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP
+    ) -> Iterator[TimestampedValue]:
         """Learn what came, if it is its turn."""
         name, data = element
         key, island = split_island_key(name)
@@ -87,21 +89,24 @@ class LearnDoFn(beam.DoFn):
                 self._sessions.clear()
             self._sessions[name] = Session(self._options, key, island)
         session = self._sessions[name]
-        candidates: list[Candidate] = []
         if name not in self._heads:
             held = head.read()
             if held:
                 self._heads[name] = LearnerHead.from_bytes(held)
             else:
-                self._heads[name], candidates = session.first()
+                self._heads[name], again = session.first()
+                # An earlier job sent them at times that are past, or at the end of its stream; neither would hold the watermark for them.
+                for candidate in again:
+                    at = max(candidate.event_time, int(now.micros))
+                    yield TimestampedValue((name[_ISLAND_BYTES:], replace(candidate, at=at).to_bytes()), now)
         outcome = session.handle(self._heads[name], NumberedMinibatch.from_bytes(data), log, gap)
         self._heads[name] = outcome.head
         head.write(outcome.head.to_bytes())
         self._count(outcome)
         for after, info in outcome.steps:
             self._progress(key, island, after, info)
-        for candidate in candidates + outcome.candidates:
-            yield TimestampedValue((name[_ISLAND_BYTES:], candidate.to_bytes()), _time_of(candidate))
+        for candidate in outcome.candidates:
+            yield TimestampedValue((name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at))
 
 
 class Counters:
@@ -123,8 +128,8 @@ class Counters:
             self._add("unknown_tokens", info.unknown_tokens)
             self._add("resamplings", info.resamplings)
             self._ess.update(round(1000 * info.ess))
-            if info.tokens and math.isfinite(info.log_evidence):
-                self._log_loss.update(round(-1000 * info.log_evidence / info.tokens))
+            if info.scored_tokens and math.isfinite(info.log_evidence):
+                self._log_loss.update(round(-1000 * info.log_evidence / info.scored_tokens))
 
     def _add(self, name: str, count: int) -> None:
         if count:
@@ -152,7 +157,7 @@ class Progress:
             "tokens": self._tokens,
             "words": info.words,
             "ess": info.ess,
-            "log_evidence": info.log_evidence / max(info.tokens, 1),
+            "log_evidence": info.log_evidence / max(info.scored_tokens, 1),
         }
         PROGRESS.info("minibatch %d of key %r, island %d", head.sequence, key, island, extra=figures)
 
@@ -176,7 +181,3 @@ class Learn(beam.PTransform):
             | "To islands" >> beam.FlatMap(to_islands, islands).with_output_types(tuple[bytes, bytes])
             | "Learn" >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(tuple[bytes, bytes])
         )
-
-
-def _time_of(candidate: Candidate) -> Timestamp:
-    return Timestamp(micros=candidate.at)

@@ -33,6 +33,7 @@ class PublishDoFn(beam.DoFn):
     WAITING = BagStateSpec("waiting", BytesCoder())
     _HEAD = beam.DoFn.StateParam(HEAD)
     _WAITING = beam.DoFn.StateParam(WAITING)
+    _NOW = beam.DoFn.TimestampParam
 
     def __init__(self, options: LearnOptions) -> None:
         self._options = options
@@ -41,7 +42,9 @@ class PublishDoFn(beam.DoFn):
         self._versions = Metrics.counter(NAMESPACE, "versions")
         self._store = ModelStore(self._options.store)
 
-    def process(self, element: tuple[bytes, bytes], head: Any = _HEAD, waiting: Any = _WAITING) -> Iterator[TimestampedValue]:
+    def process(
+        self, element: tuple[bytes, bytes], now: Any = _NOW, head: Any = _HEAD, waiting: Any = _WAITING
+    ) -> Iterator[TimestampedValue]:
         """Publish what this candidate completes."""
         key, data = element
         options = self._options
@@ -51,7 +54,8 @@ class PublishDoFn(beam.DoFn):
         head.write(after.to_bytes())
         for at, manifest in versions:
             self._versions.inc()
-            yield TimestampedValue((key, manifest.to_json()), Timestamp(micros=at))
+            # What an earlier job published is past: at its own time it would not hold the watermark.
+            yield TimestampedValue((key, manifest.to_json()), max(Timestamp(micros=at), now))
 
 
 class Publish(beam.PTransform):

@@ -60,7 +60,7 @@ class SequenceStart:
     def head(self, key: str) -> SequenceHead:
         """The first head of a key; one that the store has no checkpoint of begins anew."""
         store = ModelStore(self.store) if self.resume_from else None
-        if not store or not store.checkpoints(key):
+        if not store or not store.has_checkpoints(key):
             return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
         entry = store.resume_point(key, self.resume_from, self.islands)[0]
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)

@@ -29,12 +29,14 @@ RESIDUAL, MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(4)
 def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_exponent: Any) -> Any:
     """Make the weights sum to 1; what they summed to goes into the scaled product ``evidence[0]``. Returns the ESS.
 
+    A weight of 0, of a particle that once fell 2^-1100 behind, has no exponent, so it does not take part in the choice of the greatest.
+
     weight, exponent: float64[P], int64[P], scaled; exponents are 0 afterwards. evidence: float64[1] beside int64[1].
     """
-    top = exponent[0]
+    top, found = exponent[0], False
     for p in range(len(weight)):
-        if exponent[p] > top:
-            top = exponent[p]
+        if weight[p] > 0.0 and (not found or exponent[p] > top):
+            top, found = exponent[p], True
     total = 0.0
     for p in range(len(weight)):
         if exponent[p] != top:

@@ -82,7 +82,10 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
 def alone(closing: Any, n: Any, t: Any) -> Any:
     """V(n, t) for 1 <= t <= n."""
     tables = min(t, MOST_TABLES)
-    if n <= EXACT:
+    if t >= n:
+        # Exact for any number of tables: otherwise there could come to be more tables than tokens.
+        value = 1.0
+    elif n <= EXACT:
         value = closing.exact[n, tables]
     else:
         fraction, exponent = math.frexp(np.float64(n) / (2.0 * EXACT))
@@ -90,7 +93,7 @@ def alone(closing: Any, n: Any, t: Any) -> Any:
         low: Any = min(np.int64(place), _STEPS * _OCTAVES - 1)
         part = place - low
         value = ((1.0 - part) * closing.beyond[low, tables] + part * closing.beyond[low + 1, tables]) / n
-    if t > tables:
+    if n > t > tables:
         value *= (t - 1.0) / (tables - 1.0)
     return min(value, 1.0)
 

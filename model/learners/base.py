@@ -61,7 +61,8 @@ class Summary:
         evidence: of the last minibatches (``--evidence_window``). posterior: of the best particle, P(w, z).
         documents, tokens, words: learned so far; the vocabulary's size.
         log_evidence: of everything scored since the learner began. scored_tokens: how many tokens that covers.
-        ess: now. in_sample_nmi: of the labelled documents in the history, None where there are none.
+        ess: now. in_sample_nmi: of the labelled documents in the history, None where there are none (``batch-gibbs`` has no history
+            when its sampler is dense).
     """
 
     evidence: Scaled

@@ -41,7 +41,6 @@ class BatchGibbs(ParticleFilter):
         return replace(
             settings,
             particles=1,
-            ess=0.0,
             rejuvenation="never",
             ess_check="document",
             initial_documents=sys.maxsize,
@@ -67,6 +66,9 @@ class BatchGibbs(ParticleFilter):
             topics=topics.astype(np.int32),
             counts=counts.astype(np.float64),
         )
+
+    def nbytes(self, state: ParticleState) -> int:
+        return super().nbytes(state) + (state.chain[0].nbytes() if state.chain else 0)
 
     def standing(self, state: ParticleState) -> tuple[Scaled, float | None]:
         if not is_sparse(state.settings):

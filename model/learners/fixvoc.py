@@ -48,13 +48,17 @@ _SMALLEST_SCALE = 2.0**-300
 
 @dataclass
 class FixvocState(Progress):
-    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the sums of its columns."""
+    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the sums of its columns.
+
+    fresh: what the start of a new row is multiplied by: 1, and, once the scale was too small and is 1 again, 0.
+    """
 
     vocabulary: FixedWords = field(init=False)
     counts: FloatArray = field(init=False)
     added: FloatArray = field(init=False)
     rows: int = 0
     scale: float = 1.0
+    fresh: float = 1.0
 
     def __post_init__(self) -> None:
         self.vocabulary = FixedWords(self.settings)
@@ -79,6 +83,7 @@ class FixvocState(Progress):
             fresh = self.counts[self.rows : words].reshape(-1)
             fill_uniforms(fresh, len(fresh), self.rows * topics, *self.keys(), 0, 0, FIRST_TOPICS)
             fresh += 0.5
+            fresh *= self.fresh
             self.added = self.added + self.counts[self.rows : words].sum(axis=0)
             self.rows = words
 
@@ -88,7 +93,7 @@ class FixvocState(Progress):
         if self.scale < _SMALLEST_SCALE:
             self.counts *= self.scale
             self.added = self.added * self.scale
-            self.scale = 1.0
+            self.scale, self.fresh = 1.0, 0.0
 
 
 @register("fixvoc-hybrid")
@@ -126,6 +131,8 @@ class FixvocHybrid:
     def snapshot(self, state: FixvocState) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
+        # Before the first word of a ``null`` vocabulary; a prior must have some strength.
+        expected = max(words.expected, 1)
         return Snapshot.from_dense(
             np.where(counts < SMALLEST_COUNT, 0.0, counts),
             key=state.key,
@@ -133,7 +140,7 @@ class FixvocHybrid:
             event_time=0,
             fingerprint="",
             alpha=np.full(settings.topics, settings.alpha),
-            prior=TopicWordPrior.flat(settings.beta * words.expected, max(words.expected, 1), state.rows, settings.topics),
+            prior=TopicWordPrior.flat(settings.beta * expected, expected, state.rows, settings.topics),
             words=tuple(words.words),
             buckets=words.buckets,
         )
@@ -146,7 +153,7 @@ class FixvocHybrid:
 
     def save(self, state: FixvocState) -> bytes:
         words = state.vocabulary
-        header = {**state.header(), "settings": settings_digest(state.settings), "scale": state.scale}
+        header = {**state.header(), "settings": settings_digest(state.settings), "scale": state.scale, "fresh": state.fresh}
         arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
         return wire.pack(MAGIC, header, wire.words_to_bytes(tuple(words.words)), *(wire.array_to_bytes(*array) for array in arrays))
 
@@ -159,8 +166,8 @@ class FixvocHybrid:
             raise DamagedDataError(f"a saved learner has {len(counts)} counts of {len(names)} words")
         state.vocabulary.restore(names, voices)
         state.restore(header)
-        state.counts, state.added, state.rows = counts.reshape(len(names), -1).copy(), added.copy(), len(names)
-        state.scale = float(header["scale"])
+        state.counts, state.added, state.rows = counts.reshape(len(names), settings.topics).copy(), added.copy(), len(names)
+        state.scale, state.fresh = float(header["scale"]), float(header["fresh"])
         return state
 
     def nbytes(self, state: FixvocState) -> int:

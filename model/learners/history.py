@@ -24,9 +24,8 @@ class History:
     """
 
     def __init__(self, settings: LearnerSettings) -> None:
-        visited = settings.rejuvenation != "never" and settings.moves > 0
         self.whole = settings.whole_past
-        newest, kept = (settings.newest, settings.reservoir) if visited and not self.whole else (0, 0)
+        newest, kept = (settings.newest, settings.reservoir) if settings.rejuvenation != "never" and not self.whole else (0, 0)
         self.tokens = settings.unit == "token"
         self.past = Past(
             newest_slot=np.zeros(newest, np.int32),

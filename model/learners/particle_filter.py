@@ -137,7 +137,9 @@ class ParticleFilter:
     def nbytes(self, state: ParticleState) -> int:
         words = sum(sys.getsizeof(word) for word in state.vocabulary.words)
         waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
-        return nbytes(state.cloud) + state.history.nbytes() + state.prior.base.nbytes + words + waiting
+        # What a publication made of an incomplete batch is held until the next, or until the batch is complete.
+        held = (state, state.settled) if state.settled else (state,)
+        return words + waiting + sum(nbytes(one.cloud) + one.history.nbytes() + one.prior.base.nbytes for one in held)
 
     def _take(self, state: ParticleState, documents: list[tuple[IntArray, str | None]], sequence: int) -> None:
         """Into the initial batch while that is incomplete, else into the particles."""
@@ -147,6 +149,7 @@ class ParticleFilter:
             if len(documents) < wanted:
                 return
             initialise(state)
+            state.settled = None
             begin_minibatch(state, sequence)
             documents = documents[wanted:]
         if state.settings.ess or state.by_tokens:
@@ -168,7 +171,7 @@ class IncrementalGibbs(ParticleFilter):
                 "document or tokens with --learner=incremental-gibbs",
                 "It never resamples; o-lda never revises.",
             )
-        return replace(settings, ess=0.0)
+        return settings
 
 
 @register("o-lda")
@@ -176,7 +179,7 @@ class OLda(ParticleFilter):
     """Alg. 2: topics are drawn once."""
 
     def adapt(self, settings: LearnerSettings) -> LearnerSettings:
-        return replace(settings, ess=0.0, rejuvenation="never", ess_check="document")
+        return replace(settings, rejuvenation="never", ess_check="document")
 
 
 def settled(state: ParticleState) -> ParticleState:

@@ -51,6 +51,10 @@ class SparseChain:
         self.counts.run(len(self.in_documents), kernel)
         self.sweeps += 1
 
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.counts.entries.nbytes + sum(a.nbytes for a in (self.tokens, self.states, self.in_documents, *self.counts.rows[::2]))
+
     def joint(self) -> Scaled:
         """P(w, z)."""
         mantissa, exponent = packed_joint(self.in_documents, self.totals, *self._prior, *self.counts.rows)

@@ -73,7 +73,7 @@ class Session:
             OptionError: there is no such point to resume from.
         """
         self._store.bind(self.key, self.options.settings_digest(), self.options.settings_dict())
-        if not self.options.resume_from or not self._store.checkpoints(self.key):
+        if not self.options.resume_from or not self._store.has_checkpoints(self.key):
             return self._history.start(), []
         entry = self._store.resume_point(self.key, self.options.resume_from, self.options.settings.islands)[self.island]
         saved, _ = self._history.checkpoint(entry.digest, entry.sequence)
@@ -167,9 +167,11 @@ class Session:
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
         self._history.checked(link, out.head.chain)
-        if out.head.sequence > out.head.offered:
+        offered = out.head.offered
+        if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
-        if out.head.sequence > out.head.checkpoint_sequence:
+        # Also where there is a checkpoint after this minibatch already, which does not know of the version.
+        if out.head.offered > offered or out.head.sequence > out.head.checkpoint_sequence:
             self._write_checkpoint(out, live, log)
         return live
 
@@ -186,6 +188,7 @@ class Session:
             sequence=head.sequence,
             chain=head.chain.hex(),
             window_end=head.window_end,
+            offered=head.offered,
             settings_digest=self.options.settings_digest(),
         )
         entry = self._store.put_checkpoint(entry, checkpoint_to_bytes(head, self._learner.save(live.state)))

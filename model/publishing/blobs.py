@@ -108,10 +108,12 @@ class LocalBlobs:
         return str(self._root / path)
 
     def read(self, path: str) -> bytes:
-        return (self._root / path).read_bytes()
+        with self._explained():
+            return (self._root / path).read_bytes()
 
     def exists(self, path: str) -> bool:
-        return (self._root / path).is_file()
+        with self._explained():
+            return (self._root / path).is_file()
 
     def create(self, path: str, data: bytes) -> bool:
         if self.exists(path):
@@ -120,15 +122,17 @@ class LocalBlobs:
 
     def list(self, prefix: str) -> list[str]:
         try:
-            entries = list(os.scandir(self._root / prefix))
+            with self._explained():
+                entries = list(os.scandir(self._root / prefix))
         except FileNotFoundError:
             return []
         return sorted(entry.name + "/" * entry.is_dir() for entry in entries if not entry.name.startswith("."))
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
         target = self._root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        new = _write_beside(target, data)
+        with self._explained():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            new = _write_beside(target, data)
         try:
             with self._lock():
                 if (self.read(path) if self.exists(path) else None) != expected:
@@ -138,6 +142,17 @@ class LocalBlobs:
                 return True
         finally:
             new.unlink(missing_ok=True)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What a user can mend, as an error that says how. That a file is not there is not among it."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            remedy = f"The system says: {error.strerror}: {error.filename}."
+            raise OptionError("--model_store", str(self._root), "a folder that this user may read and write", remedy) from error
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

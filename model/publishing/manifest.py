@@ -69,7 +69,7 @@ class CheckpointEntry(_Sealed):
 
     Attributes:
         key, island, sequence: whose, and after which minibatch.
-        chain: h_n of that minibatch, hex. window_end: of that minibatch, microseconds.
+        chain: h_n of that minibatch, hex. window_end: of that minibatch, microseconds. offered: after which minibatch the last version was.
         settings_digest: of the settings that the store is bound to. digest: SHA-256 of the checkpoint's bytes, hex.
     """
 
@@ -78,6 +78,7 @@ class CheckpointEntry(_Sealed):
     sequence: int
     chain: str
     window_end: int
+    offered: int
     settings_digest: str
     digest: str = ""
 

@@ -138,5 +138,4 @@ class Publisher:
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
         )
-        self._store.publish(manifest)
-        return manifest
+        return self._store.publish(manifest)

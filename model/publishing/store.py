@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from itertools import islice
 from typing import Any
 
 from model import wire
@@ -31,6 +32,7 @@ _CHOICES = (
 )
 _SHOWN = 5
 _VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
+_ENTRY = re.compile(r"[0-9]{12,}-[0-9]{4,}-[0-9a-f]{16}\.json")
 
 
 class ModelStore:
@@ -88,10 +90,13 @@ class ModelStore:
         """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
         return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
 
+    def has_checkpoints(self, key: str) -> bool:
+        """Whether a key can be resumed at all."""
+        return bool(self._entries(key))
+
     def checkpoints(self, key: str) -> list[CheckpointEntry]:
         """All checkpoints of a key, by sequence and island."""
-        names = [name for name in self._blobs.list(_path(key, "checkpoints")) if name.endswith(".json")]
-        return [CheckpointEntry.from_json(*self._named(_path(key, f"checkpoints/{name}"))) for name in names]
+        return [entry for names in self._entries(key).values() for entry in self._read_entries(key, names)]
 
     def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
         """The checkpoints to go on from, one for each island, all after the same minibatch.
@@ -103,29 +108,55 @@ class ModelStore:
             OptionError: there is no such point.
             StoreConflictError: the store holds two histories at that point.
         """
-        histories: dict[int, dict[str, dict[int, CheckpointEntry]]] = {}
-        for entry in self.checkpoints(key):
-            if entry.island < islands:
-                histories.setdefault(entry.sequence, {}).setdefault(entry.chain, {})[entry.island] = entry
-        complete = {n: [found for found in chains.values() if len(found) == islands] for n, chains in histories.items()}
-        points = sorted(n for n, found in complete.items() if found)
-        wanted = points[-1] if resume_from == "latest" and points else _number(resume_from)
-        if wanted not in points:
-            listed = ", ".join(map(str, points[-_SHOWN:])) or "none"
+        entries = self._entries(key)
+        # Newest first, and no more of them than are needed: a store may hold those of years.
+        points = ((n, found) for n in sorted(entries, reverse=True) if (found := self._histories(key, entries[n], islands)))
+        if resume_from == "latest":
+            at, histories = next(points, (0, []))
+        else:
+            at = _number(resume_from) or 0
+            histories = self._histories(key, entries.get(at, []), islands)
+        if not histories:
+            listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
             raise OptionError(
                 "--resume_from",
                 resume_from,
                 f"latest, or a sequence at which all {islands} islands of key {key!r} have a checkpoint (the newest: {listed})",
                 "Give one of those, or start anew with an empty model store.",
             )
-        if len(complete[wanted]) > 1:
-            raise StoreConflictError(f"{self.root} has two histories after minibatch {wanted}; give --resume_from an earlier checkpoint")
-        return [entry for _, entry in sorted(complete[wanted][0].items())]
+        if len(histories) > 1:
+            raise StoreConflictError(f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier checkpoint")
+        return [entry for _, entry in sorted(histories[0].items())]
 
-    def publish(self, manifest: Manifest) -> None:
+    def _entries(self, key: str) -> dict[int, list[str]]:
+        """The names of the checkpoints' entries by sequence, in order."""
+        found: dict[int, list[str]] = {}
+        for name in self._blobs.list(_path(key, "checkpoints")):
+            if _ENTRY.fullmatch(name):
+                found.setdefault(_sequence(name), []).append(name)
+        return found
+
+    def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
+        return [CheckpointEntry.from_json(*self._named(_path(key, f"checkpoints/{name}"))) for name in names]
+
+    def _histories(self, key: str, names: list[str], islands: int) -> list[dict[int, CheckpointEntry]]:
+        """Of the entries after one minibatch: for each history that all islands have one of, these by island.
+
+        Of two of one island, the later was written at the end of a stream, and knows of a version more.
+        """
+        chains: dict[str, dict[int, CheckpointEntry]] = {}
+        for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
+            if entry.island < islands:
+                chains.setdefault(entry.chain, {})[entry.island] = entry
+        return [found for found in chains.values() if len(found) == islands]
+
+    def publish(self, manifest: Manifest) -> Manifest:
         """Write a version and move LATEST to it; a version that is already part of the history is left as it is.
 
         Of several publishers that would go on from one version with different ones, one succeeds.
+
+        Returns:
+            The version as the store has it: another release may have written it before.
 
         Raises:
             StoreConflictError: LATEST is as far or farther, by another history, or is not at the version's parent.
@@ -135,14 +166,13 @@ class ModelStore:
             pointer = self._pointer(manifest.key)
             newest = None if pointer is None else self._latest(manifest.key, pointer)
             if newest is not None and manifest.sequence <= newest.sequence:
-                self._check_replay(manifest, newest)
-                return
+                return self._replayed(manifest, newest)
             if manifest.parent != (newest and newest.version):
                 raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
             create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
             target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
-                return
+                return manifest
 
     def latest(self, key: str) -> Manifest | None:
         """The newest version, None before the first."""
@@ -171,13 +201,15 @@ class ModelStore:
             manifest = None if manifest.parent is None else self._read_manifest(key, manifest.parent)
         return found[::-1]
 
-    def _check_replay(self, manifest: Manifest, newest: Manifest) -> None:
-        """The file alone proves nothing: one who lost the race for LATEST has left one too."""
+    def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
+        """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
         name: str | None = newest.version
         while name is not None and _sequence(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
-        if name != manifest.version:
+        found = None if name is None else self._read_manifest(manifest.key, name)
+        if found is None or dataclasses.replace(manifest, release=found.release).version != name:
             raise self._conflict(manifest, newest, "within that history")
+        return found
 
     def _conflict(self, manifest: Manifest, newest: Manifest | None, what: str) -> StoreConflictError:
         at = newest.version if newest else "none"
@@ -221,8 +253,9 @@ def _path(key: str, rest: str) -> str:
     return f"{escape_key(key)}/{rest}"
 
 
-def _sequence(version: str) -> int:
-    return int(version.partition("-")[0])
+def _sequence(name: str) -> int:
+    """Of a version, or of a checkpoint's entry."""
+    return int(name.partition("-")[0])
 
 
 def _number(text: str) -> int | None:

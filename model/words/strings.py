@@ -67,7 +67,9 @@ class CharacterModel:
         if not spelled or not spelled[0] or min(used.values()) < 1:
             raise ValueError("a character model needs words, none of them empty, each used at least once")
         spelling = Spelling.fit(spelled, order, characters)
-        return cls(spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / sum(map(len, spelled)))
+        # Where all words have one character: as though they had one more, so that longer words keep a probability.
+        characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
+        return cls(spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all)
 
     def probability(self, word: str) -> Scaled:
         """G0(word), of any magnitude. Raises ValueError where the word is empty."""

@@ -58,16 +58,18 @@ def tokeniser_settings(
     """Settings from options; a file of stop words is read now, so that the settings hold the words and not a path.
 
     Args:
-        stop_words: ``none`` or a language's ISO 639-1 code; a file replaces it.
+        stop_words: ``none`` or a language's ISO 639-1 code; ``file``, or the default, where a file replaces it.
         stop_words_file: UTF-8, one word a line; blank lines and lines that begin with ``#`` are skipped.
         min_length, max_length: in characters. stemmer: ``none`` or a Snowball algorithm. digits: keep words that hold one.
 
     Raises:
-        OptionError: an unknown language or stemmer, or a file that cannot be read or holds no word.
+        OptionError: an unknown language or stemmer, a language beside a file, or a file that cannot be read or holds no word.
     """
     stop_list: tuple[str, ...] = ()
     if stop_words == "file" and stop_words_file is None:
         raise OptionError("--stop_words", "file", "file only with --stop_words_file beside it", "Say where the file is.")
+    if stop_words_file is not None and stop_words not in ("file", TokeniserSettings.stop_words):
+        raise OptionError("--stop_words", stop_words, "file where --stop_words_file is given", "Leave one of the two out.")
     if stop_words_file is not None:
         stop_words, stop_list = "file", _read_stop_words(stop_words_file)
     settings = TokeniserSettings(stop_words, stop_list, min_length, max_length, stemmer, digits)

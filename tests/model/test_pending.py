@@ -38,6 +38,7 @@ def test_behaves_like_a_sorted_list_whatever_happens_to_the_mirror(actions):
             head = pending.spend(head, mirror, bag, time)
             truth = [entry for entry in truth if entry[0] > time]
             assert len(bag.elements) == head.stored <= 2 * head.live
+        assert head.size == sum(len(payload) for _, payload in truth)
         assert (head.live, head.due) == (len(truth), min((due for due, _ in truth), default=None))
 
 
@@ -77,6 +78,6 @@ def test_reading_the_bag_is_rare():
 
 @pytest.mark.parametrize(("due", "done"), [(None, None), (-4, None), (None, -9), (0, 0), (5, -(2**62))])
 def test_head_round_trip(due, done):
-    head = PendingHead(3, 2**127 + 5, 7, due, done)
+    head = PendingHead(3, 2**127 + 5, 7, due, done, 40)
     assert PendingHead.from_bytes(head.to_bytes()) == head
     assert len(head.to_bytes()) == pending.PENDING_BYTES

@@ -20,7 +20,7 @@ def parsed(*flags):
         ("--topisc=20", "--topisc=20: there is no such option here. Did you mean --topics?"),
         ("--stremaing", "Did you mean --streaming?"),
         ("--zzz", "--zzz: there is no such option here. python -m pipelines.x --help shows all options."),
-        ("--output=o", "--output=o: there is no such option here."),
+        ("--output=o", "--output=o: pipelines.x has no such option, only other pipelines have. Leave it out, or run one of those."),
         ("stray", "stray: there is no such option here."),
         ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
         ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
@@ -61,6 +61,12 @@ def test_another_runner_may_know_options_that_nobody_here_knows():
         parsed("--runner=FlinkRunner", "--topisc=20")
 
 
+@pytest.mark.parametrize("flag", ["--output=o", "--methods=gibbs3", "--coverage=c"])
+def test_no_runner_gets_an_option_of_another_pipeline(flag):
+    with pytest.raises(UsageError, match="pipelines.x has no such option, only other pipelines have"):
+        parsed("--runner=FlinkRunner", flag)
+
+
 def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
     with pytest.raises(SystemExit) as ending:
         parsed("--help")
@@ -86,6 +92,12 @@ def test_an_error_is_one_line_on_stderr_and_exit_code_2(capsys):
     captured = capsys.readouterr()
     assert captured.err == "python -m pipelines.x: --topics: 0 was given; allowed is 1 or more. Correct the value.\n"
     assert captured.out == ""
+
+
+def test_what_an_error_quotes_cannot_act_on_the_terminal(capsys):
+    assert run_with(OptionError("--x", "\N{RIGHT-TO-LEFT OVERRIDE}y", "z\x1b[2J", "Do."))(["--model_store=m"]) == 2
+    error = capsys.readouterr().err
+    assert "\x1b" not in error and "\N{RIGHT-TO-LEFT OVERRIDE}" not in error and "�[2J. Do." in error
 
 
 def test_an_error_that_is_ours_to_mend_keeps_its_traceback():

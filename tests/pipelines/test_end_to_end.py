@@ -8,7 +8,7 @@ import fake_learner
 import pytest
 
 from model.publishing.store import ModelStore
-from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
+from pipelines import archive, checked, compare, evaluate, fit_classifier, infer, show, stream, train
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
 COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
@@ -263,7 +263,8 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
     where = [f"--held_out={path}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={figures}"]
     assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
-    assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
+    (row,) = map(json.loads, figures.read_text().splitlines())
+    assert (row["documents"], row["version"]) == (english, ModelStore(str(tmp_path / "models")).manifest("en").version)
     letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "no_model"]
     assert len({json.loads(row["record"])["id"] for row in letters}) == GOOD - english
     assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
@@ -288,7 +289,7 @@ def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
 
 def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
     trained(corpus, tmp_path)
-    monkeypatch.setattr(evaluate.plots.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(checked.importlib.util, "find_spec", lambda name: None)
     flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", "--plot=p.png"]
     assert evaluate.main(flags) == 2
     assert "Run: pip install matplotlib" in capsys.readouterr().err

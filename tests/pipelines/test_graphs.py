@@ -4,7 +4,9 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import LostMinibatchesError, OptionError
-from pipelines.graphs import check_learned, learn_options_of
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
+from pipelines.graphs import check_learned, check_store, learn_options_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,14 @@ def test_a_source_that_goes_on_from_a_checkpoint():
     made = learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=onward", "--resume_from=latest"]))
     assert made.resume_from == "latest"
     assert learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=again"])).resume_from == ""
+
+
+def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):
+    flags = [f"--model_store={tmp_path}", "--key_field=k", "--resume_from=latest"]
+    options = PipelineOptions(flags)
+    said = f"--resume_from: 'latest' was given; allowed is nothing with {tmp_path}, where no key has a checkpoint. Correct --model_store"
+    with pytest.raises(OptionError) as error:
+        check_store(options, learn_options_of(options))
+    assert said in str(error.value)
+    ModelStore(str(tmp_path)).put_checkpoint(CheckpointEntry("a", 0, 3, "c", 1, 0, "s"), b"state")
+    check_store(options, learn_options_of(options))

@@ -41,3 +41,15 @@ def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
         infer.build(beam.Pipeline(options=PipelineOptions([])), options)
     said = f"--method: '{method}' was given; allowed is a method for one document at a time with --source=pubsub. Use gibbs3."
     assert str(error.value) == said
+
+
+def test_keys_without_a_version_yet_are_left_out(tmp_path):
+    ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
+    with pytest.raises(OptionError) as error:
+        infer.chosen_models(parse([f"--model_store={tmp_path / 'one'}", "--dead_letters=d", "--key_field=k"], "x", "", infer.GROUPS, {}))
+    said = f"--model_store: '{tmp_path / 'one'}' was given; allowed is a store in which some key has a model. Train one first."
+    assert str(error.value) == said
+    options = options_of(tmp_path / "one", "--input=a", "--key_field=language")
+    ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
+    with pytest.raises(OptionError, match=r"--key_field: \['de', 'en'\] was given"):
+        infer.chosen_models(options)

@@ -64,3 +64,28 @@ def test_a_runner_without_metrics():
 def test_a_run_without_a_record_says_so(capsys):
     assert run(lambda pipeline, options: pipeline | beam.Create([]), PipelineOptions(["--runner=FnApiRunner"])) == {}
     assert "nothing was counted: there was no record to read" in capsys.readouterr().err
+
+
+class Ended(beam.runners.runner.PipelineResult):
+    """A job on a runner that raises for every end but one."""
+
+    def wait_until_finish(self, duration=None):
+        raise RuntimeError(f"Pipeline failed. State: {self._state}")
+
+
+@pytest.mark.parametrize(("state", "found"), [("DRAINED", {}), ("UPDATED", None)])
+def test_a_job_that_was_drained_or_replaced_did_not_fail(monkeypatch, state, found):
+    monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended(state))
+    assert run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"])) == found
+
+
+def test_a_job_that_was_cancelled_says_how_to_go_on(monkeypatch):
+    monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended("CANCELLED"))
+    with pytest.raises(BeamTopicsError, match=r"the job was cancelled\. .* go on with --resume_from=latest"):
+        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
+
+
+def test_a_job_that_failed_fails(monkeypatch):
+    monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended("FAILED"))
+    with pytest.raises(RuntimeError, match="State: FAILED"):
+        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))

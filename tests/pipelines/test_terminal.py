@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from model.snapshot import Snapshot, TopicWordPrior
-from pipelines.terminal import figure_table, plain, rank_table, rank_trace, shares, sparkline, thin, topic_table
+from pipelines.terminal import change_table, figure_table, plain, rank_table, rank_trace, shares, sparkline, thin, topic_table
 
 
 def printed(table):
@@ -75,3 +75,13 @@ def test_control_and_bidirectional_characters_are_replaced():
 def test_figures():
     text = printed(figure_table("t", ("a", "b", "c", "d"), [(1234, None, 0.5, 812.7)]))
     assert all(part in text for part in ("1,234", "–", "0.500", "813"))
+
+
+def test_of_one_the_last_is_kept():
+    assert thin(range(100), 1) == [99]
+
+
+def test_changed_words_are_shown_with_their_ranks():
+    changed = [{"topic": 3, "entered": {"sea": 2}, "left": {"[red]tax": None, "law": 12}}]
+    row = printed(change_table("since", changed)).splitlines()[-1]
+    assert row.replace("│", " ").split() == ["3", "sea", "2", "[red]tax", "–", "law", "12"]

@@ -74,6 +74,14 @@ def test_what_is_held_is_bounded(tmp_path, monkeypatch):
     assert sorted(b"".join(files.values()).split()) == RECORDS
 
 
+def test_what_is_held_is_bounded_in_bytes_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(gather, "FLUSH_BYTES", 20)
+    gathered(tmp_path, RECORDS, period=10**6 * HOUR)
+    files = contents(tmp_path)
+    assert max(len(data.split()) for data in files.values()) == 5
+    assert sorted(b"".join(files.values()).split()) == RECORDS
+
+
 class Value:
     data = b""
 

@@ -479,7 +479,22 @@ def test_a_property_that_the_client_does_not_know(monkeypatch, tmp_path):
         kafka_client.producer_of("here", str(tmp_path / "client"))
 
 
+@pytest.mark.parametrize("name", ["auto.offset.reset", "enable.auto.commit", "enable.partition.eof"])
+def test_a_property_that_would_lose_messages(tmp_path, name):
+    (tmp_path / "client").write_text(f"sasl.username=u\n{name} = earliest\n")
+    told = r"--kafka_config: .*client:2' was given; allowed is properties other than auto\.offset\.reset, .* Take the line out"
+    with pytest.raises(OptionError, match=told):
+        kafka_client.properties(str(tmp_path / "client"))
+
+
+def test_a_file_of_properties_on_a_file_system_that_is_not_installed():
+    with pytest.raises(OptionError, match=r"--kafka_config: 'ftp://x/client' was given.*It cannot be read"):
+        kafka_client.properties("ftp://x/client")
+
+
 def test_without_the_client(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)
     with pytest.raises(OptionError, match=r"--source: 'kafka' was given.*pip install 'beam-topics\[kafka\]'"):
         kafka_client.client_library()
+    with pytest.raises(OptionError, match=r"--sink: 'kafka' was given"):
+        kafka_client.client_library("--sink")

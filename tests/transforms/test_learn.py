@@ -165,6 +165,18 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, resu
     assert history(tmp_path) == plain
 
 
+@pytest.mark.parametrize("islands", [1, 2])
+def test_what_an_earlier_job_published_comes_no_earlier_than_the_first_minibatch_and_not_at_the_end(tmp_path, islands):
+    cut = 50 * SECOND
+    train([item for item in ITEMS if item.timestamp < cut], options(tmp_path, islands))
+    LIVE_LEARNERS.clear()
+    before = history(tmp_path)
+    train([item for item in ITEMS if item.timestamp >= cut], options(tmp_path, islands, resume_from="latest"), resume_source="onward")
+    found = {data: time for time, (_, data) in collected("references")}
+    assert len(before) > 1 and set(before) < set(found)
+    assert {found[data] for data in before} == {cut + SEQUENCE.window}
+
+
 def test_references_are_the_manifests_at_their_event_times(tmp_path, plain):
     train(ITEMS, options(tmp_path))
     found = collected("references")

@@ -84,7 +84,9 @@ def test_going_on_from_a_checkpoint(tmp_path):
     sent = links_of(ITEMS)
     at = next(link for link in sent[5:] if link.minibatch().closes_window)
     end = at.minibatch().window_end
-    entry = CheckpointEntry(key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, settings_digest="")
+    entry = CheckpointEntry(
+        key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, offered=0, settings_digest=""
+    )
     ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
     run([item for item in ITEMS if item.timestamp >= end], store=str(tmp_path), resume_from="latest")
     assert links()[0] == sent[at.sequence :]

@@ -97,8 +97,10 @@ def test_survivors_are_their_own_first_child():
         assert all(ancestors[p] == p for p in range(7) if counts[p])
 
 
-def test_weights_are_normalised_exactly():
-    mantissa, exponent = np.array([0.5, 0.75, 0.5, 0.9]), np.array([-5000, -4999, -5003, -9000], np.int64)
+# A particle that once fell too far behind has the weight 0, whatever its exponent says.
+@pytest.mark.parametrize(("dead", "far"), [(0.9, -9000), (0.0, 0), (0.0, -9000)])
+def test_weights_are_normalised_exactly(dead, far):
+    mantissa, exponent = np.array([dead, 0.5, 0.75, 0.5]), np.array([far, -5000, -4999, -5003], np.int64)
     truth = [Fraction(m) * Fraction(2) ** int(e) for m, e in zip(mantissa, exponent, strict=True)]
     evidence, evidence_exponent = np.array([0.625]), np.array([12], np.int64)
     ess = resampling.normalise_weights(mantissa, exponent, evidence, evidence_exponent)

@@ -63,10 +63,11 @@ def test_beyond_the_exact_part_it_is_close(discount):
     assert ends[-1] > 0
 
 
-@pytest.mark.parametrize("t", [1, 7])
+@pytest.mark.parametrize("t", [1, 7, 512, 513, 700, EXACT, 5000])
 def test_edges(t):
     table = closing_table(0.0, SAMPLED)
     assert alone_of(table, t, t) == 1.0
+    assert alone_of(table, t + 1, t) < 1.0
     assert alone_of(table, 50, 1) == 0.0
 
 

@@ -103,8 +103,14 @@ STREAM = minibatches_of(awkward(), 6)
 WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for document in awkward()]
 
 
+def small(**others):
+    """Settings; the others do not resample."""
+    chosen = {**SMALL, **others}
+    return LearnerSettings(**{**chosen, "ess": chosen["ess"] if "learner" not in others else 0})
+
+
 def settings_of(variant):
-    return LearnerSettings(**{**SMALL, **VARIANTS[variant]})
+    return small(**VARIANTS[variant])
 
 
 def variational(variant):
@@ -406,7 +412,7 @@ def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading()
     ],
 )
 def test_settings_that_a_learner_cannot_have(others, said):
-    settings = LearnerSettings(**{**SMALL, **others})
+    settings = small(**others)
     with pytest.raises(OptionError, match=said):
         learner_for(settings).init(settings, "", 0)
 
@@ -420,9 +426,22 @@ def test_nmi_needs_labels():
 
 @pytest.mark.parametrize("name", ["fixvoc-vb", "infvoc"])
 def test_a_variational_state_of_other_settings_is_refused(name):
-    settings = LearnerSettings(**{**SMALL, "learner": name, "kappa": 0.7})
+    settings = small(learner=name, kappa=0.7)
     with pytest.raises(DamagedDataError, match="settings"):
         learner_for(settings).load(settings, "", 0, plain(name)[0][-1])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_before_the_first_word_there_is_a_state_and_a_model_too(variant):
+    settings = settings_of(variant)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", settings.islands - 1)
+    learner.step(state, minibatches_of([document_of([], 0, "a")], 1)[0])
+    assert np.isfinite(learner.snapshot(state).normalisers).all() and (learner.snapshot(state).normalisers > 0).all()
+    restored = learner.load(settings, "", settings.islands - 1, learner.save(state))
+    for one in (state, restored):
+        learner.step(one, replace(STREAM[0], sequence=2))
+    assert learner.save(restored) == learner.save(state)
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variational(variant)])

@@ -128,3 +128,20 @@ def test_a_bucket_is_named_after_the_word_that_it_mostly_holds():
 
 def test_buckets_are_the_same_everywhere():
     assert [bucket(word, 1000) for word in ("sea", "שלום", "\N{GRINNING FACE}")] == [345, 287, 805]
+
+
+def test_a_word_that_comes_late_begins_as_small_as_the_start_has_become():
+    settings = LearnerSettings(learner="fixvoc-vb", topics=2, max_words=9)
+    state = learner_for(settings).init(settings, "", 0)
+    state.vocabulary.numbers(["early"], np.ones(1, np.int32))
+    state.make_rows()
+    state.scale = 2.0**-299
+    state.vocabulary.numbers(["middle"], np.ones(1, np.int32))
+    state.make_rows()
+    state.decay(0.9)
+    before = state.counts[:2].copy()
+    state.vocabulary.numbers(["late"], np.ones(1, np.int32))
+    state.make_rows()
+    assert state.scale == 1.0 and before.max() < 2.0**-298 and not state.counts[2].any()
+    restored = learner_for(settings).load(settings, "", 0, learner_for(settings).save(state))
+    assert restored.fresh == 0.0

@@ -19,6 +19,7 @@ ITEMS = documents(60)
 LINKS = links_of(ITEMS)
 OTHER_LINKS = links_of(sorted(ITEMS, key=lambda item: item.timestamp)[1:])
 END = NumberedMinibatch.end(LINKS[-1].sequence, LINKS[-1].fingerprint)
+END_AT_9 = NumberedMinibatch.end(LINKS[8].sequence, LINKS[8].fingerprint)
 CHECKPOINT_TOKENS = 40
 
 
@@ -387,6 +388,15 @@ def test_the_end_publishes_what_is_new_only(tmp_path):
     assert published(worker) == [len(LINKS)]
     assert worker.candidates[0].at == worker.options.end_of_stream
     assert worker.candidates[0].event_time == LINKS[-1].minibatch().window_end
+
+
+def test_a_version_at_the_end_is_known_to_the_next_job_even_after_a_checkpoint_of_the_same_minibatch(tmp_path):
+    first = Worker(tmp_path / "s", publish_every=("windows", 1000), checkpoint_tokens=1)
+    first.bundle([*LINKS[:9], END_AT_9])
+    assert published(first) == [9]
+    again = Worker(tmp_path / "s", publish_every=("windows", 1000), resume_from="latest")
+    again.bundle([*LINKS[9:], END])
+    assert [(one.previous, one.sequence) for one in again.candidates] == [(0, 9), (9, len(LINKS))]
 
 
 def test_candidates_say_what_was_learned(tmp_path):

@@ -60,3 +60,13 @@ def test_key_that_no_file_system_takes():
 def test_other_places_are_refused(root):
     with pytest.raises(OptionError, match=rf"--model_store: '{root}' was given; allowed is a local folder or a folder of Google Cloud"):
         blobs_at(root)
+
+
+def test_a_folder_that_cannot_be_used_is_told_in_a_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    blobs = LocalBlobs(str(tmp_path / "file" / "below"))
+    for use in (lambda: blobs.create("a", b""), lambda: blobs.list(""), lambda: blobs.read("a")):
+        with pytest.raises(
+            OptionError, match=r"--model_store: '.*file/below' was given; allowed is a folder .* The system says: Not a dir"
+        ):
+            use()

@@ -7,7 +7,7 @@ from made import manifest_of
 from model.errors import DamagedDataError
 from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
 
-ENTRY = CheckpointEntry(key="k", island=1, sequence=7, chain="c7", window_end=-5, settings_digest="s", digest="d")
+ENTRY = CheckpointEntry(key="k", island=1, sequence=7, chain="c7", window_end=-5, offered=3, settings_digest="s", digest="d")
 
 
 @pytest.mark.parametrize("record", [ENTRY, manifest_of(3), manifest_of(4, parent="p", prequential_perplexity=None, key="ключ")])

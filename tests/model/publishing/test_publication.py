@@ -155,6 +155,17 @@ def test_a_new_job_goes_on_from_what_was_published(tmp_path):
         assert manifests[:2] == [manifest for _, manifest in before.versions]
 
 
+def test_a_job_of_another_release_goes_on_from_what_was_published(tmp_path, monkeypatch):
+    (offers,) = candidates_of(tmp_path, 1)
+    before = Receiver(tmp_path, 1).send(*offers[:2])
+    monkeypatch.setattr(publication, "__version__", "9.9")
+    after = Receiver(tmp_path, 1).send(*offers[1:])
+    manifests = [manifest for _, manifest in after.versions]
+    assert manifests[:2] == [manifest for _, manifest in before.versions]
+    assert [manifest.release for manifest in manifests] == [__version__] * 2 + ["9.9"] * (len(offers) - 2)
+    assert ModelStore(str(tmp_path)).manifests("") == manifests
+
+
 def test_what_was_offered_and_never_published_is_awaited(tmp_path):
     (offers,) = candidates_of(tmp_path, 1)
     receiver = Receiver(tmp_path, 1).send(offers[2], offers[1])

@@ -27,7 +27,7 @@ def flip(path):
 
 
 def entry_of(sequence, island, chain="c", key=""):
-    return CheckpointEntry(key, island, sequence, f"{chain}{sequence}", sequence * 10, "s")
+    return CheckpointEntry(key, island, sequence, f"{chain}{sequence}", sequence * 10, 0, "s")
 
 
 class TestSnapshots:
@@ -88,6 +88,16 @@ class TestCheckpoints:
     def test_nothing_to_resume(self, store):
         with pytest.raises(OptionError, match=r"'latest' was given.*\(the newest: none\)"):
             store.resume_point("", "latest", 1)
+
+    def test_of_many_checkpoints_only_the_newest_are_read(self, store, monkeypatch):
+        for n in range(1, 40):
+            store.put_checkpoint(entry_of(n, 0), b"%d" % n)
+        Path(store.root, "_", "checkpoints", "notes.json").write_text("of a user")
+        read = []
+        monkeypatch.setattr(store, "_named", lambda path: read.append(path) or ModelStore._named(store, path))
+        assert store.resume_point("", "latest", 1)[0].sequence == 39
+        assert store.resume_point("", "7", 1)[0].sequence == 7
+        assert len(read) == 2
 
     def test_islands_of_different_histories_do_not_make_a_point(self, store):
         store.put_checkpoint(entry_of(1, 0, chain="a"), b"x")

@@ -171,3 +171,8 @@ def test_what_cannot_be_fitted(words):
 def test_the_empty_string_is_not_a_word():
     with pytest.raises(ValueError, match="empty"):
         CharacterModel.fit(ENGLISH).probability("")
+
+
+def test_words_of_one_character_leave_longer_ones_a_probability():
+    letters = CharacterModel.fit(["a", "b", "c"])
+    assert 0 < value(letters.probability("ab")) < value(letters.probability("a"))

@@ -112,3 +112,9 @@ def test_any_text_gives_words_that_the_wire_takes(text):
     made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(Document("a", 0, text))
     assert type(made).from_bytes(made.to_bytes()).words == made.words
     assert all(word == word.strip() and "\n" not in word for word in made.words)
+
+
+def test_a_language_beside_a_file(tmp_path):
+    (tmp_path / "words").write_text("a")
+    with pytest.raises(OptionError, match=r"--stop_words: 'de' was given; allowed is file where --stop_words_file is given"):
+        tokeniser_settings(stop_words="de", stop_words_file=str(tmp_path / "words"))
