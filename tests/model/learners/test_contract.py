@@ -104,9 +104,9 @@ WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for documen
 
 
 def small(**others):
-    """Settings; the others do not resample."""
-    chosen = {**SMALL, **others}
-    return LearnerSettings(**{**chosen, "ess": chosen["ess"] if "learner" not in others else 0})
+    """Settings; no learner but the filter resamples."""
+    resamples = others.get("learner", "particle-filter") == "particle-filter"
+    return LearnerSettings(**{**SMALL, "ess": SMALL["ess"] * resamples, **others})
 
 
 def settings_of(variant):
@@ -302,7 +302,7 @@ def test_the_history_is_bounded(variant):
 @pytest.mark.parametrize("others", [{}, {"ess": 4}, {"ess": 4, "ess_check": "token"}, {"ess": 4, "history": "full"}], ids=str)
 def test_a_long_document_costs_memory_in_proportion_to_itself(others):
     past = {} if "history" in others else {"newest": 5, "reservoir": 0}
-    settings = LearnerSettings(**{**SMALL, "initial_documents": 4, "particles": 8, "moves": 60, **past, **others})
+    settings = small(**{"initial_documents": 4, "particles": 8, "moves": 60, **past, **others})
     learner = learner_for(settings)
     state, short = learner.init(settings, "", 0), [document_of(["a", "b", "c"]) for _ in range(10)]
     learner.step(state, minibatches_of(short, 10)[0])
@@ -318,13 +318,26 @@ def test_a_long_document_costs_memory_in_proportion_to_itself(others):
 
 @pytest.mark.parametrize("learner_name", ["batch-gibbs", "particle-filter"])
 def test_waiting_documents_count_as_memory(learner_name):
-    settings = LearnerSettings(**{**SMALL, "learner": learner_name, "initial_documents": 1000})
+    settings = small(learner=learner_name, initial_documents=1000)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     learner.step(state, minibatches_of([document_of(["a", "b"])], 1)[0])
     before = learner.nbytes(state)
     learner.step(state, minibatches_of([document_of(["a", "b"] * 5000)], 1)[0])
     assert learner.nbytes(state) >= before + 40_000
+
+
+@pytest.mark.parametrize("learner_name", ["particle-filter", "batch-gibbs"])
+def test_what_a_publication_makes_of_an_incomplete_batch_counts_as_memory_and_goes_with_the_batch(learner_name):
+    settings = small(learner=learner_name, initial_documents=len(STREAM[0]) + len(STREAM[1]), topics=4)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    learner.step(state, STREAM[0])
+    before = learner.nbytes(state)
+    learner.snapshot(state)
+    assert learner.nbytes(state) > before + 1000
+    learner.step(state, STREAM[1])
+    assert state.settled is None or learner_name == "batch-gibbs"
 
 
 FAMILIES = ["particle-filter", "by tokens, residual", "o-lda", "batch-gibbs", "fixvoc-vb", "infvoc", "fixvoc-hybrid, full-hash"]
@@ -342,22 +355,22 @@ def test_a_state_that_does_not_fit_is_refused(variant):
 def test_a_state_of_other_settings_is_refused():
     data = plain("particle-filter")[0][-1]
     for others in ({"particles": 8}, {"topics": 4}, {"newest": 2, "reservoir": 1}):
-        settings = LearnerSettings(**{**SMALL, **others})
+        settings = small(**others)
         with pytest.raises(DamagedDataError, match="settings"):
             learner_for(settings).load(settings, "", 0, data)
 
 
 @pytest.mark.parametrize("name", [name for name in learner_names() if name != "fake"])
 def test_seed_key_and_island_name_other_draws(name):
-    settings = LearnerSettings(**{**SMALL, "learner": name})
+    settings = small(learner=name)
     counts = [results(plain(name))[-1][2:]]
-    counts.append(results(run(LearnerSettings(**{**SMALL, "learner": name, "seed": 2})))[-1][2:])
+    counts.append(results(run(small(learner=name, seed=2)))[-1][2:])
     counts.append(results(run(settings, key="other"))[-1][2:])
     assert counts[0] != counts[1] != counts[2] != counts[0]
 
 
 def test_islands_share_their_initial_model_and_nothing_after_it():
-    settings = LearnerSettings(**{**SMALL, "islands": 2, "initial_choice": "posterior", "initial_documents": 6})
+    settings = small(islands=2, initial_choice="posterior", initial_documents=6)
     learner, tables = learner_for(settings), []
     states = [learner.init(settings, "", island) for island in (0, 1)]
     for minibatch in STREAM[:3]:
@@ -369,7 +382,7 @@ def test_islands_share_their_initial_model_and_nothing_after_it():
 
 
 def test_labels_are_scored_within_the_history():
-    settings = LearnerSettings(**{**SMALL, "moves": 20, "newest": 60, "initial_sweeps": 40})
+    settings = small(moves=20, newest=60, initial_sweeps=40)
     learner, state = learner_for(settings), None
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(topical(60), 10):
@@ -378,7 +391,7 @@ def test_labels_are_scored_within_the_history():
 
 
 def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading():
-    settings = LearnerSettings(**{**SMALL, **TOKENWISE, "unit": "document", "newest": 2, "reservoir": 0, "initial_documents": 0})
+    settings = small(**{**TOKENWISE, "unit": "document", "newest": 2, "reservoir": 0, "initial_documents": 0})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     documents = [document_of(words, n, str(n % 2)) for n, words in enumerate([["a"] * 40, ["b"] * 40, ["a"] * 9, ["b"] * 9, [], [], ["b"]])]
@@ -418,7 +431,7 @@ def test_settings_that_a_learner_cannot_have(others, said):
 
 
 def test_nmi_needs_labels():
-    settings = LearnerSettings(**{**SMALL, "initial_choice": "nmi", "initial_documents": 2})
+    settings = small(initial_choice="nmi", initial_documents=2)
     learner = learner_for(settings)
     with pytest.raises(OptionError, match="--initial_choice: 'nmi' .* no label.* --label_field"):
         learner.step(learner.init(settings, "", 0), minibatches_of([document_of(["a"]), document_of(["b"], 1)], 2)[0])
