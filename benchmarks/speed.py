@@ -130,7 +130,7 @@ def one_pass() -> None:
         common: dict[str, Any] = {"topics": topics, "vocabulary": "given", "words": vocabulary(train)}
         batches = list(minibatches(train, 100))
         default = LearnerSettings(**common)
-        batch = LearnerSettings(learner="batch-gibbs", prior="flat", sampler="dense", particles=1, sweeps=200, ess=0.5, **common)
+        batch = LearnerSettings(learner="batch-gibbs", prior="flat", sampler="dense", particles=1, sweeps=200, **common)
         learn(default, batches[:3], publish=True)
         times = [(learn(default, batches, publish=True), learn(batch, batches, publish=True)) for _ in range(2)]
         ours, theirs = (min(column) for column in zip(*times, strict=True))

@@ -32,7 +32,7 @@ VARIANTS = {
     "documents": {},
     "token units": {"unit": "token"},
     "tokens": {"ess_check": "token", "rejuvenation": "resampling", "unit": "token"},
-    "incremental": {"learner": "incremental-gibbs"},
+    "incremental": {"learner": "incremental-gibbs", "ess": 0},
     "initial batch": {"initial_documents": 20, "chains": 3, "initial_sweeps": 5},
     "urn": {"prior": "urn"},
     "hierarchical": {"prior": "hierarchical"},
