@@ -7,7 +7,7 @@ from pipelines.figures import run_for_figures
 
 
 def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
-    given = ["--model_store=m", "--input=a", "--dead_letters=d", "--runner=PrismRunner"]
+    given = ["--model_store=m", "--held_out=a", "--dead_letters=d", "--runner=PrismRunner"]
     with pytest.raises(OptionError) as error:
         run_for_figures(lambda pipeline, options: None, parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}))
     allowed = "a file that the runner's workers can write. Give for example --json=gs://bucket/figures.jsonl."

@@ -192,4 +192,4 @@ def test_each_pipeline_that_reads_has_the_sources(pipeline):
 
 def test_the_archive_is_made_of_files(capsys):
     assert archive.main([*BASE[1:], "--archive=a", "--source=kafka"]) == 2
-    assert "--source=kafka: there is no such option here" in capsys.readouterr().err
+    assert "--source=kafka: pipelines.archive has no such option, only other pipelines have" in capsys.readouterr().err
