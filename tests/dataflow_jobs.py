@@ -18,6 +18,7 @@ from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
 from model.learning.options import LearnOptions
+from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
@@ -26,13 +27,14 @@ DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project",
 IMAGE = "--sdk_container_image=registry/beam-topics:1"
 _FILES, _ARCHIVE = "--input={folder}/corpus.jsonl", "--input={folder}/archive/*.avro"
 _DEAD, _STORE, _NEW = "--dead_letters=gs://bucket/dead", "--model_store=gs://bucket/models", "--model_store=gs://bucket/new"
+_RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--resume_from=latest", "--resume_source=onward"]
 _OUTPUT = "--output=gs://bucket/mixtures"
 _MESSAGES = ["--source=pubsub", "--pubsub_subscription=projects/my-project/subscriptions/documents", "--streaming"]
 GRAPHS = {
     "archive": (archive, [_FILES, "--archive=gs://bucket/archive", _DEAD]),
     "train": (train, [_FILES, _NEW, _DEAD]),
     "train, islands": (train, [_FILES, _NEW, _DEAD, "--islands=4", "--particles=8", "--initial_documents=9", "--key_field=label"]),
-    "train, resumed": (train, [_FILES, _NEW, _DEAD, "--key_field=label", "--resume_from=latest", "--resume_source=onward"]),
+    "train, resumed": (train, [_FILES, _DEAD, *_RESUMED]),
     "train, replay": (train, ["--source=replay", _ARCHIVE, _NEW, _DEAD, "--streaming"]),
     "train, messages": (train, [*_MESSAGES, _NEW, _DEAD]),
     "stream": (stream, [_FILES, _NEW, _OUTPUT, _DEAD]),
@@ -61,6 +63,7 @@ def prepare(folder):
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))
         store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.settings_dict()))
+    ModelStore("gs://bucket/resumed").put_checkpoint(CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest()), b"state")
 
 
 @functools.cache
