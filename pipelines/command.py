@@ -107,10 +107,9 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
 
 def _refuse_unknown(unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, runner: str | None) -> None:
     flags = [flag for action in parser._actions for flag in action.option_strings]
-    elsewhere = _all_flags()
     for given in unknown:
         flag = given.partition("=")[0]
-        if flag in elsewhere:
+        if flag in _all_flags():
             raise UsageError(f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or run one of those.")
         near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.

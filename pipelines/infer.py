@@ -72,7 +72,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         chosen = {"": store.manifest(which.model_key, which.model_version)}
     else:
         # A key whose first version is still to come has no model yet, like one that nobody has heard of.
-        keys = [which.model_key] if which.model_key else list(filter(store.latest, store.keys()))
+        keys = [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
         if not keys:
             raise OptionError("--model_store", store.root, "a store in which some key has a model", "Train one first.")
         chosen = {key: store.manifest(key, which.model_version) for key in keys}

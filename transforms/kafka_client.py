@@ -17,8 +17,6 @@ from model.errors import OptionError
 from model.times import parse_time
 
 Until = Literal["end", "forever"]
-
-
 # Of a consumer, and not to be changed: with others messages would be passed over, or the end of a partition would not be seen.
 _OURS = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
 

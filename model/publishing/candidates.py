@@ -19,7 +19,8 @@ class Candidate:
     Attributes:
         key, island, sequence: whose, after which minibatch.
         previous: the sequence of this learner's offer before, 0 for the first.
-        event_time: the end of the minibatch's window. at: the event time that its reference travels with; later only at the stream's end.
+        event_time: the end of the minibatch's window. at: the event time that its reference travels with; later only at the stream's end,
+            and where a job sends on what the one before it offered.
         snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex.
         evidence, posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
         documents, tokens, words, log_evidence, ess, in_sample_nmi: as in :class:`model.learners.base.Summary`.

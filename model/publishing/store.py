@@ -174,6 +174,10 @@ class ModelStore:
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return manifest
 
+    def has_versions(self, key: str) -> bool:
+        """Whether a version of this key was published."""
+        return self._pointer(key) is not None
+
     def latest(self, key: str) -> Manifest | None:
         """The newest version, None before the first."""
         pointer = self._pointer(key)

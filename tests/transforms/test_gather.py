@@ -66,19 +66,12 @@ def test_a_repeated_bundle_writes_the_same_files(tmp_path):
     assert contents(tmp_path) == before
 
 
-def test_what_is_held_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(gather, "MOST", 7)
+@pytest.mark.parametrize(("bound", "value", "records"), [("MOST", 7, 7), ("FLUSH_BYTES", 20, 5)])
+def test_what_is_held_is_bounded_in_records_and_in_bytes(tmp_path, monkeypatch, bound, value, records):
+    monkeypatch.setattr(gather, bound, value)
     gathered(tmp_path, RECORDS, period=10**6 * HOUR)
     files = contents(tmp_path)
-    assert max(len(data.split()) for data in files.values()) == 7
-    assert sorted(b"".join(files.values()).split()) == RECORDS
-
-
-def test_what_is_held_is_bounded_in_bytes_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(gather, "FLUSH_BYTES", 20)
-    gathered(tmp_path, RECORDS, period=10**6 * HOUR)
-    files = contents(tmp_path)
-    assert max(len(data.split()) for data in files.values()) == 5
+    assert max(len(data.split()) for data in files.values()) == records
     assert sorted(b"".join(files.values()).split()) == RECORDS
 
 
