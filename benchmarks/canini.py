@@ -27,28 +27,29 @@ from benchmarks.canini_report import report
 from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
+from model.compositions import compose
 from model.evaluation.held_out import EvaluationSettings
 from model.evaluation.held_out import clusters as fixed_clusters
 from model.evaluation.nmi import nmi
-from model.learners import learner_for
+from model.learners import LEARNER, LearnerSettings, learner_for
 from model.learners.cloud import best_particle
 from model.learners.initialise import clusters
 from model.learners.state import ParticleState
 from model.records import Minibatch, TokenisedDocument
-from model.settings import LearnerSettings
 
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
 PARTS = 4
 EVERYTHING = 1_000_000
 FLAT: dict[str, Any] = {"prior": "flat", "chains": 1, "initial_sweeps": 200}
 SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
-FILTER: dict[str, Any] = {"particles": 100, "history": "full", "ess": 20, "ess_check": "token", "unit": "token", "moves": 30}
+FILTER: dict[str, Any] = {"particles": 100, "history": "full", "resampling": "residual", "ess": 20,
+                          "ess_check": "token", "rejuvenation_unit": "token", "moves": 30}  # fmt: skip
 ROWS: dict[str, dict[str, Any]] = {
     # Without moves nothing is revised; unlike o-lda it keeps its documents, for the score in training.
-    "o-LDA": {**SHARED, "ess": 0, "moves": 0},
-    "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "unit": "token", "moves": 4},
+    "o-LDA": {**SHARED, "moves": 0},
+    "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "rejuvenation_unit": "token", "moves": 4},
     "particle filter": {**FLAT, **FILTER, "rejuvenation": "resampling"},
-    "batch": {**SHARED, "particles": 1, "ess": 0, "moves": 0},
+    "batch": {**SHARED, "particles": 1, "moves": 0},
     "defaults": {"reservoir": EVERYTHING},
     "defaults, shared sample": {"chains": 1, "initial_sweeps": 200, "reservoir": EVERYTHING},
 }
@@ -81,7 +82,7 @@ def corpus_of(dataset: str, thin: int) -> Corpus:
 
 def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> LearnerSettings:
     """A row's settings, with the seed of the initial sample."""
-    chosen = {"topics": corpus.topics, "vocabulary": "given", "words": corpus.words, **ROWS[row]}
+    chosen = {"topics": corpus.topics, "vocabulary": "given", "vocabulary_file": corpus.words, **ROWS[row]}
     if dataset == "subset20":
         chosen |= OF_SUBSET20.get(row, {})
     if row == "batch":
@@ -89,8 +90,10 @@ def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> Learn
     elif row != "defaults":
         chosen["initial_documents"] = len(corpus.initial)
     if chosen.get("particles") == 100:
-        chosen |= {"particles": particles, "ess": chosen.get("ess", 0) * particles // 100}
-    return LearnerSettings(**{"seed": 1, **chosen})
+        chosen["particles"] = particles
+    if "ess" in chosen:
+        chosen["ess"] = chosen["ess"] * particles // 100
+    return compose(LEARNER, {}, {"seed": 1, **chosen})
 
 
 @cache

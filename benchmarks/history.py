@@ -17,8 +17,7 @@ from model.kernels.particles import PAGE
 from model.kernels.tables import inherit, own_row
 from model.kernels.tree import NOBODY, Tree
 from model.kernels.tree_room import new_tree, with_free_rows
-from model.learners import learner_for
-from model.settings import LearnerSettings
+from model.learners import AfterResampling, FullHistory, Given, InitialBatch, ParticleFilter, Residual, learner_for
 
 PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
 DOCUMENTS = 300
@@ -73,10 +72,14 @@ def live(tree: Tree) -> int:
 def reading() -> None:
     """Print what the paper's filter holds, document by document."""
     documents = shuffled(newsgroups("diff3")[0], 1)[:DOCUMENTS]
-    settings = LearnerSettings(
-        topics=3, particles=PARTICLES, ess=20, ess_check="token", rejuvenation="resampling", unit="token", moves=MOVES, history="full",
-        initial_documents=30, chains=1, initial_sweeps=50, vocabulary="given", words=vocabulary(documents),
-    )  # fmt: skip
+    settings = ParticleFilter(
+        topics=3,
+        particles=PARTICLES,
+        resampling=Residual(20, "token"),
+        rejuvenation=AfterResampling(moves=MOVES, unit="token", history=FullHistory()),
+        initial=InitialBatch(documents=30, chains=1, sweeps=50),
+        vocabulary=Given(vocabulary(documents)),
+    )
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
     for minibatch in minibatches(documents, DOCUMENTS // 5):

@@ -24,17 +24,17 @@ from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from benchmarks.may_report import report
+from model.compositions import compose
 from model.evaluation.held_out import EvaluationSettings, clusters
 from model.evaluation.nmi import nmi
-from model.learners import learner_for
+from model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
 from model.records import Minibatch, TokenisedDocument
-from model.settings import LearnerSettings
 
 DATASETS = ("diff3", "rel3", "sim3")
 PARTS = 10
 CANDIDATES = 20
 FILTER: dict[str, Any] = {"prior": "flat", "particles": 100, "ess": 20, "ess_check": "token", "resampling": "multinomial",
-                          "rejuvenation": "resampling", "unit": "token", "moves": 30, "newest": 0, "reservoir": 1000,
+                          "rejuvenation": "resampling", "rejuvenation_unit": "token", "moves": 30, "newest": 0, "reservoir": 1000,
                           "chains": 1, "initial_sweeps": 200}  # fmt: skip
 UNBOUNDED = {name: value for name, value in FILTER.items() if name not in ("newest", "reservoir")}
 LONG = {**FILTER, "initial_sweeps": 2000}
@@ -43,8 +43,11 @@ FIXED: dict[str, dict[str, Any]] = {
     "reservoir of 1,000": FILTER,
     "full history": {**UNBOUNDED, "history": "full"},
 }
-SIZES: dict[str, dict[str, Any]] = {f"{size} documents": {**LONG, "initial_documents": size} for size in (0, 30, 100, 300)}
-BATCH = {"batch": {"learner": "batch-gibbs", "prior": "flat", "particles": 1, "sweeps": 2000}}
+SIZES: dict[str, dict[str, Any]] = {
+    "0 documents": {**FILTER, "initial": "none"},
+    **{f"{size} documents": {**LONG, "initial_documents": size} for size in (30, 100, 300)},
+}
+BATCH = {"batch": {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 2000}}
 TUNED: dict[str, dict[str, Any]] = {
     "one chain": FILTER,
     "best of 20 by nMI": {**FILTER, "chains": 20, "initial_choice": "nmi"},
@@ -66,12 +69,12 @@ def corpus_of(dataset: str, thin: int) -> tuple[list[list[TokenisedDocument]], l
 def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
     """A row's settings; where it says nothing of the initial batch, that is the first part."""
     parts, _, words = corpus_of(run.dataset, thin)
-    chosen = {"topics": 3, "vocabulary": "given", "words": words, **ROWS[run.row]}
+    chosen = {"topics": 3, "vocabulary": "given", "vocabulary_file": words, **ROWS[run.row]}
     if run.row not in DEFAULTS:
         chosen.setdefault("initial_documents", len(parts[0]))
     if chosen.get("particles") == 100:
         chosen |= {"particles": particles, "ess": 20 * particles // 100}
-    return LearnerSettings(**{**chosen, "seed": run.seed})
+    return compose(LEARNER, {"seed": run.seed}, chosen)
 
 
 def score(snapshot: Any, test: list[TokenisedDocument], seed: int) -> float:
@@ -85,7 +88,7 @@ def fixed_seed(dataset: str, thin: int, candidates: int) -> int:
     (first, *_), test, _ = corpus_of(dataset, thin)
     found = []
     for seed in range(1, candidates + 1):
-        settings = replace(settings_of(Run("may", dataset, "no rejuvenation", seed), thin, 1), ess=0)
+        settings = replace(settings_of(Run("may", dataset, "no rejuvenation", seed), thin, 1), resampling=NeverResample())
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         learner.step(state, _minibatch(first, 1))

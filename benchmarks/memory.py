@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora import abstracts, minibatches, vocabulary
-from model.learners import learner_for
-from model.settings import LearnerSettings
+from model.compositions import compose
+from model.learners import LEARNER, learner_for
 
 PASSES = 10
 # Small enough for ten passes in a few minutes; what could grow does not depend on the number of particles.
@@ -29,7 +29,7 @@ def memory() -> None:
     batches = list(minibatches(documents, 200))
     words = vocabulary(documents)
     for name, changes in SMALL.items():
-        settings = LearnerSettings(learner=name, vocabulary="given", words=words, **changes)
+        settings = compose(LEARNER, {"learner": name, "vocabulary": "given", "vocabulary_file": words, **changes})
         learner = learner_for(settings)
         state, found = learner.init(settings, "", 0), []
         for number in range(PASSES):

@@ -16,10 +16,11 @@ import numpy as np
 
 from benchmarks.corpora import minibatches, records
 from benchmarks.vocabulary import mixtures
+from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
-from model.learners import learner_for
+from model.learners import LEARNER, LearnerSettings, learner_for
 from model.records import Document, TokenisedDocument
-from model.settings import LearnerSettings, TokeniserSettings
+from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 
@@ -56,7 +57,7 @@ def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[s
     theta, labels = mixtures(snapshot, documents, "gibbs3"), np.array([document.label for document in documents])
     test = np.arange(len(documents)) % 4 == 3
     return {
-        "max_words": settings.max_words,
+        "max_words": settings.vocabulary.size,
         "accuracy": svm_accuracy(theta[~test], labels[~test], theta[test], labels[test]),
         "seconds": round(seconds),
         "megabytes": [round(size, 1) for size in sizes[:: max(1, len(sizes) // 8)]],
@@ -75,7 +76,7 @@ def main() -> None:
     documents = abstracts(arguments.every)
     for bound in arguments.max_words:
         settings = {"topics": 50, "particles": 1, "prior": "hierarchical", "max_words": bound, **json.loads(arguments.settings)}
-        print(json.dumps(run(documents, LearnerSettings(**settings))), flush=True)
+        print(json.dumps(run(documents, compose(LEARNER, settings))), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from benchmarks.corpora import records
 from benchmarks.speed import learn, seconds
+from model.compositions import compose
+from model.learners import LEARNER
 from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document, Minibatch
 from model.sequencing import chain_start, sequence_documents
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 from pipelines import train
 
@@ -35,7 +37,7 @@ def pipeline() -> None:
         batches = batches_of(source)
         documents = sum(map(len, batches))
         for name, target in (("o-lda", 0.2), ("particle-filter", 0.5)):
-            settings = LearnerSettings(learner=name)
+            settings = compose(LEARNER, {"learner": name})
             learn(settings, batches[:3])
             bare = learn(settings, batches)
             whole = _train(source, Path(folder) / name, name)

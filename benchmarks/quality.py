@@ -17,23 +17,25 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
+from model.compositions import compose
 from model.evaluation.held_out import EvaluationSettings, clusters
 from model.evaluation.nmi import nmi
-from model.learners import learner_for
-from model.settings import LearnerSettings
+from model.learners import LEARNER, learner_for
 
 CANINI: dict[str, Any] = {"prior": "flat", "alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "chains": 1}
 METHODS: dict[str, dict[str, Any]] = {
     "o-lda": {**CANINI, "learner": "o-lda", "particles": 1},
-    "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "unit": "token", "moves": 4,
+    "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "rejuvenation_unit": "token",
+                          "moves": 4,
                           "newest": 0, "reservoir": 1_000_000},
-    "paper-filter": {**CANINI, "particles": 100, "ess": 20, "ess_check": "token", "rejuvenation": "resampling", "unit": "token",
+    "paper-filter": {**CANINI, "particles": 100, "resampling": "residual", "ess": 20, "ess_check": "token", "rejuvenation": "resampling",
+                     "rejuvenation_unit": "token",
                      "moves": 30, "newest": 0, "reservoir": 1000},
-    "whole-documents": {**CANINI, "particles": 1, "ess": 0},
+    "whole-documents": {**CANINI, "particles": 1},
     "default": {},
-    "default, resampled": {"ess": 0.5},
+    "default, resampled": {"resampling": "residual"},
     "default, flat prior": {"prior": "flat"},
-    "batch": {"prior": "flat", "learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "particles": 1, "sweeps": 200},
+    "batch": {"prior": "flat", "learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "chains": 1, "sweeps": 200},
 }  # fmt: skip
 
 
@@ -44,9 +46,9 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
     """One run: held-out nMI, seconds of learning, visits per token."""
     train, test = _corpus(subset)
     chosen: dict[str, Any] = {"topics": 20 if subset == "subset20" else 3, "seed": seed, **METHODS[method]}
-    if METHODS[method].get("chains") == 1:
+    if METHODS[method].get("initial_sweeps"):
         chosen["initial_documents"] = len(train) // 10
-    settings = LearnerSettings(**{"vocabulary": "given", "words": vocabulary(train), **chosen, **changes})
+    settings = compose(LEARNER, {"vocabulary": "given", "vocabulary_file": vocabulary(train), **chosen, **changes})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     start, moves = time.perf_counter(), 0

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from benchmarks.corpora import records
 from benchmarks.pipeline import batches_of
 from benchmarks.speed import learn
-from model.settings import LearnerSettings
+from model.learners import ParticleFilter
 
 ROOT = Path(__file__).parent.parent
 FEW = 100
@@ -43,8 +43,8 @@ def runners() -> None:
         write(few, every, FEW)
         batches = batches_of(whole)
         # The first time compiles.
-        learn(LearnerSettings(), batches)
-        bare = cost(lambda: learn(LearnerSettings(), batches))
+        learn(ParticleFilter(), batches)
+        bare = cost(lambda: learn(ParticleFilter(), batches))
         print(f"{documents} documents; the learner alone: {bare.clock:.1f} s ({bare.processor:.1f} of the processor)", flush=True)
         for runner, flags in on_this_machine(folder, servers):
             start, whole_run = (cost(partial(train, source, folder, flags)) for source in (few, whole))

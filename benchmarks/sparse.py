@@ -20,10 +20,9 @@ from benchmarks.corpora import minibatches, numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from model.kernels.random import stream_key
-from model.learners import learner_for
+from model.learners import BatchGibbs, Flat, Given, learner_for
 from model.learners.sparse_chains import SparseChain
 from model.records import TokenisedDocument
-from model.settings import LearnerSettings
 
 ALPHA, BETA = 0.1, 0.01
 WARM, SWEEPS, ROUNDS = 40, 5, 2
@@ -75,11 +74,9 @@ def seconds_of(run: Callable[[], object]) -> float:
 
 def dense_seconds(documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
     """Of one pass of batch Gibbs by the dense kernel."""
-    settings = LearnerSettings(
-        learner="batch-gibbs", prior="flat",
-        sampler="dense", topics=topics, alpha=ALPHA, beta=BETA, particles=1, sweeps=DENSE_SWEEPS, ess=0,
-        vocabulary="given", words=words,
-    )  # fmt: skip
+    settings = BatchGibbs(
+        sampler="dense", topics=topics, alpha=ALPHA, prior=Flat(BETA), chains=1, sweeps=DENSE_SWEEPS, vocabulary=Given(words)
+    )
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
     for minibatch in minibatches(documents, 200):

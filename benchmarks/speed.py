@@ -14,19 +14,20 @@ import numpy as np
 
 from benchmarks.corpora import abstracts, minibatches, newsgroups, numbered, shuffled, vocabulary
 from benchmarks.dense import filter_documents, new_dense
+from model.compositions import compose
 from model.kernels.draw import padded
-from model.learners import learner_for
+from model.learners import LEARNER, BatchGibbs, Flat, Given, LearnerSettings, ParticleFilter, Residual, learner_for
 from model.records import Minibatch, TokenisedDocument
-from model.settings import LearnerSettings
 
 REPETITIONS = 3
 FILTER: dict[str, Any] = {
     "prior": "flat",
     "particles": 100,
+    "resampling": "residual",
     "ess": 20,
     "ess_check": "document",
     "rejuvenation": "never",
-    "initial_documents": 0,
+    "initial": "none",
     "alpha": 0.1,
     "beta": 0.01,
 }
@@ -91,10 +92,10 @@ def kernel() -> None:
 def _filter_against_dense(name: str, documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> None:
     tokens, offsets = numbered(documents, words)
     # With one limit both have one prior, hence the same draws; words that do not come only make the tables larger.
-    settings = LearnerSettings(max_words=10 * len(words), topics=topics, **{**FILTER, "beta": FILTER["beta"] / 10})
+    settings = compose(LEARNER, {**FILTER, "max_words": 10 * len(words), "topics": topics, "beta": FILTER["beta"] / 10})
     unused = [f"~{n}" for n in range(9 * len(words))]
     batches = list(minibatches(documents, 200))
-    by_token = replace(settings, ess_check="token")
+    by_token = replace(settings, resampling=Residual(FILTER["ess"], "token"))
     for chosen in (settings, by_token):
         learn(chosen, batches[:1])
     size = FILTER["particles"]
@@ -127,10 +128,10 @@ def one_pass() -> None:
     """A pass with the default settings, initialisation included, against 200 sweeps of batch Gibbs."""
     for subset, topics in (("diff3", 3), ("subset20", 20)):
         train = shuffled(newsgroups(subset)[0], 1)
-        common: dict[str, Any] = {"topics": topics, "vocabulary": "given", "words": vocabulary(train)}
+        common: dict[str, Any] = {"topics": topics, "vocabulary": Given(vocabulary(train))}
         batches = list(minibatches(train, 100))
-        default = LearnerSettings(**common)
-        batch = LearnerSettings(learner="batch-gibbs", prior="flat", sampler="dense", particles=1, sweeps=200, **common)
+        default = ParticleFilter(**common)
+        batch = BatchGibbs(prior=Flat(), sampler="dense", chains=1, sweeps=200, **common)
         learn(default, batches[:3], publish=True)
         times = [(learn(default, batches, publish=True), learn(batch, batches, publish=True)) for _ in range(2)]
         ours, theirs = (min(column) for column in zip(*times, strict=True))

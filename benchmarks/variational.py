@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.corpora import minibatches
 from benchmarks.speed import seconds
 from benchmarks.vocabulary import TOPICS, de_news
-from model.learners import learner_for
+from model.compositions import compose
+from model.learners import LEARNER, LearnerSettings, learner_for
 from model.records import Minibatch, TokenisedDocument
-from model.settings import LearnerSettings
 
 REPETITIONS = 3
 CHUNK = 256
@@ -65,11 +65,11 @@ def variational() -> None:
     tokens = sum(len(document.tokens) for document in documents)
     some = documents[:RIVER_DOCUMENTS]
     batches = list(minibatches(documents, CHUNK))
-    plain: dict[str, Any] = {"particles": 1, "topics": TOPICS, "max_words": 20_000, "initial_documents": 0}
+    plain: dict[str, Any] = {"particles": 1, "topics": TOPICS, "max_words": 20_000, "initial": "none"}
     ours = {
-        **{name: LearnerSettings(**_COMMON, **others) for name, others in OURS.items()},
-        "particle filter, P = 1, no rejuvenation": LearnerSettings(**plain, rejuvenation="never"),
-        "particle filter, P = 1": LearnerSettings(**plain),
+        **{name: compose(LEARNER, others, _COMMON) for name, others in OURS.items()},
+        "particle filter, P = 1, no rejuvenation": compose(LEARNER, {**plain, "rejuvenation": "never"}),
+        "particle filter, P = 1": compose(LEARNER, plain),
     }
     gensim, river = _gensim(documents), _river(some)
     found: dict[str, list[float]] = {}

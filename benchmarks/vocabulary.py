@@ -19,12 +19,13 @@ import numpy as np
 
 from benchmarks.corpora import data_folder, minibatches, records
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
+from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import TOP_WORDS, Reference
 from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.learners import learner_for
+from model.learners import LEARNER, LearnerSettings, learner_for
 from model.records import Document, FloatArray, TokenisedDocument
-from model.settings import LearnerSettings, TokeniserSettings
+from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 
@@ -87,7 +88,7 @@ def learned(**settings: Any) -> Row:
         common = {"topics": TOPICS, "alpha": 1 / TOPICS, "seed": seed, "stream_documents": len(to_learn), "reorder_every": 10 * size // 155}
         chosen = {name: value(to_learn) if callable(value) else value for name, value in {**common, **settings}.items()}
         start = time.perf_counter()
-        *_, last = learn(LearnerSettings(**chosen), to_learn, size)
+        *_, last = learn(compose(LEARNER, {}, chosen), to_learn, size)
         snapshot = last()
         seconds = time.perf_counter() - start
         return {method: mixtures(snapshot, documents, method) for method in METHODS}, seconds
@@ -126,9 +127,9 @@ ROWS: dict[str, Row] = {
     "hierarchical, minimal, no discount": learned(**_SHARED, tables="minimal", discount=0.0),
     "urn": learned(**_CHAIN, prior="urn"),
     "flat": learned(**_CHAIN, prior="flat"),
-    "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated),
-    "hierarchical, batch": learned(**_SHARED, learner="batch-gibbs"),
-    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", words=repeated, learner="batch-gibbs"),
+    "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", vocabulary_file=repeated),
+    "hierarchical, batch": learned(**_SHARED, learner="batch-gibbs", chains=1),
+    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", vocabulary_file=repeated, learner="batch-gibbs", chains=1),
     "infvoc": learned(**_INFVOC, word_list=_dictionary),
     "infvoc, as printed": learned(**_INFVOC, remainder="stick", entry="one", word_list=_dictionary),
     "infvoc, as printed, mass": learned(**_INFVOC, remainder="mass", entry="one", word_list=_dictionary),
@@ -140,9 +141,9 @@ ROWS: dict[str, Row] = {
             ("null", {}),
             ("dict", {"word_list": _dictionary}),
             ("dict-hash", {"word_list": _dictionary}),
-            ("full-hash", {"truncation": 30_000}),
+            ("full-hash", {"buckets": 30_000}),
             ("growing", {"max_words": types}),
-            ("given", {"words": repeated}),
+            ("given", {"vocabulary_file": repeated}),
         )
     },
 }
@@ -185,7 +186,7 @@ def traces(arguments: argparse.Namespace) -> None:
     topics = 10 if arguments.corpus == "de-news" else TOPICS
     settings = {"topics": topics, "alpha": 1 / topics, "stream_documents": len(documents), **json.loads(arguments.settings)}
     tops = []
-    for number, model in enumerate(learn(LearnerSettings(**settings), documents, arguments.size), start=1):
+    for number, model in enumerate(learn(compose(LEARNER, {}, settings), documents, arguments.size), start=1):
         if number % arguments.every == 0 or number * arguments.size >= len(documents):
             tops.append((number, model().top_words(TOP_WORDS)))
     reference = Reference(documents, (word for _, topics in tops for topic in topics for word in topic))

@@ -22,6 +22,19 @@ class OptionError(BeamTopicsError, ValueError):
         self.option = option
 
 
+class MisplacedOptionError(OptionError):
+    """An option is given that has no effect here: it belongs to another choice.
+
+    Args:
+        option: as for :class:`OptionError`.
+        text: the whole message.
+    """
+
+    def __init__(self, option: str, text: str) -> None:
+        BeamTopicsError.__init__(self, text)
+        self.option = option
+
+
 class DamagedDataError(BeamTopicsError):
     """Bytes that were stored do not have the digest, the form or the version that they should have."""
 

@@ -13,17 +13,34 @@ import numpy as np
 from model.evaluation import evaluate
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance
-from model.learners import learner_for
+from model.learners import (
+    AfterResampling,
+    BatchGibbs,
+    EveryDocument,
+    FixvocHybrid,
+    FixvocVb,
+    Flat,
+    Infvoc,
+    InitialBatch,
+    NoInitialBatch,
+    ParticleFilter,
+    Residual,
+    learner_for,
+)
+from model.learners.base import LearnerSettings
 from model.records import Document, Minibatch, TokenisedDocument
-from model.settings import LearnerSettings, Sampler
+from model.samplers import Sampler
 from model.snapshot import Snapshot
 
-_SETTINGS = (
-    LearnerSettings(topics=2, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
-    LearnerSettings(topics=2, particles=2, ess=0.99, initial_documents=4, chains=2, initial_sweeps=1, moves=1),
-    LearnerSettings(topics=2, particles=2, ess=0.99, ess_check="token", rejuvenation="resampling", unit="token", initial_documents=0),
-    LearnerSettings(learner="batch-gibbs", topics=2, particles=1, sweeps=1, prior="flat", sampler="sparse"),
-    *(LearnerSettings(learner=name, topics=2, reorder_every=1) for name in ("fixvoc-vb", "fixvoc-hybrid", "infvoc")),
+_FEW = InitialBatch(documents=4, chains=2, sweeps=1)
+_SETTINGS: tuple[LearnerSettings, ...] = (
+    ParticleFilter(topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1)),
+    ParticleFilter(topics=2, resampling=Residual(0.99), initial=_FEW, rejuvenation=EveryDocument(moves=1)),
+    ParticleFilter(topics=2, resampling=Residual(0.99, "token"), rejuvenation=AfterResampling(unit="token"), initial=NoInitialBatch()),
+    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
+    FixvocVb(topics=2),
+    FixvocHybrid(topics=2),
+    Infvoc(topics=2, reorder_every=1),
 )
 
 

@@ -15,15 +15,15 @@ from typing import Any
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings, inference_for
-from model.learners import learner_for
+from model.learners import LEARNER, LearnerSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
-from pipelines.learner_flags import LEARNER_FLAGS
 from pipelines.options import (
     OUTPUTS,
     EvaluationOptions,
@@ -34,6 +34,7 @@ from pipelines.options import (
     SequenceOptions,
     TokeniserOptions,
 )
+from pipelines.settings_options import fields_given, given_of
 
 
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
@@ -88,31 +89,24 @@ def read_settings_of(options: PipelineOptions) -> ReadSettings:
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
     """Checked settings of the tokeniser; a file of stop words is read here."""
-    given = options.view_as(TokeniserOptions)
-    return tokeniser_settings(
-        stop_words=given.stop_words,
-        stop_words_file=given.stop_words_file,
-        min_length=given.min_word_length,
-        max_length=given.max_word_length,
-        stemmer=given.stemmer,
-        digits=given.keep_digits,
-    )
+    given = fields_given(options, TokeniserOptions, TokeniserSettings)
+    return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 
 def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
     """Checked settings of the sequence."""
-    given = options.view_as(SequenceOptions)
-    return SequenceSettings(given.window, given.minibatch_size, given.minibatch_tokens)
+    return SequenceSettings(**fields_given(options, SequenceOptions, SequenceSettings))
 
 
 def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
     """Checked settings of the learner; files of words are read here."""
-    given = options.view_as(LearnerOptions)
-    chosen = {field: getattr(given, flag[2:]) for flag, field, _ in LEARNER_FLAGS}
-    words = _vocabulary(given.vocabulary_file, given.vocabulary)
-    settings = LearnerSettings(words=words, word_list=_word_list(given.word_list, tokeniser_settings_of(options)), **chosen)
-    learner_for(settings)
-    return settings
+    found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
+    given = given_of(options, LearnerOptions, found)
+    # Before a file is read that does not belong here.
+    check_placed(LEARNER, given)
+    files = {option.name: option.file for option in found if option.file and option.name in given}
+    words = {name: _words(name, given[name], kind, options) for name, kind in files.items()}
+    return compose(LEARNER, {**given, **words})
 
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
@@ -151,23 +145,16 @@ def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
     )
 
 
-def _vocabulary(path: str | None, kind: str) -> tuple[str, ...]:
-    if path is None:
-        return ()
-    if kind != "given":
-        raise OptionError("--vocabulary_file", path, "nothing unless --vocabulary=given", "Add --vocabulary=given, or leave the file out.")
-    return tuple(dict.fromkeys(word for line in _lines("--vocabulary_file", path) if (word := line.strip())))
-
-
-def _word_list(path: str | None, tokeniser: TokeniserSettings) -> tuple[str, ...]:
-    """The words of a file as the tokeniser cuts them, sorted."""
-    if path is None:
-        return ()
-    cut = Tokeniser(tokeniser)
-    words = {word for line in _lines("--word_list", path) for word in cut.words(line)}
+def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:
+    """The words of a file: its lines, or what the tokeniser cuts of it, sorted."""
+    lines = _lines(f"--{name}", path)
+    if kind == "lines":
+        return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
+    cut = Tokeniser(tokeniser_settings_of(options))
+    words = {word for line in lines for word in cut.words(line)}
     if not words:
         allowed = "a file with at least one word that the tokeniser keeps"
-        raise OptionError("--word_list", path, allowed, "Leave it out to learn from the stream.")
+        raise OptionError(f"--{name}", path, allowed, "Leave it out to learn from the stream.")
     return tuple(sorted(words))
 
 

@@ -23,6 +23,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentP
 from model.errors import BeamTopicsError
 from pipelines import inference_options, options
 from pipelines.checked import check_outputs
+from pipelines.help import ALL, help_text, iter_choices, titled
 from pipelines.runners import complete, is_local
 from pipelines.terminal import plain
 
@@ -72,9 +73,11 @@ def parser_for(prog: str, description: str, groups: Groups, required: Mapping[st
         epilog=_BEAM_OPTIONS,
         formatter_class=_Help,
         allow_abbrev=False,
+        add_help=False,
     )
     for group in groups:
-        group._add_argparse_args(parser.add_argument_group((group.__doc__ or "").rstrip(".")))
+        group._add_argparse_args(parser.add_argument_group(titled(group)))
+    parser.add_argument("-h", "--help", nargs="?", const="", choices=("", ALL), help=argparse.SUPPRESS)
     for action in parser._actions:
         action.metavar = action.metavar or (None if action.choices or action.nargs is not None else "X")
         if action.dest in required:
@@ -97,6 +100,9 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
+    if given.help is not None:
+        print(help_text(parser, dict(iter_choices(groups)), given, required))
+        raise SystemExit(0)
     _refuse_unknown(unknown, parser, prog, given.runner)
     for name, example in required.items():
         if getattr(given, name) in (None, ""):

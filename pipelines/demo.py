@@ -26,8 +26,7 @@ from pipelines.terminal import console, plain, sparkline, topic_table
 
 DECADES = range(1790, 2030, 10)
 _WORDS = 9
-# 700,000 tokens are few for 20 topics over 30,000 words: a smaller beta than the default keeps the topics apart.
-_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--beta=0.01", "--moves=30", "--threads=2")
+_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--moves=30", "--threads=2")
 
 
 def demo(options: PipelineOptions) -> None:

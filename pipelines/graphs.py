@@ -15,7 +15,7 @@ from model.learning.options import LearnOptions
 from model.publishing.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.inference_options import CoverageOptions
-from pipelines.options import LearnerOptions, RecordOptions, StoreOptions, TrainingOptions
+from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
 from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -65,7 +65,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError("--resume_from", learning.resume_from, allowed, "Correct --model_store, or leave this out to start anew.")
         return
-    store.bind("", learning.settings_digest(), learning.settings_dict())
+    store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
     if learning.resume_from:
         store.resume_point("", learning.resume_from, learning.settings.islands)
 
@@ -86,7 +86,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
     Raises:
         LostMinibatchesError: fewer were learned.
     """
-    cut = counted.get("minibatches", 0) * options.view_as(LearnerOptions).islands
+    cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
     learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
     if learned < cut and not counted.get("restores", 0):
         raise LostMinibatchesError(

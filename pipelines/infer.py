@@ -102,7 +102,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     if inference_for(settings).together and source != "files":
         raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
-    tokeniser = TokeniserSettings.from_dict(next(iter(models.values())).settings["tokeniser"])
+    tokeniser = TokeniserSettings.from_json(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_source(pipeline, options, tokeniser)
     routed = documents | "Route" >> Route(list(models))
     dead = [unreadable, routed.dead_letters]

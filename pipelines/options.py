@@ -8,19 +8,20 @@ them all into one space of names.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import fields
-from typing import Any, get_args
+from typing import get_args
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings
+from model.learners import LEARNER
+from model.options import options_of
 from model.reading.files import Format, TimeFrom
 from model.reading.parsing import MEGABYTE, ParseSettings
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.samplers import SAMPLER_HELP
+from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import values
-from pipelines.learner_flags import LEARNER_FLAGS, SAMPLERS
+from pipelines.settings_options import add_choice, add_options
 
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 # Options that name what workers write, through Beam's file systems. The model store has file systems of its own.
@@ -88,13 +89,7 @@ class TokeniserOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        default = TokeniserSettings()
-        parser.add_argument("--stop_words", default=default.stop_words, help="none, file, or the ISO code of a language")
-        parser.add_argument("--stop_words_file", help="with --stop_words=file: one word a line")
-        parser.add_argument("--min_word_length", type=values.whole, default=default.min_length, help="shorter words are left out")
-        parser.add_argument("--max_word_length", type=values.whole, default=default.max_length, help="longer words are left out")
-        parser.add_argument("--stemmer", default=default.stemmer, help="none, or a Snowball algorithm such as english")
-        parser.add_argument("--keep_digits", action="store_true", help="keep words with digits in them")
+        add_options(parser, options_of(TokeniserSettings))
 
 
 class SequenceOptions(PipelineOptions):
@@ -102,24 +97,17 @@ class SequenceOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        default = SequenceSettings()
-        window = values.duration_text(default.window)
-        parser.add_argument("--window", type=values.duration, default=window, help="length of the event-time windows")
-        parser.add_argument("--minibatch_size", type=values.whole, default=default.minibatch_size, help="documents in a minibatch")
-        parser.add_argument("--minibatch_tokens", type=values.whole, default=default.minibatch_tokens, help="tokens in a minibatch")
+        add_options(parser, options_of(SequenceSettings))
 
 
 class LearnerOptions(PipelineOptions):
     """Learner."""
 
+    CHOICE = LEARNER
+
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        defaults = {item.name: item.default for item in fields(LearnerSettings)}
-        kinds: dict[type, Callable[[str], Any]] = {int: values.whole, float: values.number, str: str}
-        for flag, field, text in LEARNER_FLAGS:
-            parser.add_argument(flag, type=kinds[type(defaults[field])], default=defaults[field], help=text)
-        parser.add_argument("--vocabulary_file", help="with --vocabulary=given: one word a line, as the tokeniser leaves them")
-        parser.add_argument("--word_list", help="file of words that show how words are spelled; without it, the stream's first documents")
+        add_choice(parser, LEARNER)
 
 
 class StoreOptions(PipelineOptions):
@@ -195,7 +183,7 @@ class InferenceOptions(PipelineOptions):
             help="proportions are averaged over the states after the burn-in, or come from the last one",
         )
         parser.add_argument("--learn_alpha", action="store_true", help="gibbs1, gibbs2: fit alpha to the documents during the burn-in")
-        parser.add_argument("--inference_sampler", default=default.sampler, help=f"Gibbs: {SAMPLERS}")
+        parser.add_argument("--inference_sampler", default=default.sampler, help=f"Gibbs: {SAMPLER_HELP}")
         parser.add_argument(
             "--variational_iterations", type=values.whole, default=default.iterations, help="at most so many for each document"
         )

@@ -170,4 +170,4 @@ def numbers(text: str) -> tuple[float, ...]:
 def choices(allowed: Sequence[str], **notes: str) -> str:
     """The values of an option as a help text names them, some with a note; of a ``Literal``, ``get_args`` gives them."""
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
-    return f"{', '.join(named[:-1])} or {named[-1]}"
+    return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]

@@ -11,8 +11,7 @@ from model.kernels.random import FIRST_PASS, MOVE, SEATS
 from model.kernels.seating import closing_table
 from model.kernels.sharing import row_of
 from model.learners.cloud import new_cloud, with_room
-from model.learners.history import WHOLE, History
-from model.settings import LearnerSettings
+from model.learners.history import WHOLE, History, Reservoir
 
 KEY = (5, 6)
 
@@ -32,7 +31,7 @@ class Pair:
     def __init__(self, topics, words, particles=3, discount=0.0, kind=None, wide=False, bug=None):
         self.topics, self.words, self.particles = topics, words, particles
         self.prior = new_prior(topics, words, discount, kind)
-        self.history = History(LearnerSettings(newest=1000))
+        self.history = History(Reservoir(newest=1000))
         self.cloud = new_cloud(self.prior, particles, 1)
         if wide:
             self.cloud = self.cloud._replace(words=self.cloud.words._replace(rows=self.cloud.words.rows.astype(np.int64)))

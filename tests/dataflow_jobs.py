@@ -17,10 +17,11 @@ from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
+from model.learners import ParticleFilter
 from model.learning.options import LearnOptions
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
@@ -58,7 +59,7 @@ def prepare(folder):
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     archived = [f"--input={folder}/corpus.jsonl", f"--archive={folder}/archive", f"--dead_letters={folder}/dead"]
     assert archive.main(archived) == 0
-    learning = LearnOptions(LearnerSettings(), TokeniserSettings(), SequenceSettings(), "")
+    learning = LearnOptions(ParticleFilter(), TokeniserSettings(), SequenceSettings(), "")
     store = ModelStore("gs://bucket/models")
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))

@@ -3,13 +3,15 @@
 import hashlib
 import math
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
 from model import wire
+from model.learners import InitialBatch, NoInitialBatch
 from model.learners.base import StepInfo, Summary, register
+from model.learners.particle_settings import StreamingParticles
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
 
@@ -42,7 +44,12 @@ class FakeState:
         self.documents = self.tokens = 0
 
 
-@register("fake")
+@dataclass(frozen=True)
+class Fake(StreamingParticles):
+    kind = "fake"
+
+
+@register(Fake)
 class FakeLearner:
     def init(self, settings, key, island, threads=1):
         return FakeState(settings, key, island)
@@ -63,7 +70,7 @@ class FakeLearner:
         # Each island numbers its topics in its own way, so alignment has something to do.
         for row, word in enumerate(words):
             counts[row, (len(word) + state.island) % topics] = state.words[word]
-        prior = TopicWordPrior.flat(state.settings.beta * 100, 100, len(words), topics)
+        prior = TopicWordPrior.flat(10.0, 100, len(words), topics)
         alpha = np.full(topics, state.settings.alpha)
         return Snapshot.from_dense(counts, key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=prior, words=words)
 
@@ -88,8 +95,5 @@ class FakeLearner:
         return 1000 + 100 * len(state.words)
 
 
-def fake_settings(**others):
-    values = {"learner": "fake", "topics": 3, "particles": 2, "initial_documents": 0, **others}
-    if values.get("islands", 1) > 1:
-        values["initial_documents"] = 1
-    return LearnerSettings(**values)
+def fake_settings(islands=1):
+    return Fake(topics=3, islands=islands, particles=2 * islands, initial=InitialBatch(1) if islands > 1 else NoInitialBatch())

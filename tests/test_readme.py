@@ -57,7 +57,7 @@ def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
-    flags = [f"--learner={fake_learner.FakeLearner.name}", "--topics=2"]
+    flags = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
     assert train.main([f"--input={corpus}", "--model_store=models", "--dead_letters=dead", *flags]) == 0
     exec(compile(BLOCKS[1], "README.md", "exec"), {})
     (written,) = (tmp_path / "mixtures").iterdir()

@@ -27,10 +27,10 @@ from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING, mixtures_of
 from model.inference.labelling import PRIOR
+from model.learners.base import LearnerSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
-from model.settings import LearnerSettings
 from transforms.sequence import NAMESPACE
 
 _BATCH = 64

@@ -29,7 +29,7 @@ from model.kernels.gibbs3 import dense_rows
 from model.kernels.row_sums import LANES
 from model.packed_counts import PackedCounts
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.settings import Sampler
+from model.samplers import Sampler
 from model.snapshot import Snapshot
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.

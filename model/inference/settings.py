@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from model.errors import OptionError, above_zero, at_least, one_of
-from model.settings import Sampler
+from model.samplers import Sampler
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,61 @@
-"""Learners, registered by name; :mod:`model.learners.base` has the contract."""
+"""Learners and their settings; :mod:`model.learners.base` has the contract.
 
-from model.learners import batch_gibbs, fixvoc, infvoc, particle_filter
-from model.learners.base import learner_for, learner_names
+A learner is made known by importing its module here.
+"""
 
-__all__ = ["batch_gibbs", "fixvoc", "infvoc", "learner_for", "learner_names", "particle_filter"]
+from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
+from model.learners.batch_gibbs import BatchGibbs
+from model.learners.fixed_words import Dict, DictHash, FullHash, GrowingUntilFull, Null
+from model.learners.fixvoc import FixvocHybrid, FixvocVb
+from model.learners.history import FullHistory, Reservoir
+from model.learners.infvoc import Infvoc
+from model.learners.initial import InitialBatch, NoInitialBatch
+from model.learners.particle_filter import ParticleLearner
+from model.learners.particle_settings import IncrementalGibbs, OLda, ParticleFilter
+from model.learners.rejuvenation import AfterResampling, Decayed, EveryDocument, EveryTokens, Never, NewestFirst, Uniform
+from model.learners.resampling import Multinomial, NeverResample, Residual, Stratified, Systematic
+from model.learners.topic_priors import Flat, Hierarchical, MinimalTables, SampledTables, Urn
+from model.learners.vocabularies import Given, Growing
+
+__all__ = [
+    "LEARNER",
+    "AfterResampling",
+    "BatchGibbs",
+    "Decayed",
+    "Dict",
+    "DictHash",
+    "EveryDocument",
+    "EveryTokens",
+    "FixvocHybrid",
+    "FixvocVb",
+    "Flat",
+    "FullHash",
+    "FullHistory",
+    "Given",
+    "Growing",
+    "GrowingUntilFull",
+    "Hierarchical",
+    "IncrementalGibbs",
+    "Infvoc",
+    "InitialBatch",
+    "LearnerSettings",
+    "MinimalTables",
+    "Multinomial",
+    "Never",
+    "NeverResample",
+    "NewestFirst",
+    "NoInitialBatch",
+    "Null",
+    "OLda",
+    "ParticleFilter",
+    "ParticleLearner",
+    "Reservoir",
+    "Residual",
+    "SampledTables",
+    "Stratified",
+    "Systematic",
+    "Uniform",
+    "Urn",
+    "learner_for",
+    "learner_names",
+]

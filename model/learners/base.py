@@ -3,9 +3,8 @@
 A learner is a small class without state of its own; what it learns is in a state object, made by ``init``, changed by
 ``step`` only, and turned into bytes by ``save``. The same calls are made by :mod:`transforms.learn` and in a notebook:
 
->>> from model.learners import learner_for
->>> from model.settings import LearnerSettings
->>> settings = LearnerSettings(learner="o-lda", topics=2, initial_documents=0)
+>>> from model.learners import NoInitialBatch, OLda, learner_for
+>>> settings = OLda(topics=2, initial=NoInitialBatch())
 >>> learner = learner_for(settings)
 >>> state = learner.init(settings, key="", island=0)
 >>> learner.summary(state).words
@@ -20,18 +19,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from model.errors import one_of
+from model.compositions import Choice
+from model.options import Kinds, Record, option
 from model.records import Minibatch
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot
 
 # Part of every learner's fingerprint: raise it when the same settings and minibatches come to give other bits.
 ALGORITHM_VERSION = 1
 
 State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class LearnerSettings(Record):
+    """What every learner has; a learner's own settings derive from it, and its ``kind`` is the learner's name."""
+
+    seed: int = option(1, "of all draws; the same seed and archive give the same bits", least=0, first=True)
+    topics: int = option(50, "T", least=1, first=True)
+    alpha: float = option(0.1, "Dirichlet parameter of a document's topics, for each topic", above=0, usual="0.001 and 1")
+
+    @property
+    def islands(self) -> int:
+        """I, learners of one key side by side, of which each version publishes the best."""
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +92,7 @@ class Summary:
 class Learner(Protocol[State]):
     """See the module's docstring. ``threads`` never changes a result."""
 
-    name: str
-
-    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> State:
+    def init(self, settings: Any, key: str, island: int, threads: int = 1) -> State:
         """A learner that has seen nothing."""
 
     def step(self, state: State, minibatch: Minibatch) -> StepInfo:
@@ -99,24 +110,29 @@ class Learner(Protocol[State]):
     def save(self, state: State) -> bytes:
         """The whole state, canonical: equal logical states give equal bytes."""
 
-    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> State:
+    def load(self, settings: Any, key: str, island: int, data: bytes, threads: int = 1) -> State:
         """The inverse of ``save``. Raises DamagedDataError where the bytes do not fit the settings."""
 
     def nbytes(self, state: State) -> int:
         """Memory that the state holds now, for ``--max_state_mb``."""
 
 
-_LEARNERS: dict[str, Learner[object]] = {}
+LEARNERS = Kinds()
+LEARNER: Choice[LearnerSettings] = Choice("learner", "the algorithm that learns", LEARNERS, "particle-filter")
+
+_BY_SETTINGS: dict[type[LearnerSettings], Learner[object]] = {}
 
 L = TypeVar("L")
 
 
-def register(name: str) -> Callable[[type[L]], type[L]]:
-    """Class decorator: make the learner known by ``name``."""
+def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
+    """Class decorator: make the learner known by the ``kind`` of its settings; several settings may share one learner."""
 
     def add(cls: type[L]) -> type[L]:
-        cls.name = name  # type: ignore[attr-defined]
-        _LEARNERS[name] = cls()  # type: ignore[assignment]
+        learner = cls()
+        for one in settings:
+            LEARNERS.register(one)
+            _BY_SETTINGS[one] = learner  # type: ignore[assignment]
         return cls
 
     return add
@@ -124,14 +140,9 @@ def register(name: str) -> Callable[[type[L]], type[L]]:
 
 def learner_names() -> tuple[str, ...]:
     """The registered names, sorted."""
-    return tuple(sorted(_LEARNERS))
+    return tuple(sorted(LEARNERS))
 
 
 def learner_for(settings: LearnerSettings) -> Learner[object]:
-    """The learner that the settings name.
-
-    Raises:
-        OptionError: no learner has that name.
-    """
-    one_of("--learner", settings.learner, learner_names())
-    return _LEARNERS[settings.learner]
+    """The learner that these settings belong to."""
+    return _BY_SETTINGS[type(settings)]

@@ -11,46 +11,60 @@ The chains are particles that never meet (``--sampler=dense``), or, where topics
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.learners.base import register
-from model.learners.particle_filter import ParticleFilter
+from model.learners.initial import Initial, InitialBatch
+from model.learners.particle_filter import ParticleLearner
+from model.learners.particle_settings import ParticleSettings
 from model.learners.sparse_chains import SparseChain, best_chain
 from model.learners.state import ParticleState, make_room
+from model.learners.topic_priors import Flat
+from model.options import option
+from model.samplers import SAMPLER_HELP, Sampler, is_sparse
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
 SPARSE_FROM = 4
 
 
-@register("batch-gibbs")
-class BatchGibbs(ParticleFilter):
+@dataclass(frozen=True)
+class BatchGibbs(ParticleSettings):
+    """Gibbs chains over all documents so far, anew for each version (Alg. 1)."""
+
+    kind = "batch-gibbs"
+
+    chains: int = option(2, "C, Gibbs chains, of which the best is published", least=1, first=True)
+    sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
+    sampler: Sampler = option("auto", SAMPLER_HELP)
+
+    def check(self) -> None:
+        super().check()
+        if self.sampler == "sparse" and not isinstance(self.prior, Flat):
+            allowed = f"auto or dense with --prior={self.prior.kind}"
+            raise OptionError("--sampler", "sparse", allowed, "SparseLDA has no tables to sample.")
+
+    @property
+    def initial(self) -> Initial:
+        return InitialBatch(documents=sys.maxsize, chains=self.chains, sweeps=self.sweeps, choice="posterior")
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the chains have packed counts."""
+        return isinstance(self.prior, Flat) and is_sparse(self.sampler, self.topics, SPARSE_FROM)
+
+
+@register(BatchGibbs)
+class BatchGibbsLearner(ParticleLearner):
     """Alg. 1 over all documents so far, at each snapshot."""
 
-    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
-        if settings.islands > 1:
-            raise OptionError("--islands", settings.islands, "1 with --learner=batch-gibbs", "Its chains run in threads.")
-        if settings.sampler == "sparse" and settings.prior != "flat":
-            raise OptionError("--sampler", "sparse", f"auto or dense with --prior={settings.prior}", "SparseLDA has no tables to sample.")
-        return replace(
-            settings,
-            particles=1,
-            rejuvenation="never",
-            ess_check="document",
-            initial_documents=sys.maxsize,
-            chains=settings.particles,
-            initial_sweeps=settings.sweeps,
-            initial_choice="posterior",
-        )
-
     def snapshot(self, state: ParticleState) -> Snapshot:
-        if not is_sparse(state.settings):
+        if not _is_sparse(state):
             return super().snapshot(state)
         settings, known = state.settings, len(state.vocabulary)
         words, topics, counts = _chain(state)[0].counts.triples()
@@ -60,7 +74,7 @@ class BatchGibbs(ParticleFilter):
             event_time=0,
             fingerprint="",
             alpha=state.prior.alpha[: settings.topics].copy(),
-            prior=TopicWordPrior.flat(state.prior.a, settings.prior_words, known, settings.topics),
+            prior=TopicWordPrior.flat(state.prior.a, settings.vocabulary.size, known, settings.topics),
             words=tuple(state.vocabulary.words),
             offsets=np.concatenate([[0], np.cumsum(np.bincount(words, minlength=known))]).astype(np.int64),
             topics=topics.astype(np.int32),
@@ -71,7 +85,7 @@ class BatchGibbs(ParticleFilter):
         return super().nbytes(state) + (state.chain[0].nbytes() if state.chain else 0)
 
     def standing(self, state: ParticleState) -> tuple[Scaled, float | None]:
-        if not is_sparse(state.settings):
+        if not _is_sparse(state):
             return super().standing(state)
         (chain, joint), labels = _chain(state), [label for _, label in state.waiting or ()]
         labelled = [d for d, label in enumerate(labels) if label is not None]
@@ -80,9 +94,8 @@ class BatchGibbs(ParticleFilter):
         return joint, nmi([labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist())
 
 
-def is_sparse(settings: LearnerSettings) -> bool:
-    """Whether these settings mean chains on packed counts."""
-    return settings.sampler == "sparse" or (settings.sampler == "auto" and settings.prior == "flat" and settings.topics >= SPARSE_FROM)
+def _is_sparse(state: ParticleState) -> bool:
+    return isinstance(state.settings, BatchGibbs) and state.settings.is_sparse
 
 
 def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
@@ -95,8 +108,8 @@ def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
             state.prior.alpha[: settings.topics].copy(),
             state.prior.a,
             state.prior.base[: len(state.vocabulary)],
-            settings.chains,
-            settings.initial_sweeps,
+            state.initial.chains,
+            state.initial.sweeps,
             settings.seed,
             state.key,
             state.threads,

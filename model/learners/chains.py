@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from model.kernels.chains import Plan, gather_evidence, plan, run_chains
-from model.kernels.history import CHOICES, LONGEST
+from model.kernels.history import LONGEST
 from model.kernels.meeting import MOVES, SCHEDULED
 from model.kernels.random import FIRST_PASS
 from model.learners.cloud import ROWS_AT_ONCE, over_slices
@@ -21,15 +21,15 @@ from model.records import FloatArray, IntArray, LongArray
 
 def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
     """Documents as word numbers, with their labels."""
-    settings, history, counters = state.settings, state.history, state.meeting.counters
+    visits, history, counters = state.settings.rejuvenation, state.history, state.meeting.counters
     slots = history.begin_all(documents)
     made, moved = plan(
         history.past,
         history.pages.length,
         slots,
-        settings.moves if settings.rejuvenation == "document" else 0,
-        CHOICES.index(settings.choice),
-        settings.newest_share,
+        visits.moves if visits.after_document(False) else 0,
+        visits.choice.number,
+        visits.history.newest_share,
         state.decay_sums,
         draws(state, FIRST_PASS),
         state.drawn,

@@ -9,7 +9,6 @@ import numpy as np
 
 from model.kernels.concentration import draw_a, draw_a_0, log_terms
 from model.kernels.random import CONCENTRATION
-from model.kernels.seating import SAMPLED
 from model.learners.priors import shared_tables
 from model.learners.state import ParticleState, draws, make_room
 from model.scaled import Scaled
@@ -17,7 +16,7 @@ from model.scaled import Scaled
 
 def learn_concentrations(state: ParticleState, purpose: int = CONCENTRATION) -> None:
     """Draw each particle's a and a_0; its joint probability becomes that under the new ones. ``purpose`` names the draws."""
-    if state.settings.concentrations == "fixed" or state.prior.tables != SAMPLED:
+    if not state.settings.prior.learns_concentrations:
         return
     make_room(state, 0, 0, 0)
     cloud, topics, words = state.cloud, state.settings.topics, np.arange(len(state.vocabulary))

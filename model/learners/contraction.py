@@ -22,7 +22,7 @@ from model.records import IntArray, LongArray
 
 def make_way(state: ParticleState, words: Sequence[str]) -> None:
     """Let words leave where those of a minibatch would not find room beside them."""
-    if state.settings.vocabulary == "given":
+    if not state.settings.vocabulary.is_open:
         return
     staying = state.vocabulary.staying(words)
     if staying is not None:

@@ -1,11 +1,5 @@
 """The vocabularies of topic models that need one (Zhai and Boyd-Graber 2013, section 6): which words have a number, and which.
 
-* ``growing``: words join as they come, up to ``max_words``; the prior expects that many from the start.
-* ``null``: the words of the first minibatch that has any, and no others.
-* ``given``: those of ``words``. ``dict``: those of ``word_list``.
-* ``dict-hash``: as ``dict``, and every other word shares the number of one of these, by a hash.
-* ``full-hash``: every word has one of ``truncation`` numbers, by a hash.
-
 A hash cannot be undone, but a number can be named: each remembers the word that it holds most often, by a vote in constant memory
 (Boyer and Moore): the word in office gains a voice with each use and loses one with each use of another word of that number.
 """
@@ -14,16 +8,65 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from model.errors import OptionError
+from model.learners.vocabularies import DEFAULT_MAX_WORDS, Given
+from model.options import Kinds, Record, option
 from model.records import IntArray
-from model.settings import LearnerSettings
 from model.words.hashing import bucket
 from model.words.vocabulary import Vocabulary
 
 _UNUSED = "#"
+
+
+@dataclass(frozen=True)
+class GrowingUntilFull(Record):
+    """Words join as they come until there are ``max_words``; the prior expects that many from the start."""
+
+    kind = "growing"
+
+    max_words: int = option(DEFAULT_MAX_WORDS, "size of the vocabulary: later words are not learned", unit="words", least=1, first=True)
+
+
+@dataclass(frozen=True)
+class Null(Record):
+    """The words of the first minibatch that has any, and no others."""
+
+    kind = "null"
+
+
+@dataclass(frozen=True)
+class Dict(Record):
+    """The words of a list, as the tokeniser cuts it, and no others."""
+
+    kind = "dict"
+
+    word_list: tuple[str, ...] = option((), "file of the words", file="text")
+
+    def check(self) -> None:
+        if not self.word_list:
+            raise OptionError("--vocabulary", self.kind, "a list of words beside it", "Give a file of words with --word_list.")
+
+
+class DictHash(Dict):
+    """The words of a list; every other word shares the number of one of these, by a hash."""
+
+    kind = "dict-hash"
+
+
+@dataclass(frozen=True)
+class FullHash(Record):
+    """Every word has one of so many numbers, by a hash."""
+
+    kind = "full-hash"
+
+    buckets: int = option(30_000, "how many numbers words share", least=1)
+
+
+FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
 
 
 class FixedWords:
@@ -34,24 +77,19 @@ class FixedWords:
         expected: W of the prior, 0 while that is not known. voices: int64, of the names where they are found by vote, else empty.
     """
 
-    def __init__(self, settings: LearnerSettings) -> None:
-        self.kind = settings.vocabulary
-        self.buckets, self.expected = 0, settings.max_words
+    def __init__(self, settings: Record) -> None:
         start: tuple[str, ...] = ()
-        if self.kind in ("dict", "dict-hash"):
+        if isinstance(settings, Dict):
             start = settings.word_list
-            if not start:
-                raise OptionError("--vocabulary", self.kind, "a list of words beside it", "Give a file of words with --word_list.")
-        elif self.kind == "given":
+        elif isinstance(settings, Given):
             start = settings.words
-        elif self.kind == "full-hash":
-            start = tuple(f"{_UNUSED}{number}" for number in range(settings.truncation))
-        if self.kind != "growing":
-            self.expected = len(start)
-        if self.kind.endswith("hash"):
-            self.buckets = len(start)
+        elif isinstance(settings, FullHash):
+            start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
+        self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
+        self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
+        self._voted = isinstance(settings, FullHash)
         self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
-        self.voices = np.zeros(len(start) if self.kind == "full-hash" else 0, np.int64)
+        self.voices = np.zeros(len(start) if self._voted else 0, np.int64)
 
     @property
     def words(self) -> list[str]:
@@ -60,7 +98,7 @@ class FixedWords:
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
         """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
-        if self.kind == "full-hash":
+        if self._voted:
             found = np.array([bucket(word, self.buckets) for word in words], np.int32)
             self._vote(words, found, uses)
             return found
@@ -73,7 +111,7 @@ class FixedWords:
 
     def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
         """Go on from saved names."""
-        if self.kind == "full-hash":
+        if self._voted:
             self._vocabulary.words[:], self.voices = words, voices.copy()
             return
         self._vocabulary.extend(words)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -23,11 +24,12 @@ from model.kernels.local import expected_counts, fit_documents
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
 from model.learners.base import StepInfo, Summary, register
 from model.learners.cloud import over_slices
-from model.learners.fixed_words import FixedWords
+from model.learners.fixed_words import FIXVOC_VOCABULARIES, FixedWords, GrowingUntilFull
 from model.learners.variational import (
     Local,
     Progress,
-    check_alone,
+    SampledLocally,
+    VariationalSettings,
     known_tokens,
     sampled_counts,
     score,
@@ -36,8 +38,8 @@ from model.learners.variational import (
     unpack_state,
     words_of_documents,
 )
+from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
 MAGIC = b"BTf1"
@@ -46,8 +48,40 @@ SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
 
 
+@dataclass(frozen=True)
+class Fixvoc(VariationalSettings):
+    """What both learners have."""
+
+    beta: float = option(0.1, "eta, Dirichlet parameter of a topic's words, for each word", above=0, usual="0.001 and 1", first=True)
+    vocabulary: Record = part(GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True)
+
+
+@dataclass(frozen=True)
+class FixvocHybrid(Fixvoc, SampledLocally):
+    """Online variational LDA with Gibbs sweeps within each document (Mimno, Hoffman and Blei 2012)."""
+
+    kind = "fixvoc-hybrid"
+
+
+@dataclass(frozen=True)
+class FixvocVb(Fixvoc):
+    """Online variational LDA with coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
+
+    kind = "fixvoc-vb"
+
+    local_iterations: int = option(50, "updates of each document", least=1)
+
+    @property
+    def sweeps(self) -> int:
+        """Over each document."""
+        return self.local_iterations
+
+
+F = TypeVar("F", FixvocHybrid, FixvocVb)
+
+
 @dataclass
-class FixvocState(Progress):
+class FixvocState(Progress[F]):
     """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the sums of its columns.
 
     fresh: what the start of a new row is multiplied by: 1, and, once the scale was too small and is 1 again, 0.
@@ -61,7 +95,7 @@ class FixvocState(Progress):
     fresh: float = 1.0
 
     def __post_init__(self) -> None:
-        self.vocabulary = FixedWords(self.settings)
+        self.vocabulary = FixedWords(self.settings.vocabulary)
         self.counts = np.zeros((0, self.settings.topics))
         self.added = np.zeros(self.settings.topics)
         self.make_rows()
@@ -96,17 +130,13 @@ class FixvocState(Progress):
             self.scale, self.fresh = 1.0, 0.0
 
 
-@register("fixvoc-hybrid")
-class FixvocHybrid:
-    """Gibbs sweeps within each document."""
+class _FixvocLearner(Generic[F]):
+    """What both learners do."""
 
-    name: str
-
-    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> FixvocState:
-        check_alone(settings)
+    def init(self, settings: F, key: str, island: int, threads: int = 1) -> FixvocState[F]:
         return FixvocState(settings, key, threads)
 
-    def step(self, state: FixvocState, minibatch: Minibatch) -> StepInfo:
+    def step(self, state: FixvocState[F], minibatch: Minibatch) -> StepInfo:
         uses = np.bincount(minibatch.tokens, minlength=len(minibatch.words)).astype(np.int32)
         local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
         state.make_rows()
@@ -118,17 +148,13 @@ class FixvocHybrid:
         state.decay(step)
         state.counts[local.rows] += counts * (step * weight / state.scale)
         state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
-        return state.info(minibatch, local, len(state.vocabulary.words), found, self.sweeps(state.settings))
+        return state.info(minibatch, local, len(state.vocabulary.words), found, state.settings.sweeps)
 
-    def sweeps(self, settings: LearnerSettings) -> int:
-        """Over the tokens of a minibatch."""
-        return settings.local_burn_in + settings.local_sweeps
-
-    def local_counts(self, state: FixvocState, local: Local, weights: FloatArray) -> FloatArray:
+    def local_counts(self, state: FixvocState[F], local: Local, weights: FloatArray) -> FloatArray:
         """float64[V, K]: expected counts of the minibatch's words."""
-        return sampled_counts(state, local, weights) / state.settings.local_sweeps
+        raise NotImplementedError
 
-    def snapshot(self, state: FixvocState) -> Snapshot:
+    def snapshot(self, state: FixvocState[F]) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
         # Before the first word of a ``null`` vocabulary; a prior must have some strength.
@@ -145,19 +171,19 @@ class FixvocHybrid:
             buckets=words.buckets,
         )
 
-    def summary(self, state: FixvocState) -> Summary:
+    def summary(self, state: FixvocState[F]) -> Summary:
         return state.summary(len(state.vocabulary.words))
 
-    def witness(self, state: FixvocState) -> bytes:
+    def witness(self, state: FixvocState[F]) -> bytes:
         return wire.digest(state.evidence.to_bytes(), wire.array_to_bytes(state.totals, "<f8"))
 
-    def save(self, state: FixvocState) -> bytes:
+    def save(self, state: FixvocState[F]) -> bytes:
         words = state.vocabulary
         header = {**state.header(), "settings": settings_digest(state.settings), "scale": state.scale, "fresh": state.fresh}
         arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
         return wire.pack(MAGIC, header, wire.words_to_bytes(tuple(words.words)), *(wire.array_to_bytes(*array) for array in arrays))
 
-    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> FixvocState:
+    def load(self, settings: F, key: str, island: int, data: bytes, threads: int = 1) -> FixvocState[F]:
         header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
         state = self.init(settings, key, island, threads)
         voices, counts, added = (wire.array_from_bytes(blob, dtype) for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True))
@@ -170,18 +196,23 @@ class FixvocHybrid:
         state.scale, state.fresh = float(header["scale"]), float(header["fresh"])
         return state
 
-    def nbytes(self, state: FixvocState) -> int:
+    def nbytes(self, state: FixvocState[F]) -> int:
         return sizes((state.counts, state.vocabulary.voices)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
 
 
-@register("fixvoc-vb")
-class FixvocVb(FixvocHybrid):
+@register(FixvocHybrid)
+class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
+    """Gibbs sweeps within each document."""
+
+    def local_counts(self, state: FixvocState[FixvocHybrid], local: Local, weights: FloatArray) -> FloatArray:
+        return sampled_counts(state, state.settings, local, weights) / state.settings.local_sweeps
+
+
+@register(FixvocVb)
+class FixvocVbLearner(_FixvocLearner[FixvocVb]):
     """Coordinate ascent on each document."""
 
-    def sweeps(self, settings: LearnerSettings) -> int:
-        return settings.local_iterations
-
-    def local_counts(self, state: FixvocState, local: Local, weights: FloatArray) -> FloatArray:
+    def local_counts(self, state: FixvocState[FixvocVb], local: Local, weights: FloatArray) -> FloatArray:
         words, repeats, offsets = words_of_documents(local)
         theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
         settings = state.settings
@@ -194,7 +225,7 @@ class FixvocVb(FixvocHybrid):
         return counts
 
 
-def _table(state: FixvocState, local: Local, of: Callable[..., None]) -> FloatArray:
+def _table(state: FixvocState[F], local: Local, of: Callable[..., None]) -> FloatArray:
     """float64[V, K]: a kernel's figures of the minibatch's words."""
     out = np.empty((len(local.rows), state.settings.topics))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,63 @@ import numpy.typing as npt
 
 from model.kernels.history import LONGEST, RELEASED, Past, admit
 from model.kernels.particles import PAGE, Pages
+from model.options import Kinds, Record, option
 from model.records import IntArray, LongArray
-from model.settings import LearnerSettings
 
 WHOLE = -1
+
+
+class HistorySettings(Record):
+    """Which of the past can be visited."""
+
+    @property
+    def newest(self) -> int:
+        """How many of the newest documents or tokens."""
+        return 0
+
+    @property
+    def reservoir(self) -> int:
+        """The size of the uniform sample of earlier ones."""
+        return 0
+
+    @property
+    def newest_share(self) -> float:
+        """The share of visits that goes to the newest."""
+        return 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can be visited."""
+        return False
+
+
+@dataclass(frozen=True)
+class Reservoir(HistorySettings):
+    """A bounded part: the newest, and a uniform sample of all that came before them."""
+
+    kind = "reservoir"
+
+    newest: int = option(2500, "how many of the newest can be visited", unit="documents or tokens", least=0)
+    reservoir: int = option(500, "size of the uniform sample of earlier ones that can be visited", unit="documents or tokens", least=0)
+    newest_share: float = option(
+        0.85, "share of the visits that goes to the newest", least=0, most=1, remedy="Give for example 0.85.",
+        only_where=(lambda past: past.newest and past.reservoir, "--newest and --reservoir are above 0"),
+    )  # fmt: skip
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.newest and not self.reservoir
+
+
+@dataclass(frozen=True)
+class FullHistory(HistorySettings):
+    """Everything, for study: the state grows on and on, and one thread learns."""
+
+    kind = "full"
+
+
+HISTORIES = Kinds(Reservoir, FullHistory)
+NOTHING = Reservoir(newest=0, reservoir=0)
 
 
 class History:
@@ -23,10 +77,11 @@ class History:
     past there is no ring of the newest, and the reservoir grows with the ``units`` that there were.
     """
 
-    def __init__(self, settings: LearnerSettings) -> None:
-        self.whole = settings.whole_past
-        newest, kept = (settings.newest, settings.reservoir) if settings.rejuvenation != "never" and not self.whole else (0, 0)
-        self.tokens = settings.unit == "token"
+    def __init__(self, settings: HistorySettings, tokens: bool = False) -> None:
+        """Units are single ``tokens``, or whole documents."""
+        self.whole = isinstance(settings, FullHistory)
+        newest, kept = settings.newest, settings.reservoir
+        self.tokens = tokens
         self.past = Past(
             newest_slot=np.zeros(newest, np.int32),
             newest_position=np.zeros(newest, np.int64),

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from model import wire
-from model.errors import DamagedDataError, OptionError
+from model.errors import DamagedDataError
 from model.kernels.sticks import Sticks, count_new, expected_logs, learn, look_up, means
 from model.learners.base import StepInfo, Summary, register
 from model.learners.cloud import over_slices
@@ -35,15 +36,16 @@ from model.learners.ordered_sets import entries, new_positions, place, refine, r
 from model.learners.variational import (
     Local,
     Progress,
-    check_alone,
+    SampledLocally,
     sampled_counts,
     score,
     settings_digest,
     sizes,
     unpack_state,
 )
+from model.learners.vocabularies import DEFAULT_MAX_WORDS
+from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.strings import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -51,8 +53,30 @@ from model.words.vocabulary import Vocabulary
 MAGIC = b"BTi1"
 
 
+@dataclass(frozen=True)
+class Infvoc(SampledLocally):
+    """Online variational topics over all strings (Zhai and Boyd-Graber 2013)."""
+
+    kind = "infvoc"
+
+    concentration: float = option(
+        1000.0, "alpha^beta: the larger, the more of a topic's stick is left for new words", least=1, remedy="Thousands are usual."
+    )
+    truncation: int = option(30_000, "T, words that a topic keeps", unit="words", least=1, first=True)
+    max_words: int = option(DEFAULT_MAX_WORDS, "words that all topics together keep", unit="words", least=1, first=True)
+    reorder_every: int = option(20, "U, between two reorderings of a topic's words", unit="minibatches", least=1)
+    remainder: Literal["share", "stick", "mass"] = option(
+        "share", "what a word outside a topic's set gets: its share of what the stick has left, or, as printed, all that the stick"
+        " has left, or all the mass that the topic's words leave",
+    )  # fmt: skip
+    entry: Literal["prior", "one"] = option(
+        "prior", "where nu2 of a word that joins a topic begins: at the concentration, or, as printed, at one"
+    )
+    word_list: tuple[str, ...] = option((), "file of words that show how words are spelled; without it, the first minibatch", file="text")
+
+
 @dataclass
-class InfvocState(Progress):
+class InfvocState(Progress[Infvoc]):
     """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of the sticks' parameters, as a witness."""
 
     vocabulary: Vocabulary = field(init=False)
@@ -77,18 +101,11 @@ class InfvocState(Progress):
         return self.letters
 
 
-@register("infvoc")
-class Infvoc:
+@register(Infvoc)
+class InfvocLearner:
     """See the module's docstring."""
 
-    name: str
-
-    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> InfvocState:
-        check_alone(settings)
-        if settings.vocabulary != "growing":
-            raise OptionError("--vocabulary", settings.vocabulary, "growing with --learner=infvoc", "--truncation is its limit.")
-        if settings.concentration < 1:
-            raise OptionError("--concentration", settings.concentration, "1 or more with --learner=infvoc", "Thousands are usual.")
+    def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
         return InfvocState(settings, key, threads)
 
     def step(self, state: InfvocState, minibatch: Minibatch) -> StepInfo:
@@ -102,11 +119,11 @@ class Infvoc:
         if found:
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
-        counts = sampled_counts(state, local, self._weights(state, local, known))
+        counts = sampled_counts(state, settings, local, self._weights(state, local, known))
         self._learn(state, local, counts, weight / settings.local_sweeps, step)
         if state.steps % settings.reorder_every == 0:
             reorder(state)
-        return state.info(minibatch, local, len(state.vocabulary), found, settings.local_burn_in + settings.local_sweeps)
+        return state.info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
 
     def snapshot(self, state: InfvocState) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
@@ -153,7 +170,7 @@ class Infvoc:
         header = {**state.header(), "settings": settings_digest(state.settings)}
         return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
 
-    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> InfvocState:
+    def load(self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1) -> InfvocState:
         header, (words, letters, *blobs) = unpack_state(MAGIC, data, settings, 8)
         state = self.init(settings, key, island, threads)
         kinds = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")

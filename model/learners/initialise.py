@@ -32,17 +32,17 @@ WHOLE = -1
 
 def initialise(state: ParticleState) -> None:
     """Learn the waiting documents; ``state.waiting`` is None afterwards. Their draws bear sequence 0."""
-    waiting, settings = state.waiting or [], state.settings
+    waiting, batch = state.waiting or [], state.initial
     state.waiting = None
     learn_spelling(state)
     begin_minibatch(state, 0)
-    held_out = settings.initial_choice == "perplexity" and settings.chains > 1 and len(waiting) > 1
+    held_out = batch.choice == "perplexity" and batch.chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
     slots = state.history.begin_all(waiting[:trained]).tolist()
     generations = int(state.meeting.counters[-1])
-    run_chains(state, slots, settings.chains, settings.initial_sweeps)
-    chosen = _best(state, slots, waiting, trained) if settings.chains > 1 else 0
-    particles = settings.island_particles
+    run_chains(state, slots, batch.chains, batch.sweeps)
+    chosen = _best(state, slots, waiting, trained) if batch.chains > 1 else 0
+    particles = state.settings.island_particles
     state.cloud = spread(state.cloud, chosen, particles, state.island * particles)
     state.meeting.counters[-1] = max(generations, int(state.cloud.generation.max()))
     for slot in slots:
@@ -59,7 +59,7 @@ def initialise(state: ParticleState) -> None:
 
 def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
     """``state.cloud`` becomes so many chains of batch Gibbs over the documents in ``slots``, after so many sweeps."""
-    state.cloud = new_cloud(state.prior, chains, state.threads, whole_past=state.settings.whole_past)
+    state.cloud = new_cloud(state.prior, chains, state.threads, whole_past=state.settings.rejuvenation.whole_past)
     make_room(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, blind=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE, np.int64)
@@ -70,12 +70,12 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
 
 def _best(state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, str | None]], trained: int) -> int:
     chains = range(len(state.cloud.weight))
-    if state.settings.initial_choice == "nmi":
+    if state.initial.choice == "nmi":
         labels = [label for _, label in waiting]
         if None in labels:
             raise OptionError("--initial_choice", "nmi", "perplexity where documents have no label", "Map the labels with --label_field.")
         scores: list[Any] = [nmi(labels, clusters(state, chain, slots)) for chain in chains]
-    elif state.settings.initial_choice == "posterior" or trained == len(waiting):
+    elif state.initial.choice == "posterior" or trained == len(waiting):
         scores = [joint(state.cloud, chain).order() for chain in chains]
     else:
         documents = [tokens for tokens, _ in waiting[trained:]]

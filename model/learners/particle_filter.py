@@ -10,13 +10,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from model import wire
-from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.kernels.meeting import MOVES
 from model.learners import saving
@@ -26,31 +24,22 @@ from model.learners.cloud import best_particle, joint, nbytes
 from model.learners.concentration import learn_concentrations
 from model.learners.contraction import make_way
 from model.learners.initialise import clusters, initialise
+from model.learners.particle_settings import IncrementalGibbs, OLda, ParticleFilter, ParticleSettings
 from model.learners.priors import published_prior, topic_words
 from model.learners.state import ParticleState, begin_minibatch, learn_spelling, make_room, new_state
 from model.learners.stepping import learn_document, resamplings
 from model.records import IntArray, Minibatch
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 from model.snapshot import Snapshot
 from model.words.vocabulary import UNKNOWN
 
 
-@register("particle-filter")
-class ParticleFilter:
-    """Alg. 4; the other learners of the family change its settings only."""
+@register(ParticleFilter, IncrementalGibbs, OLda)
+class ParticleLearner:
+    """Alg. 4; the other learners of the family have other settings only."""
 
-    name: str
-
-    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
-        """The settings that the machine runs with."""
-        return settings
-
-    def init(self, settings: LearnerSettings, key: str, island: int, threads: int = 1) -> ParticleState:
-        if settings.vocabulary not in ("growing", "given"):
-            allowed = f"growing or given with --learner={settings.learner}"
-            raise OptionError("--vocabulary", settings.vocabulary, allowed, "The others are for fixvoc-vb and fixvoc-hybrid.")
-        return new_state(self.adapt(settings), key, island, threads)
+    def init(self, settings: ParticleSettings, key: str, island: int, threads: int = 1) -> ParticleState:
+        return new_state(settings, key, island, threads)
 
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
         make_way(state, minibatch.words)
@@ -131,7 +120,7 @@ class ParticleFilter:
     def save(self, state: ParticleState) -> bytes:
         return saving.to_bytes(state)
 
-    def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> ParticleState:
+    def load(self, settings: ParticleSettings, key: str, island: int, data: bytes, threads: int = 1) -> ParticleState:
         return saving.from_bytes(self.init(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
@@ -144,7 +133,7 @@ class ParticleFilter:
     def _take(self, state: ParticleState, documents: list[tuple[IntArray, str | None]], sequence: int) -> None:
         """Into the initial batch while that is incomplete, else into the particles."""
         if state.waiting is not None:
-            wanted = state.settings.initial_documents - len(state.waiting)
+            wanted = state.initial.documents - len(state.waiting)
             state.waiting += documents[:wanted]
             if len(documents) < wanted:
                 return
@@ -152,34 +141,11 @@ class ParticleFilter:
             state.settled = None
             begin_minibatch(state, sequence)
             documents = documents[wanted:]
-        if state.settings.ess or state.by_tokens:
+        if state.settings.ess_threshold or state.settings.by_tokens:
             for tokens, label in documents:
                 learn_document(state, tokens, label)
         elif documents:
             learn_by_chains(state, documents)
-
-
-@register("incremental-gibbs")
-class IncrementalGibbs(ParticleFilter):
-    """Alg. 3: chains that revise the past and never meet."""
-
-    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
-        if settings.rejuvenation not in ("document", "tokens"):
-            raise OptionError(
-                "--rejuvenation",
-                settings.rejuvenation,
-                "document or tokens with --learner=incremental-gibbs",
-                "It never resamples; o-lda never revises.",
-            )
-        return settings
-
-
-@register("o-lda")
-class OLda(ParticleFilter):
-    """Alg. 2: topics are drawn once."""
-
-    def adapt(self, settings: LearnerSettings) -> LearnerSettings:
-        return replace(settings, rejuvenation="never", ess_check="document")
 
 
 def settled(state: ParticleState) -> ParticleState:

@@ -10,40 +10,33 @@ from model.kernels import seating
 from model.kernels.draw import padded
 from model.kernels.particles import Cloud, Prior
 from model.kernels.sharing import BLOCK, Table, with_rows
+from model.learners.particle_settings import ParticleSettings
 from model.records import FloatArray, LongArray
-from model.settings import LearnerSettings
 from model.snapshot import TopicWordPrior
 from model.words.strings import CharacterModel
 
 
-def new_prior(settings: LearnerSettings) -> Prior:
+def new_prior(settings: ParticleSettings) -> Prior:
     """The prior before there are words."""
     alpha = np.zeros(padded(settings.topics))
     alpha[: settings.topics] = settings.alpha
-    flat, shared = settings.prior == "flat", settings.prior == "hierarchical"
-    tables = (seating.SAMPLED if settings.tables == "sampled" else seating.MINIMAL) if shared else seating.NONE
-    discount = settings.discount if shared else 0.0
+    prior = settings.prior
     return Prior(
         alpha=alpha,
         alpha_sum=settings.alpha * settings.topics,
         base=np.zeros(0),
-        a=settings.prior_words * settings.beta if flat else settings.concentration,
-        base_a=settings.base_concentration,
-        discount=discount,
-        tables=tables,
-        closing=seating.closing_table(discount, tables),
+        a=prior.strength(settings.vocabulary.size),
+        base_a=prior.base_strength,
+        discount=prior.discount,
+        tables=prior.seats,
+        closing=seating.closing_table(prior.discount, prior.seats),
     )
 
 
-def needs_characters(settings: LearnerSettings) -> bool:
-    """Whether G is a distribution over all strings."""
-    return settings.prior != "flat" and settings.vocabulary == "growing"
-
-
-def masses(settings: LearnerSettings, characters: CharacterModel | None, words: Sequence[str]) -> FloatArray:
+def masses(settings: ParticleSettings, characters: CharacterModel | None, words: Sequence[str]) -> FloatArray:
     """float64: G(w) of some words."""
     if characters is None:
-        return np.full(len(words), 1.0 / settings.prior_words)
+        return np.full(len(words), 1.0 / settings.vocabulary.size)
     return characters.probabilities(words)
 
 
@@ -100,11 +93,11 @@ def foretold(cloud: Cloud, prior: Prior, particle: int, words: LongArray) -> Flo
 
 
 def published_prior(
-    settings: LearnerSettings, characters: CharacterModel | None, strength: FloatArray, base: FloatArray, left: float
+    settings: ParticleSettings, characters: CharacterModel | None, strength: FloatArray, base: FloatArray, left: float
 ) -> TopicWordPrior:
     """What :func:`topic_words` says of the whole vocabulary, as a snapshot holds it."""
     if characters is None:
         # A given vocabulary, or the flat prior: W_max words, alike before they are seen.
-        others = settings.vocabulary == "growing" and settings.prior_words > len(base)
-        left = left / settings.prior_words if others else 0.0
+        others = settings.vocabulary.is_open and settings.vocabulary.size > len(base)
+        left = left / settings.vocabulary.size if others else 0.0
     return TopicWordPrior(strength, base, left, characters)

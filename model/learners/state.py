@@ -12,14 +12,15 @@ import numpy as np
 from model.kernels.meeting import SCHEDULED, Meeting
 from model.kernels.particles import Cloud, Draws, Prior
 from model.kernels.random import stream_key
-from model.kernels.resampling import SCHEMES
 from model.learners.cloud import new_cloud, with_room
 from model.learners.history import History
-from model.learners.priors import masses, needs_characters, new_prior
+from model.learners.initial import InitialBatch, NoInitialBatch
+from model.learners.particle_settings import ParticleSettings
+from model.learners.priors import masses, new_prior
+from model.learners.rejuvenation import Decayed
 from model.learners.sparse_chains import SparseChain
 from model.records import IntArray
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 from model.words.strings import CharacterModel
 from model.words.vocabulary import Vocabulary
 
@@ -36,7 +37,7 @@ class ParticleState:
     tables, or on packed counts.
     """
 
-    settings: LearnerSettings
+    settings: ParticleSettings
     key: str
     island: int
     threads: int
@@ -69,35 +70,36 @@ class ParticleState:
     def decay_sums(self) -> Any:
         """float64: sums of (r + 1)^-decay over all ranks of age r that there can be."""
         ranks = max(len(self.history.past.newest_slot), len(self.history.past.kept_slot))
-        if self.settings.choice == "decayed" and len(self.sums) < ranks:
-            self.sums = decay_sums(self.settings.decay, ranks)
+        choice = self.settings.rejuvenation.choice
+        if isinstance(choice, Decayed) and len(self.sums) < ranks:
+            self.sums = decay_sums(choice.decay, ranks)
         return self.sums
 
     @property
-    def by_tokens(self) -> bool:
-        """Whether particles meet, or rejuvenate, after single tokens."""
-        return self.settings.ess_check == "token" or self.settings.rejuvenation == "tokens"
+    def initial(self) -> InitialBatch:
+        """How the waiting documents are learned; there are none without an initial batch."""
+        assert isinstance(self.settings.initial, InitialBatch)
+        return self.settings.initial
 
 
-def new_state(settings: LearnerSettings, key: str, island: int, threads: int) -> ParticleState:
+def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -> ParticleState:
     """A learner that has seen nothing."""
-    vocabulary = Vocabulary(settings.words, settings.prior_words, settings.word_memory)
-    prior = new_prior(settings)
-    particles = settings.island_particles
-    by_tokens = settings.ess_check == "token" or settings.rejuvenation == "tokens"
-    threads = 1 if by_tokens or settings.whole_past else min(threads, max(particles, settings.chains))
+    prior, particles, initial = new_prior(settings), settings.island_particles, settings.initial
+    whole_past, word_list = settings.rejuvenation.whole_past, settings.prior.word_list
+    chains = initial.chains if isinstance(initial, InitialBatch) else 1
+    threads = 1 if settings.by_tokens or whole_past else min(threads, max(particles, chains))
     return ParticleState(
         settings=settings,
         key=key,
         island=island,
         threads=threads,
-        vocabulary=vocabulary,
-        history=History(settings),
+        vocabulary=settings.vocabulary.new(),
+        history=History(settings.rejuvenation.history, settings.rejuvenation.unit == "token"),
         prior=prior,
-        cloud=new_cloud(prior, particles, threads, island * particles, settings.whole_past),
+        cloud=new_cloud(prior, particles, threads, island * particles, whole_past),
         meeting=new_meeting(settings),
-        waiting=[] if settings.initial_documents else None,
-        characters=spelling(settings.word_list) if needs_characters(settings) and settings.word_list else None,
+        waiting=None if isinstance(initial, NoInitialBatch) else [],
+        characters=spelling(word_list) if settings.is_spelled and word_list else None,
     )
 
 
@@ -109,16 +111,16 @@ def spelling(words: tuple[str, ...]) -> CharacterModel:
 
 def learn_spelling(state: ParticleState) -> None:
     """Without a word list the first words of the stream show how words are spelled: those known when learning begins."""
-    if state.characters is None and needs_characters(state.settings) and len(state.vocabulary):
+    if state.characters is None and state.settings.is_spelled and len(state.vocabulary):
         state.characters = CharacterModel.fit(state.vocabulary.words)
 
 
-def new_meeting(settings: LearnerSettings) -> Meeting:
+def new_meeting(settings: ParticleSettings) -> Meeting:
     """Nothing scored yet, generations given to the first particles."""
     particles = settings.island_particles
     counters = np.array([0, 0, 0, particles], np.int64)
-    scheme = SCHEMES.index(settings.resampling)
-    return Meeting(settings.ess_threshold, scheme, np.full(1, 0.5), np.ones(1, np.int64), np.full(1, float(particles)), counters)
+    begin = np.full(1, 0.5), np.ones(1, np.int64), np.full(1, float(particles))
+    return Meeting(settings.ess_threshold, settings.resampling.scheme, *begin, counters)
 
 
 def begin_minibatch(state: ParticleState, sequence: int) -> None:

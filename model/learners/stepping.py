@@ -21,7 +21,7 @@ import numpy.typing as npt
 from model.kernels.arrivals import Arrival, arrival, first_pass, settle
 from model.kernels.chains import PART
 from model.kernels.filter import BESIDE, Rejuvenation, filter_tokens
-from model.kernels.history import CHOICES, LONGEST, schedule
+from model.kernels.history import LONGEST, schedule
 from model.kernels.meeting import MOVES, RESAMPLINGS, SCHEDULED, become, meet
 from model.kernels.moves import move_units
 from model.kernels.particles import Draws
@@ -34,7 +34,7 @@ from model.records import IntArray
 def learn_document(state: ParticleState, tokens: IntArray, label: str | None) -> None:
     """One document: see the module's docstring. ``tokens`` are word numbers."""
     slot = state.history.begin(tokens, label)
-    if state.by_tokens:
+    if state.settings.by_tokens:
         _by_tokens(state, slot)
     else:
         _by_document(state, slot)
@@ -46,7 +46,7 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
 
 
 def _by_document(state: ParticleState, slot: int) -> None:
-    settings, history = state.settings, state.history
+    rejuvenation, history = state.settings.rejuvenation, state.history
     last = _draw(state, slot, state.drawn, FIRST_PASS, blind=False)
     ancestors = np.empty(len(state.cloud.weight), np.int64)
     resampled = meet(state.cloud, state.meeting, draws(state, FIRST_PASS), ancestors)
@@ -54,7 +54,7 @@ def _by_document(state: ParticleState, slot: int) -> None:
     if resampled:
         become(state.cloud, ancestors, state.meeting.counters)
     history.admit(slot, *state.stream)
-    if settings.moves and (settings.rejuvenation == "document" or (settings.rejuvenation == "resampling" and resampled)):
+    if rejuvenation.moves and rejuvenation.after_document(bool(resampled)):
         rejuvenate(state)
 
 
@@ -94,12 +94,12 @@ def _settle(state: ParticleState, new: Arrival, ancestors: npt.NDArray[np.int64]
 
 def rejuvenate(state: ParticleState) -> None:
     """Visit R units of the history, chosen alike for all particles."""
-    settings, counters = state.settings, state.meeting.counters
-    slots, positions = np.empty(settings.moves, np.int32), np.empty(settings.moves, np.int64)
+    visits, counters = state.settings.rejuvenation, state.meeting.counters
+    slots, positions = np.empty(visits.moves, np.int32), np.empty(visits.moves, np.int64)
     found = schedule(
         state.history.past,
-        CHOICES.index(settings.choice),
-        settings.newest_share,
+        visits.choice.number,
+        visits.history.newest_share,
         state.decay_sums,
         slots,
         positions,
@@ -127,13 +127,12 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
 
 
 def _by_tokens(state: ParticleState, slot: int) -> None:
-    settings, history = state.settings, state.history
-    triggered = settings.rejuvenation in ("tokens", "resampling")
+    visits, history = state.settings.rejuvenation, state.history
     rejuvenation = Rejuvenation(
-        every=settings.every if settings.rejuvenation == "tokens" else 0,
-        moves=settings.moves if triggered else 0,
-        choice=CHOICES.index(settings.choice),
-        newest_share=settings.newest_share,
+        every=visits.tokens,
+        moves=visits.moves if visits.tokens or visits.after_resampling else 0,
+        choice=visits.choice.number,
+        newest_share=visits.history.newest_share,
         decay_sums=state.decay_sums,
     )
     at, end = 0, int(history.pages.length[slot])
@@ -157,7 +156,7 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         )
     if not history.tokens:
         history.admit(slot, *state.stream)
-    if settings.moves and settings.rejuvenation == "document":
+    if visits.moves and visits.after_document(False):
         rejuvenate(state)
 
 

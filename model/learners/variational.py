@@ -12,19 +12,53 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from model import wire
-from model.errors import DamagedDataError, OptionError
+from model.errors import DamagedDataError
 from model.kernels.local import cumulate, sample_documents, score_documents
 from model.kernels.random import stream_key
-from model.learners.base import StepInfo, Summary
+from model.learners.base import LearnerSettings, StepInfo, Summary
 from model.learners.cloud import over_slices
+from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
-from model.settings import LearnerSettings
+
+# A chain alone keeps the evidence of so many minibatches, though nobody compares it with another's.
+EVIDENCE_WINDOW = 20
+
+
+@dataclass(frozen=True)
+class VariationalSettings(LearnerSettings):
+    """What all variational learners have."""
+
+    kappa: float = option(
+        0.6, "minibatch i has the step size (tau0 + i)^-kappa", least=0, most=1,
+        remedy="Learning converges with more than 0.5; 0 is for batches.",
+    )  # fmt: skip
+    tau0: float = option(
+        64.0, "the larger, the less early minibatches count", unit="minibatches", least=0,
+        only_where=(lambda settings: settings.kappa > 0, "--kappa is above 0"),
+    )  # fmt: skip
+    stream_documents: int = option(0, "D, documents in the whole stream; 0: as many as there were so far", unit="documents", least=0)
+
+
+@dataclass(frozen=True)
+class SampledLocally(VariationalSettings):
+    """Each minibatch's topics are drawn by Gibbs sweeps within its documents."""
+
+    local_burn_in: int = option(5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0)
+    local_sweeps: int = option(10, "Gibbs sweeps over each document that count", unit="sweeps", least=1)
+
+    @property
+    def sweeps(self) -> int:
+        """Over each document."""
+        return self.local_burn_in + self.local_sweeps
+
+
+S = TypeVar("S", bound=VariationalSettings)
 
 
 class Local(NamedTuple):
@@ -36,7 +70,7 @@ class Local(NamedTuple):
 
 
 @dataclass
-class Progress:
+class Progress(Generic[S]):
     """What every variational learner keeps beside its topics.
 
     Attributes:
@@ -44,7 +78,7 @@ class Progress:
         documents, tokens: learned. scored: tokens scored. evidence: of all of these; recent: of the last minibatches.
     """
 
-    settings: LearnerSettings
+    settings: S
     key: str
     threads: int
     sequence: int = 0
@@ -64,7 +98,7 @@ class Progress:
         self.scored += tokens
         self.evidence = self.evidence * found
         self.recent.append(found)
-        while len(self.recent) > self.settings.evidence_window:
+        while len(self.recent) > EVIDENCE_WINDOW:
             self.recent.popleft()
 
     def begin(self, minibatch: Minibatch, local: Local) -> tuple[float, float]:
@@ -121,14 +155,6 @@ class Progress:
         self.recent = deque(recent)
 
 
-def check_alone(settings: LearnerSettings) -> None:
-    """Refuse islands. Raises OptionError."""
-    if settings.islands > 1:
-        raise OptionError(
-            "--islands", settings.islands, f"1 with --learner={settings.learner}", "A variational learner is one chain; give it --threads."
-        )
-
-
 def known_tokens(minibatch: Minibatch, numbers: IntArray) -> Local:
     """The tokens whose word has a number (-1: none); words with one number, in one bucket of a hash, become one."""
     found, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
@@ -146,9 +172,8 @@ def score(local: Local, phi: FloatArray, alpha: float) -> Scaled:
     return Scaled.of(float(mantissa), int(exponent))
 
 
-def sampled_counts(progress: Progress, local: Local, weights: FloatArray) -> IntArray:
+def sampled_counts(progress: Progress[Any], settings: SampledLocally, local: Local, weights: FloatArray) -> IntArray:
     """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
-    settings = progress.settings
     sums = np.empty_like(weights)
     cumulate(weights, sums)
     slices = [np.zeros(weights.shape, np.int32) for _ in range(progress.threads)]
@@ -173,7 +198,7 @@ def words_of_documents(local: Local) -> tuple[IntArray, FloatArray, LongArray]:
     return (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
 
 
-def unpack_state(magic: bytes, data: bytes, settings: LearnerSettings, blobs: int) -> tuple[dict[str, Any], list[bytes]]:
+def unpack_state(magic: bytes, data: bytes, settings: VariationalSettings, blobs: int) -> tuple[dict[str, Any], list[bytes]]:
     """The parts of a saved state. Raises DamagedDataError where they do not fit the settings."""
     header, found = wire.unpack(magic, data)
     if len(found) != blobs or header.get("settings") != settings_digest(settings):
@@ -181,7 +206,7 @@ def unpack_state(magic: bytes, data: bytes, settings: LearnerSettings, blobs: in
     return header, found
 
 
-def settings_digest(settings: LearnerSettings) -> str:
+def settings_digest(settings: VariationalSettings) -> str:
     """Which settings a saved state belongs to."""
     return wire.digest(settings.canonical().encode()).hex()
 

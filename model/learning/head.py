@@ -13,8 +13,7 @@ from typing import Any
 
 from model import wire
 from model.errors import DamagedDataError
-from model.learners.base import ALGORITHM_VERSION
-from model.settings import LearnerSettings
+from model.learners.base import ALGORITHM_VERSION, LearnerSettings
 
 _CHECKPOINT = b"BTl1"
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
-from model.learners.base import StepInfo, learner_for
+from model.learners.base import LearnerSettings, StepInfo, learner_for
 from model.learning import offering
 from model.learning.head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learning.live import LIVE_LEARNERS, Live, LiveLearners
@@ -34,7 +34,6 @@ from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
-from model.settings import LearnerSettings
 
 _MB = 1 << 20
 # The head is written at every minibatch, so it may not grow with the number of versions.
@@ -72,7 +71,7 @@ class Session:
             StoreConflictError: the store holds what was learned with other settings.
             OptionError: there is no such point to resume from.
         """
-        self._store.bind(self.key, self.options.settings_digest(), self.options.settings_dict())
+        self._store.bind(self.key, self.options.settings_digest(), self.options.settings_dict(), self.options.settings_flags())
         if not self.options.resume_from or not self._store.has_checkpoints(self.key):
             return self._history.start(), []
         entry = self._store.resume_point(self.key, self.options.resume_from, self.options.settings.islands)[self.island]

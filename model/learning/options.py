@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from model import wire
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.learners.base import LEARNER, LearnerSettings
+from model.settings import SequenceSettings, TokeniserSettings
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,16 @@ class LearnOptions:
 
     def settings_dict(self) -> dict[str, Any]:
         """The settings that a key's part of the store is bound to."""
-        return {"tokeniser": asdict(self.tokeniser), "sequence": asdict(self.sequence), "learner": asdict(self.settings)}
+        return {"tokeniser": self.tokeniser.to_json(), "sequence": self.sequence.to_json(), "learner": self.settings.to_json()}
+
+    def settings_flags(self) -> dict[str, tuple[str, Any]]:
+        """The options behind the paths of :meth:`settings_dict`, see :meth:`model.options.Record.flags`."""
+        flags = {**self.tokeniser.flags("tokeniser"), **self.sequence.flags("sequence"), **self.settings.flags("learner")}
+        return {"learner.kind": (f"--{LEARNER.name}", None), **flags}
 
     def manifest_settings(self) -> dict[str, Any]:
         """The same for a manifest: lists of words are named by size and digest, as they may be long; ``settings.json`` has them whole."""
-        settings = self.settings_dict()
-        for name in ("words", "word_list"):
-            if words := settings["learner"][name]:
-                digest = hashlib.sha256(wire.canonical_json(words).encode()).hexdigest()
-                settings["learner"][name] = {"words": len(words), "sha256": digest}
-        return settings
+        return {**self.settings_dict(), "learner": self.settings.to_json(brief=True)}
 
     def settings_digest(self) -> str:
         """Their SHA-256, hex."""

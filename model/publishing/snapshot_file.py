@@ -12,7 +12,6 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import fastavro
@@ -57,7 +56,7 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
             "characters": _characters_to_text(snapshot.prior.characters),
             "words": len(snapshot.words),
             "buckets": snapshot.buckets,
-            "tokeniser": asdict(snapshot.tokeniser),
+            "tokeniser": snapshot.tokeniser.to_json(),
         }
     )
     spelled = (snapshot.offsets, "<i8"), (snapshot.topics, "<i4"), (snapshot.counts, "<f8"), (snapshot.prior.base, "<f8")
@@ -128,6 +127,6 @@ def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
         offsets=offsets,
         topics=topics,
         counts=counts,
-        tokeniser=TokeniserSettings.from_dict(facts["tokeniser"]),
+        tokeniser=TokeniserSettings.from_json(facts["tokeniser"]),
         buckets=int(facts["buckets"]),
     )

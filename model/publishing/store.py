@@ -16,7 +16,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from collections.abc import Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from model import wire
@@ -31,6 +33,7 @@ _CHOICES = (
     " version the same --publish_every."
 )
 _SHOWN = 5
+NO_FLAGS: Mapping[str, tuple[str, Any]] = MappingProxyType({})
 _VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
 _ENTRY = re.compile(r"[0-9]{12,}-[0-9]{4,}-[0-9a-f]{16}\.json")
 
@@ -47,8 +50,11 @@ class ModelStore:
         """The model keys that have something in the store, sorted."""
         return sorted(unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/"))
 
-    def bind(self, key: str, settings_digest: str, settings: dict[str, Any]) -> None:
+    def bind(self, key: str, settings_digest: str, settings: dict[str, Any], flags: Mapping[str, tuple[str, Any]] = NO_FLAGS) -> None:
         """Tie a key's part of the store to settings at the first use; check them at every later use.
+
+        Args:
+            flags: for messages, see :meth:`model.options.Record.flags`.
 
         Raises:
             StoreConflictError: the store holds what was learned with other settings.
@@ -58,9 +64,7 @@ class ModelStore:
             return
         name = self._blobs.where(path)
         bound = unseal(self._blobs.read(path), name)
-        theirs, ours = _flat(bound["settings"]), _flat(settings)
-        differing = [at for at in sorted(theirs | ours) if theirs.get(at) != ours.get(at)]
-        listed = "; ".join(f"{at} is {_short(theirs.get(at))} there and {_short(ours.get(at))} here" for at in differing[:_SHOWN])
+        listed = "; ".join(_differences(_flat(bound["settings"]), _flat(settings), flags)[:_SHOWN])
         listed = listed or f"they are equal, but their digests are not ({bound['digest']} there, {settings_digest} here: another release)"
         raise StoreConflictError(f"{name} was written with other settings: {listed}. Give the same settings, or use an empty model store.")
 
@@ -272,6 +276,19 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
     for name, value in values.items():
         flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": wire.canonical_json(value)}
     return flat
+
+
+def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Mapping[str, tuple[str, Any]]) -> list[str]:
+    """What is not alike, named by option; where the kind of a part differs, its fields are left out."""
+    for at, (_, absent) in flags.items():
+        if absent is not None and not at.endswith(".kind"):
+            absent = wire.canonical_json(absent)
+            theirs, ours = {at: absent, **theirs}, {at: absent, **ours}
+    differing = [at for at in sorted(theirs | ours) if theirs.get(at) != ours.get(at)]
+    parts = tuple(at.removesuffix("kind") for at in differing if at.endswith(".kind"))
+    shown = [at for at in differing if not any(at.startswith(part) and at != f"{part}kind" for part in parts)]
+    names = {at: flags[at][0] if at in flags else at for at in shown}
+    return [f"{names[at]} is {_short(theirs.get(at))} there and {_short(ours.get(at))} here" for at in shown]
 
 
 def _short(text: str | None) -> str:

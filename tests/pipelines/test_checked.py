@@ -1,19 +1,20 @@
 import os
 import re
-from dataclasses import fields
 from pathlib import Path
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import get_args
 
 import pytest
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.compositions import option_names
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_names
-from model.learners import learner_names
+from model.learners import LEARNER, BatchGibbs, InitialBatch, MinimalTables, ParticleFilter, Residual
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
-from model.settings import LearnerSettings, Sampler, SequenceSettings, TokeniserSettings
+from model.samplers import Sampler
+from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, infer
 from pipelines.checked import (
     check_outputs,
@@ -25,7 +26,6 @@ from pipelines.checked import (
     tokeniser_settings_of,
 )
 from pipelines.command import parser_for
-from pipelines.learner_flags import LEARNER_FLAGS
 from pipelines.options import InferenceOptions, MethodOptions
 
 
@@ -41,21 +41,8 @@ def test_defaults_are_those_of_the_settings():
     assert read_settings_of(options()) == ReadSettings()
     assert tokeniser_settings_of(options()) == TokeniserSettings()
     assert sequence_settings_of(options()) == SequenceSettings()
-    assert learner_settings_of(options()) == LearnerSettings()
+    assert learner_settings_of(options()) == ParticleFilter()
     assert inference_settings_of(options()) == InferenceSettings()
-
-
-def test_every_field_of_the_learner_has_a_flag():
-    assert {field for _, field, _ in LEARNER_FLAGS} | {"words", "word_list"} == {item.name for item in fields(LearnerSettings)}
-
-
-def test_the_help_names_all_that_is_allowed():
-    allowed = {field: get_args(kind) for field, kind in get_type_hints(LearnerSettings).items() if get_origin(kind) is Literal}
-    # The help may have been made before the tests' own learner was registered.
-    allowed["learner"] = tuple(name for name in learner_names() if name != "fake")
-    assert len(allowed) > 12
-    told = {field: words_of(text) for _, field, text in LEARNER_FLAGS}
-    assert {field: missing for field, values in allowed.items() if (missing := set(values) - told[field])} == {}
 
 
 def test_the_help_names_all_methods_and_their_samplers():
@@ -64,9 +51,18 @@ def test_the_help_names_all_methods_and_their_samplers():
     assert words_of(actions["inference_sampler"]) >= set(get_args(Sampler))
 
 
+def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own():
+    others = {group: {action.dest for action in parser_for("x", "", [group], {})._actions} for group in (MethodOptions, InferenceOptions)}
+    assert not any(set(option_names(LEARNER)) & names - {"help"} for names in others.values())
+
+
 def test_values_reach_the_settings():
-    made = learner_settings_of(options("--topics=7", "--particles=6", "--islands=3", "--ess=4.5", "--rejuvenate_every=4", "--seed=9"))
-    assert (made.topics, made.particles, made.islands, made.ess, made.every, made.seed) == (7, 6, 3, 4.5, 4, 9)
+    made = learner_settings_of(
+        options("--topics=7", "--particles=6", "--islands=3", "--resampling=residual", "--ess=4.5", "--tables=minimal", "--chains=3")
+    )
+    assert (made.topics, made.particles, made.islands) == (7, 6, 3)
+    assert (made.resampling, made.prior.tables, made.initial) == (Residual(4.5), MinimalTables(), InitialBatch(chains=3))
+    assert learner_settings_of(options("--learner=batch-gibbs", "--chains=3")) == BatchGibbs(chains=3)
     assert sequence_settings_of(options("--window=2d", "--minibatch_size=10")).window == 172_800_000_000
     assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
     assert not inference_settings_of(options("--inference_from=last")).average
@@ -78,28 +74,28 @@ def test_values_reach_the_settings():
     ("make", "flag", "message"),
     [
         (learner_settings_of, "--topics=0", "--topics: 0 was given; allowed is 1 or more"),
-        (learner_settings_of, "--learner=lda", "--learner: 'lda' was given; allowed is one of batch-gibbs"),
+        (learner_settings_of, "--learner=lda", "--learner: 'lda' was given; allowed is one of particle-filter, incremental-gibbs"),
         (learner_settings_of, "--alpha=0", "--alpha: 0.0 was given; allowed is a finite number above 0"),
         (learner_settings_of, "--islands=3", "--islands: 3 was given; allowed is a divisor of --particles"),
-        (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of residual"),
-        (learner_settings_of, "--rejuvenation_decay=3", "--rejuvenation_decay: 3.0 was given"),
-        (learner_settings_of, "--kappa=1.5", "--kappa: 1.5 was given; allowed is a number from 0 to 1. Learning converges"),
-        (learner_settings_of, "--tau0=-1", "--tau0: -1.0 was given; allowed is 0 or more"),
-        (learner_settings_of, "--local_sweeps=0", "--local_sweeps: 0 was given; allowed is 1 or more"),
-        (learner_settings_of, "--remainder=rest", "--remainder: 'rest' was given; allowed is one of share, stick, mass"),
-        (learner_settings_of, "--entry=1", "--entry: '1' was given; allowed is one of prior, one"),
-        (learner_settings_of, "--vocabulary=hash", "--vocabulary: 'hash' was given; allowed is one of growing, given, null, dict"),
+        (learner_settings_of, "--resampling=residuum", "--resampling: 'residuum' was given; allowed is one of never, residual"),
+        (learner_settings_of, "--rejuvenation_choice=decayed --rejuvenation_decay=3", "--rejuvenation_decay: 3.0 was given"),
+        (learner_settings_of, "--learner=infvoc --kappa=1.5", "--kappa: 1.5 was given; allowed is a number from 0 to 1. Learning"),
+        (learner_settings_of, "--learner=infvoc --tau0=-1", "--tau0: -1.0 was given; allowed is 0 or more"),
+        (learner_settings_of, "--learner=infvoc --local_sweeps=0", "--local_sweeps: 0 was given; allowed is 1 or more"),
+        (learner_settings_of, "--learner=infvoc --remainder=rest", "--remainder: 'rest' was given; allowed is one of share, stick, mass"),
+        (learner_settings_of, "--learner=infvoc --entry=1", "--entry: '1' was given; allowed is one of prior, one"),
+        (learner_settings_of, "--vocabulary=hash", "--vocabulary: 'hash' was given; allowed is one of growing, given."),
         (learner_settings_of, "--vocabulary=given", "Give the words with --vocabulary_file"),
         (
             learner_settings_of,
-            "--vocabulary_file=w.txt",
-            "--vocabulary_file: 'w.txt' was given; allowed is nothing unless --vocabulary=given",
+            "--vocabulary_file=absent.txt",
+            "--vocabulary_file=absent.txt belongs to --vocabulary=given; --vocabulary=growing is chosen. Leave it out, or give --voc",
         ),
-        (learner_settings_of, "--sampler=alias", "--sampler: 'alias' was given; allowed is one of auto, dense, sparse"),
+        (learner_settings_of, "--learner=batch-gibbs --sampler=alias", "--sampler: 'alias' was given; allowed is one of auto, dense"),
         (
             learner_settings_of,
             "--sampler=sparse",
-            "--sampler: 'sparse' was given; allowed is auto unless --learner=batch-gibbs. Leave it out: only batch-gibbs has two samplers.",
+            "--sampler=sparse belongs to --learner=batch-gibbs; --learner=particle-filter is chosen. Leave it out, or give --learner=batch",
         ),
         (sequence_settings_of, "--minibatch_size=0", "--minibatch_size: 0 was given"),
         (tokeniser_settings_of, "--stop_words=xx", "--stop_words: 'xx' was given"),
@@ -111,7 +107,7 @@ def test_values_reach_the_settings():
 )
 def test_a_wrong_setting_names_its_flag(make, flag, message):
     with pytest.raises(OptionError) as error:
-        make(options(flag))
+        make(options(*flag.split()))
     assert message in str(error.value)
 
 
@@ -119,7 +115,7 @@ def test_a_given_vocabulary_is_read_in_order_without_repetition(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("ship\nharbour\n\nship\n judge \n", encoding="utf-8")
     made = learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={path}"))
-    assert made.words == ("ship", "harbour", "judge")
+    assert made.vocabulary.words == ("ship", "harbour", "judge")
 
 
 def test_a_vocabulary_that_cannot_be_read(tmp_path):
@@ -131,7 +127,7 @@ def test_a_word_list_is_cut_as_the_documents_are(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("\ufeffShips\nthe\nship's\nAnchor\nships\n", encoding="utf-8")
     made = learner_settings_of(options(f"--word_list={path}", "--stemmer=english"))
-    assert made.word_list == ("anchor", "ship")
+    assert made.prior.word_list == ("anchor", "ship")
     assert made.canonical() != learner_settings_of(options()).canonical()
 
 

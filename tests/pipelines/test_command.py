@@ -1,7 +1,12 @@
+import re
+
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
+from model.compositions import option_names
 from model.errors import OptionError
+from model.learners import LEARNER, Infvoc
+from model.options import options_of
 from pipelines.command import UsageError, command, parse
 from pipelines.options import InputOptions, LearnerOptions, OutputOptions, RecordOptions, SequenceOptions, StoreOptions
 
@@ -73,11 +78,48 @@ def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
     assert ending.value.code == 0
     text = capsys.readouterr().out
     assert "usage: python -m pipelines.x --input=... --model_store=... [options]" in text
-    for part in ("What it does.", "Input:", "Learner:", "Minibatches:", "(required)", "(default: 1h)", "(default: residual)"):
+    for part in ("What it does.", "Input:", "Learner:", "Minibatches:", "(required)", "(default: 1h)", "default: particle-filter)"):
         assert part in text
     assert "Beam's own options may be given too" in text
     assert "--direct_runner_bundle_repeat" not in text
     assert "--output" not in text
+
+
+def shown(capsys, *flags):
+    """The options that the help names."""
+    with pytest.raises(SystemExit) as ending:
+        parse(flags, "pipelines.x", "What it does.", GROUPS, REQUIRED)
+    assert ending.value.code == 0
+    return set(re.findall(r"^  (--\w+)", capsys.readouterr().out, re.MULTILINE))
+
+
+def test_plain_help_shows_what_matters(capsys):
+    found = shown(capsys, "--help")
+    assert {"--input", "--learner", "--topics", "--window", "--model_store"} <= found
+    assert not found & {"--rejuvenation_decay", "--kappa", "--max_document_mb"}
+    assert len(found) <= 24
+
+
+def test_help_of_a_learner_shows_its_options_alone(capsys):
+    found = shown(capsys, "--learner=infvoc", "--help")
+    assert found == {"--learner", *(option.flag for option in options_of(Infvoc))}
+
+
+def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
+    found = shown(capsys, "-h", "--prior=flat", "--resampling=residual")
+    assert {"--beta", "--ess", "--moves", "--history", "--newest"} <= found
+    assert not found & {"--concentration", "--discount", "--kappa", "--input"}
+
+
+def test_help_of_everything(capsys):
+    found = shown(capsys, "--help=all")
+    assert {f"--{name}" for name in option_names(LEARNER)} <= found
+    assert {"--max_document_mb", "--minibatch_tokens"} <= found
+
+
+def test_help_of_something_else(capsys):
+    with pytest.raises(UsageError, match="--help: 'most' was given; allowed is one of '', 'all'"):
+        parsed("--help=most")
 
 
 def run_with(error):

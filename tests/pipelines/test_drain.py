@@ -130,11 +130,11 @@ def test_changed_settings_of_learning_are_refused(tmp_path, capsys):
     rest = part(tmp_path, "rest", ROWS[BOUNDARY:])
     given = [f"--input={rest}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
     for flag, told in {
-        "--window=3d": "sequence.window is 604800000000 there and 259200000000 here",
-        "--minibatch_size=4": "sequence.minibatch_size is 5 there and 4 here",
-        "--min_word_length=4": "tokeniser.min_length is",
-        "--topics=4": "learner.topics is 3 there and 4 here",
-        "--seed=8": "learner.seed is",
+        "--window=3d": "--window is 604800000000 there and 259200000000 here",
+        "--minibatch_size=4": "--minibatch_size is 5 there and 4 here",
+        "--min_word_length=4": "--min_word_length is",
+        "--topics=4": "--topics is 3 there and 4 here",
+        "--seed=8": "--seed is",
     }.items():
         capsys.readouterr()
         assert train.main([*given, *FLAGS, *ONWARD, flag]) == 2

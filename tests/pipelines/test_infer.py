@@ -7,7 +7,7 @@ from made import manifest_of, snapshot_of
 
 from model.errors import OptionError
 from model.publishing.store import ModelStore
-from model.settings import LearnerSettings, TokeniserSettings
+from model.settings import TokeniserSettings
 from pipelines import infer
 from pipelines.command import parse
 
@@ -19,7 +19,7 @@ def options_of(tmp_path, *flags):
     store = ModelStore(str(tmp_path))
     for key, length in (("en", 2), ("de", 3)):
         snapshot = store.put_snapshot(snapshot_of([[1.0], [2.0]], key=key))
-        settings = {"tokeniser": vars(TokeniserSettings(min_length=length)), "learner": vars(LearnerSettings(topics=1))}
+        settings = {"tokeniser": TokeniserSettings(min_length=length).to_json(), "learner": {}}
         store.publish(manifest_of(3, key=key, snapshot=snapshot, settings=settings))
     # No runner of ours is asked: the local one refuses streams without an end.
     given = [f"--model_store={tmp_path}", "--dead_letters=d", "--output=m", "--runner=PrismRunner", *flags]

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from alarm import agrees_in_counts, agrees_in_means
 from corpora import document_of, minibatches_of
+from learner_options import made
 from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint_of, seated_joint
 from twins import Particle
 
 from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
-from model.learners import learner_for, stepping
+from model.learners import Flat, Urn, learner_for, stepping
 from model.learners.initialise import run_chains
 from model.learners.sparse_chains import SparseChain
 from model.learners.state import begin_minibatch, new_state
-from model.settings import LearnerSettings
 from model.words.strings import CharacterModel
 
 BASE = {
@@ -30,24 +30,25 @@ BASE = {
     "beta": BETA,
     "particles": 3,
     "vocabulary": "given",
-    "words": ("w0", "w1"),
-    "initial_documents": 0,
+    "vocabulary_file": ("w0", "w1"),
+    "initial": "none",
     "moves": 2,
+    "resampling": "residual",
     "ess": 0.9,
 }
-BY_TOKENS = {"ess_check": "token", "rejuvenation": "resampling", "ess": 3, "unit": "token", "newest": 0, "reservoir": 100}
+BY_TOKENS = {"ess_check": "token", "rejuvenation": "resampling", "ess": 3, "rejuvenation_unit": "token", "newest": 0, "reservoir": 100}
 VARIANTS = {
     "documents": {},
-    "never moved": {"rejuvenation": "never", "newest": 100},
-    "token units": {"unit": "token", "newest": 3, "reservoir": 100, "newest_share": 0.5},
+    "never moved": {"rejuvenation": "never"},
+    "token units": {"rejuvenation_unit": "token", "newest": 3, "reservoir": 100, "newest_share": 0.5},
     "tokens": BY_TOKENS,
-    "tokens, multinomial": {**BY_TOKENS, "resampling": "multinomial", "choice": "decayed"},
+    "tokens, multinomial": {**BY_TOKENS, "resampling": "multinomial", "rejuvenation_choice": "decayed"},
     "moved after every token": {**BY_TOKENS, "rejuvenation": "tokens", "ess": 0.9},
     "documents, stratified": {"resampling": "stratified"},
     "documents, systematic": {"resampling": "systematic"},
 }
 SHARED = {"prior": "hierarchical", "concentration": 0.8, "base_concentration": 1.3, "concentrations": "fixed"}
-SPELLED = {"vocabulary": "growing", "words": (), "word_list": ("w0", "w0w", "w1", "ww0")}
+SPELLED = {"vocabulary": "growing", "word_list": ("w0", "w0w", "w1", "ww0")}
 PRIORS = {
     "urn": {"prior": "urn", "concentration": 0.8, **SPELLED},
     "hierarchical": SHARED,
@@ -60,17 +61,19 @@ STREAM = minibatches_of([document_of([f"w{w}" for w in text], n) for n, text in 
 
 def exact_joint(settings):
     """P(w, z) of the 64 assignments."""
-    if settings.prior == "flat":
+    if isinstance(settings.prior, Flat):
         return JOINT
-    base = [0.5, 0.5] if settings.words else CharacterModel.fit(settings.word_list).probabilities(["w0", "w1"]).tolist()
-    if settings.prior == "urn":
-        return np.array([joint_of(states, settings.concentration, base) for states in ASSIGNMENTS])
-    return seated_joint(base, settings.concentration, settings.base_concentration, settings.discount)
+    base = [0.5, 0.5]
+    if settings.vocabulary.is_open:
+        base = CharacterModel.fit(settings.prior.word_list).probabilities(["w0", "w1"]).tolist()
+    if isinstance(settings.prior, Urn):
+        return np.array([joint_of(states, settings.prior.concentration, base) for states in ASSIGNMENTS])
+    return seated_joint(base, settings.prior.concentration, settings.prior.base_concentration, settings.prior.discount)
 
 
 def exact(others):
     """The evidence; and (1, P(tokens i and j have one topic | w))."""
-    masses = exact_joint(LearnerSettings(**{**BASE, **others}))
+    masses = exact_joint(made(BASE, **others))
     same = ((masses / masses.sum())[:, None] * alike(ASSIGNMENTS)).sum(0)
     return masses.sum(), np.concatenate([[1.0], same])
 
@@ -89,7 +92,7 @@ def estimates(others, seeds):
     """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over the exact evidence."""
     found, (evidence_of_all, _) = [], exact(others)
     for seed in range(seeds):
-        settings = LearnerSettings(**{**BASE, **others, "seed": seed})
+        settings = made(BASE, **others, seed=seed)
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for minibatch in STREAM:
@@ -143,7 +146,7 @@ def test_a_bug_in_the_filter_is_found(bug, monkeypatch):
 
 def assignments_by_kernel(chains, sweeps):
     """How often batch Gibbs ends in each of the 64 assignments."""
-    state = new_state(LearnerSettings(**BASE), "", 0, 1)
+    state = new_state(made(BASE), "", 0, 1)
     begin_minibatch(state, 0)
     slots = [state.history.begin(np.array(text, np.int32), None) for text in TEXTS]
     run_chains(state, slots, chains, sweeps)

@@ -19,8 +19,7 @@ from model.kernels.random import MOVE
 from model.kernels.seating import NONE, closing_table
 from model.kernels.sharing import own_row, row_of
 from model.learners.cloud import new_cloud, with_room
-from model.learners.history import History
-from model.settings import LearnerSettings
+from model.learners.history import History, Reservoir
 
 LENGTHS, TOPICS, WORDS = (3, 2, 3), 2, 3
 ALPHA, BASE, A = np.array([0.2, 0.3] + [0.0] * 6), np.array([0.5, 0.3, 0.2]), 0.9
@@ -52,7 +51,7 @@ def split(values):
 
 def moved_by_kernel(topics, words, units, round_number):
     """The topics after the kernel has visited the units, from counts that are written here."""
-    history, cloud = History(LearnerSettings(newest=5)), new_cloud(PRIOR, 1, 1)
+    history, cloud = History(Reservoir(newest=5)), new_cloud(PRIOR, 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
     cloud = with_room(cloud, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1)
     for slot, drawn, text in zip(slots, split(topics), split(words), strict=True):

@@ -2,13 +2,13 @@
 
 import pytest
 from fake_learner import FAILURES
+from learner_options import made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 
 from model.learners.base import learner_names
 from model.learning.live import LIVE_LEARNERS
 from model.learning.log import run_without_beam
 from model.publishing.store import ModelStore
-from model.settings import LearnerSettings
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)
@@ -25,7 +25,7 @@ def nothing_left_over():
 
 def settings_of(name, **others):
     small = {"topics": 3, "particles": 4, "initial_documents": 12, "chains": 2, "initial_sweeps": 3, "max_words": 50, "sweeps": 3}
-    return LearnerSettings(learner=name, **{**small, "newest": 10, "reservoir": 5, "moves": 4, **others})
+    return made({**small, "newest": 10, "reservoir": 5, "moves": 4}, learner=name, **others)
 
 
 def expected(settings):

@@ -14,8 +14,7 @@ from model.kernels.random import FIRST_PASS, MOVE
 from model.kernels.resampling import MULTINOMIAL
 from model.kernels.tables import row_of
 from model.learners.cloud import new_cloud, with_room
-from model.learners.history import History
-from model.settings import LearnerSettings
+from model.learners.history import FullHistory, History, Reservoir
 
 WORDS, PARTICLES = 30, 5
 
@@ -24,8 +23,7 @@ class Filter:
     """A filter that resamples after any token, in one of two ways."""
 
     def __init__(self, kind, whole_past, every):
-        past = {"history": "full"} if whole_past else {"newest": 0, "reservoir": 40}
-        self.history = History(LearnerSettings(unit="token", **past))
+        self.history = History(FullHistory() if whole_past else Reservoir(newest=0, reservoir=40), tokens=True)
         self.prior = new_prior(3, WORDS, 0.3 if kind else 0.0, kind)
         self.cloud = new_cloud(self.prior, PARTICLES, 1, 0, whole_past)
         counters = np.array([0, 0, 0, PARTICLES], np.int64)

@@ -1,13 +1,13 @@
 """Particles learn a and a_0 where the settings say so, and where tables can tell."""
 
 from corpora import minibatches_of, topical
+from learner_options import made
 
 from model.learners import learner_for
-from model.settings import LearnerSettings
 
 
 def concentrations(**others):
-    settings = LearnerSettings(
+    settings = made(
         **{"topics": 3, "prior": "hierarchical", "discount": 0.0, "initial_documents": 10, "chains": 2, "initial_sweeps": 3, **others}
     )
     learner = learner_for(settings)

@@ -3,21 +3,22 @@
 import numpy as np
 import pytest
 from corpora import awkward, document_of, minibatches_of, topical
+from learner_options import made
 
 from model.kernels.particles import GONE
 from model.kernels.sharing import row_of
 from model.learners import learner_for
 from model.learners.contraction import make_way
 from model.learners.priors import word_rows
-from model.settings import LearnerSettings
 
 SMALL = {
     "prior": "flat",
     "discount": 0.0,
     "topics": 3,
     "particles": 4,
+    "resampling": "residual",
     "ess": 0.9,
-    "initial_documents": 0,
+    "initial": "none",
     "moves": 4,
     "newest": 30,
     "reservoir": 10,
@@ -28,13 +29,13 @@ VARIANTS = {
     "urn": {"prior": "urn"},
     "hierarchical": {"prior": "hierarchical"},
     "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3},
-    "by tokens": {"ess_check": "token", "rejuvenation": "resampling", "unit": "token", "prior": "hierarchical"},
-    "initial batch": {"initial_documents": 25, "chains": 2, "initial_sweeps": 2},
+    "by tokens": {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token", "prior": "hierarchical"},
+    "initial batch": {"initial": "batch", "initial_documents": 25, "chains": 2, "initial_sweeps": 2},
 }
 
 
 def learned(variant, stream=None):
-    settings = LearnerSettings(**{**SMALL, **VARIANTS[variant]})
+    settings = made(SMALL, **VARIANTS[variant])
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in stream or minibatches_of(awkward(), 6):
@@ -88,7 +89,7 @@ def test_words_in_use_stay():
 
 def test_a_stream_in_which_every_word_is_new_is_learned_in_bounded_memory():
     documents = [document_of([f"w{i}x{k}" for k in range(20)], i) for i in range(400)]
-    sizes, learner = [], learner_for(LearnerSettings(**SMALL))
+    sizes, learner = [], learner_for(made(SMALL))
     for state in learned("hierarchical", minibatches_of(documents, 4)):
         assert len(state.vocabulary) <= 30
         sizes.append(learner.nbytes(state))
@@ -97,7 +98,7 @@ def test_a_stream_in_which_every_word_is_new_is_learned_in_bounded_memory():
 
 
 def test_a_minibatch_of_more_words_than_there_are_places():
-    settings = LearnerSettings(**{**SMALL, "prior": "hierarchical", "max_words": 5})
+    settings = made(SMALL, prior="hierarchical", max_words=5)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for start in (0, 50):
@@ -108,7 +109,7 @@ def test_a_minibatch_of_more_words_than_there_are_places():
 
 
 def test_a_given_vocabulary_never_loses_a_word():
-    settings = LearnerSettings(**{**SMALL, "vocabulary": "given", "words": ("w1", "absent")})
+    settings = made(SMALL, vocabulary="given", vocabulary_file=("w1", "absent"))
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(topical(30), 5):

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from corpora import document_of, learned, minibatches_of, topical
+from learner_options import made
 from scipy.special import digamma
 from twins import uniform
 from variational_twin import counts_of, elbo, sweep_documents, vb_step
 
 from model.kernels.random import FIRST_TOPICS, stream_key
 from model.learners import learner_for
-from model.settings import LearnerSettings
 from model.words.hashing import bucket
 
 COMMON = {"topics": 3, "alpha": 0.3, "beta": 0.05, "max_words": 60}
@@ -16,12 +16,12 @@ BATCH = {**COMMON, "learner": "fixvoc-vb", "kappa": 0.0, "stream_documents": 12,
 
 def fixed(documents, **others):
     words = tuple(dict.fromkeys(word for document in documents for word in document.words))
-    return LearnerSettings(**{**COMMON, "vocabulary": "given", "words": words, **others})
+    return made(COMMON, **{"vocabulary": "given", "vocabulary_file": words, **others})
 
 
 def first_lambda(settings):
     """eta and a count between 1/2 and 3/2, by name."""
-    key, (words, topics) = stream_key(settings.seed, ""), (len(settings.words), settings.topics)
+    key, (words, topics) = stream_key(settings.seed, ""), (len(settings.vocabulary.words), settings.topics)
     return settings.beta + 0.5 + np.array([uniform(i, key, 0, 0, FIRST_TOPICS) for i in range(words * topics)]).reshape(words, topics)
 
 
@@ -33,7 +33,7 @@ def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():
     documents = topical(12)
     (minibatch,) = minibatches_of(documents, 12)
     settings = fixed(documents, **BATCH)
-    counts, lam, bounds = counts_of(minibatch, settings.words), first_lambda(settings), []
+    counts, lam, bounds = counts_of(minibatch, settings.vocabulary.words), first_lambda(settings), []
     learner, state = learner_for(settings), None
     state = learner.init(settings, "", 0)
     for _ in range(8):
@@ -51,7 +51,7 @@ def test_a_bound_of_wrong_updates_falls():
     documents = topical(12)
     (minibatch,) = minibatches_of(documents, 12)
     settings = fixed(documents, **BATCH)
-    counts, lam, bounds = counts_of(minibatch, settings.words), first_lambda(settings), []
+    counts, lam, bounds = counts_of(minibatch, settings.vocabulary.words), first_lambda(settings), []
     for _ in range(6):
         before = lam
         lam, gamma = vb_step(counts, lam, settings.alpha, settings.beta, 100)
@@ -68,12 +68,12 @@ def test_the_hybrid_is_the_paper_read_slowly(kappa):
     lam, seen = first_lambda(settings), 0
     for i, minibatch in enumerate(minibatches, start=1):
         weights = np.exp(digamma(lam) - digamma(lam.sum(axis=0)))
-        found = sweep_documents(settings, minibatch, lambda word, weights=weights: weights[settings.words.index(word)].tolist())
+        found = sweep_documents(settings, minibatch, lambda word, weights=weights: weights[settings.vocabulary.words.index(word)].tolist())
         seen += len(minibatch)
         step = (1.0 + i) ** -kappa
         target = np.full_like(lam, settings.beta)
         for (word, k), uses in found.items():
-            target[settings.words.index(word), k] += uses / 3 * seen / len(minibatch)
+            target[settings.vocabulary.words.index(word), k] += uses / 3 * seen / len(minibatch)
         lam = (1 - step) * lam + step * target
     assert lambda_of(learned(settings, minibatches)) == pytest.approx(lam, rel=1e-9)
 
@@ -92,7 +92,7 @@ def test_topics_are_found(name):
 
 def test_the_first_minibatch_makes_the_null_vocabulary():
     texts = [[], ["a", "b"], ["b", "c", "c"]]
-    settings = LearnerSettings(**COMMON, learner="fixvoc-vb", vocabulary="null")
+    settings = made(COMMON, learner="fixvoc-vb", vocabulary="null")
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     infos = [learner.step(state, minibatch) for minibatch in minibatches_of([document_of(text, d) for d, text in enumerate(texts)], 1)]
@@ -104,7 +104,7 @@ def test_the_first_minibatch_makes_the_null_vocabulary():
 @pytest.mark.parametrize("kind", ["dict-hash", "full-hash"])
 def test_hashed_words_share_a_number(kind):
     listed = tuple(f"l{n}" for n in range(7))
-    settings = LearnerSettings(**COMMON, learner="fixvoc-hybrid", vocabulary=kind, word_list=listed, truncation=7)
+    settings = made({**COMMON, "word_list": listed, "buckets": 7}, learner="fixvoc-hybrid", vocabulary=kind)
     texts = [[f"new{n}" for n in range(40)] + ["l3"] * 5]
     state = learned(settings, minibatches_of([document_of(text, d) for d, text in enumerate(texts)], 1))
     snapshot = learner_for(settings).snapshot(state)
@@ -121,7 +121,7 @@ def test_hashed_words_share_a_number(kind):
 def test_a_bucket_is_named_after_the_word_that_it_mostly_holds():
     rivals = [word for word in (f"r{n}" for n in range(200)) if bucket(word, 5) == bucket("sea", 5)][:6]
     texts = [[rival, rival, "sea", "sea", "sea"] for rival in rivals]
-    settings = LearnerSettings(**COMMON, learner="fixvoc-vb", vocabulary="full-hash", truncation=5)
+    settings = made(COMMON, learner="fixvoc-vb", vocabulary="full-hash", buckets=5)
     state = learned(settings, minibatches_of([document_of(text, d) for d, text in enumerate(texts)], 2))
     assert state.vocabulary.words[bucket("sea", 5)] == "sea"
 
@@ -131,7 +131,7 @@ def test_buckets_are_the_same_everywhere():
 
 
 def test_a_word_that_comes_late_begins_as_small_as_the_start_has_become():
-    settings = LearnerSettings(learner="fixvoc-vb", topics=2, max_words=9)
+    settings = made(learner="fixvoc-vb", topics=2, max_words=9)
     state = learner_for(settings).init(settings, "", 0)
     state.vocabulary.numbers(["early"], np.ones(1, np.int32))
     state.make_rows()

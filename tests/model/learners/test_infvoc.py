@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from corpora import document_of, learned, minibatches_of, topical
+from learner_options import made
 from variational_twin import InfvocTwin
 
 from model.evaluation.perplexity import Score, first_moment
 from model.learners import learner_for
-from model.settings import LearnerSettings
 from model.words.strings import CharacterModel
 
 SMALL = {"learner": "infvoc", "topics": 3, "local_burn_in": 1, "local_sweeps": 3, "concentration": 30.0, "alpha": 0.3, "tau0": 2.0}
@@ -60,20 +60,20 @@ def agrees(state, twin):
     ],
 )
 def test_the_same_as_the_paper_read_slowly(settings):
-    settings, minibatches = LearnerSettings(**settings), stream()
+    settings, minibatches = made(**settings), stream()
     assert agrees(learned(settings, minibatches), twin_of(settings, minibatches))
 
 
 def test_the_batch_algorithm_with_all_words_known():
     """D = |S|, kappa = 0, no truncation: the same documents again and again."""
-    settings, (documents,) = LearnerSettings(**BATCH), stream(size=20)
+    settings, (documents,) = made(BATCH), stream(size=20)
     again = [documents] + [type(documents).from_bytes(documents.to_bytes()) for _ in range(4)]
     assert agrees(learned(settings, again), twin_of(settings, again))
 
 
 @pytest.mark.parametrize("bug", ["inclusive", "earlier", "no G0", "no order", "no contraction"])
 def test_a_planted_error_is_found(bug):
-    settings, minibatches = LearnerSettings(**EVERYTHING), stream()
+    settings, minibatches = made(EVERYTHING), stream()
     assert not agrees(learned(settings, minibatches), twin_of(settings, minibatches, bug))
 
 
@@ -85,7 +85,7 @@ def test_every_part_changes_the_topics(change):
     """Two published implementations have the order or the character model switched off by mistake."""
     found = []
     for others in ({}, change):
-        settings = LearnerSettings(**{**EVERYTHING, "word_list": ("on", "sea", "ant", "the"), **others})
+        settings = made(**{**EVERYTHING, "word_list": ("on", "sea", "ant", "the"), **others})
         state = learned(settings, stream())
         snapshot = learner_for(settings).snapshot(state)
         found.append([snapshot.top_words(8), snapshot.rows(np.arange(len(snapshot.words))).tolist()])
@@ -93,7 +93,7 @@ def test_every_part_changes_the_topics(change):
 
 
 def test_a_published_model_says_what_the_learner_scores_by():
-    settings = LearnerSettings(**EVERYTHING)
+    settings = made(EVERYTHING)
     *before, last = stream()
     state = learned(settings, before)
     learner = learner_for(settings)
@@ -107,7 +107,7 @@ def test_a_published_model_says_what_the_learner_scores_by():
 
 
 def test_a_word_that_was_dropped_and_comes_back_is_new():
-    settings = LearnerSettings(**{**EVERYTHING, "truncation": 1, "reorder_every": 2, "topics": 1, "word_list": ("often",)})
+    settings = made(**{**EVERYTHING, "truncation": 1, "reorder_every": 2, "topics": 1, "word_list": ("often",)})
     texts = [["rare"], ["often"] * 9, ["rare", "rare"]]
     first, second, third = minibatches_of([document_of(text, d) for d, text in enumerate(texts)], 1)
     state = learned(settings, [first, second])
@@ -120,7 +120,7 @@ def test_a_word_that_was_dropped_and_comes_back_is_new():
 
 
 def test_the_vocabulary_is_bounded_where_every_word_is_new():
-    settings = LearnerSettings(**{**EVERYTHING, "truncation": 10, "reorder_every": 3})
+    settings = made(**{**EVERYTHING, "truncation": 10, "reorder_every": 3})
     sizes = []
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
@@ -135,7 +135,7 @@ ODD = ["x" * 10_000, "\N{GRINNING FACE}", "e\N{COMBINING ACUTE ACCENT}", "שלו
 
 
 def test_the_words_that_are_used_least_leave():
-    settings = LearnerSettings(**{**EVERYTHING, "truncation": 10**6, "max_words": 9, "reorder_every": 4})
+    settings = made(**{**EVERYTHING, "truncation": 10**6, "max_words": 9, "reorder_every": 4})
     *before, last = stream()
     learner, state = learner_for(settings), learned(settings, before)
     everything = learned(replace(settings, max_words=10**6), [*before, last])
@@ -156,7 +156,7 @@ def test_the_words_that_are_used_least_leave():
 
 @pytest.mark.parametrize("word", ODD, ids=[f"U+{ord(word[0]):04X}, {len(word)} characters" for word in ODD])
 def test_odd_words_are_learned(word):
-    settings = LearnerSettings(**EVERYTHING)
+    settings = made(EVERYTHING)
     state = learned(settings, [*stream(), *minibatches_of([document_of([word] * 30, 99)], 1)])
     snapshot = learner_for(settings).snapshot(state)
     assert word in snapshot.words

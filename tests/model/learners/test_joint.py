@@ -5,39 +5,40 @@ from functools import cache
 import numpy as np
 import pytest
 from corpora import awkward, minibatches_of
+from learner_options import made
 from tiny import log_documents, log_joint
 
 from model.kernels.random import stream_key
 from model.kernels.sharing import row_of
-from model.learners import learner_for
+from model.learners import Hierarchical, IncrementalGibbs, learner_for
 from model.learners.cloud import joint
 from model.learners.concentration import log_terms
 from model.learners.priors import masses, word_rows
 from model.learners.sparse_chains import SparseChain
-from model.settings import LearnerSettings
 
 KEPT = {
     "prior": "flat",
     "discount": 0.0,
     "topics": 4,
     "particles": 5,
+    "resampling": "residual",
     "ess": 0.9,
     "newest": 10_000,
     "reservoir": 0,
     "max_words": 500,
-    "initial_documents": 0,
+    "initial": "none",
     "moves": 6,
 }
 VARIANTS = {
     "documents": {},
-    "token units": {"unit": "token"},
-    "tokens": {"ess_check": "token", "rejuvenation": "resampling", "unit": "token"},
-    "incremental": {"learner": "incremental-gibbs", "ess": 0},
-    "initial batch": {"initial_documents": 20, "chains": 3, "initial_sweeps": 5},
+    "token units": {"rejuvenation_unit": "token"},
+    "tokens": {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"},
+    "incremental": {"learner": "incremental-gibbs"},
+    "initial batch": {"initial": "batch", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
     "urn": {"prior": "urn"},
     "hierarchical": {"prior": "hierarchical"},
     "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3},
-    "hierarchical, initial batch": {"prior": "hierarchical", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
+    "hierarchical, initial batch": {"prior": "hierarchical", "initial": "batch", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
 }
 
 
@@ -50,11 +51,12 @@ def closed(state, particle):
     assert documents.sum() == counts.sum() == state.tokens
     a, a_0 = cloud.concentration[particle].tolist()
     base = masses(settings, state.characters, state.vocabulary.words)
-    if settings.prior != "hierarchical":
+    if not isinstance(settings.prior, Hierarchical):
         return log_joint(counts, documents, [settings.alpha] * topics, a, base)
     tables = words[:, tp : tp + topics]
-    terms = log_terms(counts.sum(axis=0), tables.sum(axis=0), tables.sum(axis=1), base, a, a_0, settings.discount)
-    seatings = sum(log_stirling(int(n), int(t), settings.discount) for n, t in zip(counts.ravel(), tables.ravel(), strict=True) if n > 1)
+    terms = log_terms(counts.sum(axis=0), tables.sum(axis=0), tables.sum(axis=1), base, a, a_0, settings.prior.discount)
+    pairs, discount = zip(counts.ravel(), tables.ravel(), strict=True), settings.prior.discount
+    seatings = sum(log_stirling(int(n), int(t), discount) for n, t in pairs if n > 1)
     return log_documents(documents, [settings.alpha] * topics) + terms + seatings
 
 
@@ -77,7 +79,7 @@ def log_stirling(n, t, discount):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_joint_is_what_the_counts_say(variant):
-    settings = LearnerSettings(**{**KEPT, **VARIANTS[variant]})
+    settings = made(KEPT, **VARIANTS[variant])
     learner = learner_for(settings)
     state, resampled = learner.init(settings, "", 0), 0
     for number, minibatch in enumerate(minibatches_of(awkward(), 12)):
@@ -87,23 +89,23 @@ def test_the_joint_is_what_the_counts_say(variant):
         if state.waiting is None:
             for particle in range(settings.particles):
                 assert joint(state.cloud, particle).log() == pytest.approx(closed(state, particle), rel=1e-11)
-    assert resampled or settings.learner == "incremental-gibbs"
+    assert resampled or isinstance(settings, IncrementalGibbs)
     summary = learner.summary(state)
     assert summary.posterior.log() == pytest.approx(max(closed(state, p) for p in range(settings.particles)), rel=1e-11)
-    if not settings.discount:
+    if not settings.prior.discount:
         assert learner.snapshot(state).counts.sum() == state.tokens
 
 
 @pytest.mark.parametrize("topics", [4, 70])
 def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
-    settings = LearnerSettings(learner="batch-gibbs", prior="flat", sampler="sparse", topics=topics, particles=3, sweeps=3, max_words=500)
+    settings = made(learner="batch-gibbs", prior="flat", sampler="sparse", topics=topics, chains=3, sweeps=3, max_words=500)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(awkward(), 12):
         learner.step(state, minibatch)
     posterior, chain = learner.summary(state).posterior, state.chain[0]
     words = learner.snapshot(state).rows(np.arange(len(state.vocabulary)))
-    base = np.full(len(words), 1 / settings.prior_words)
+    base = np.full(len(words), 1 / settings.vocabulary.size)
     truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, state.prior.a, base)
     assert posterior.log() == pytest.approx(truth, rel=1e-11)
     prior, documents = (np.full(topics, settings.alpha), state.prior.a, base), [t for t, _ in state.waiting]
@@ -114,7 +116,7 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
 
 
 def test_one_count_in_another_topic_would_be_noticed():
-    settings = LearnerSettings(**KEPT)
+    settings = made(KEPT)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     learner.step(state, minibatches_of(awkward()[:12], 12)[0])

@@ -5,11 +5,11 @@ import unicodedata
 import numpy as np
 import pytest
 from corpora import document_of, minibatches_of
+from learner_options import made
 
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.learners import learner_for
 from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
-from model.settings import LearnerSettings
 
 ODD = [
     "a" * 10_000,
@@ -49,7 +49,7 @@ COMMON = {
 
 def learned(name, documents):
     """The learner, its last state, and the bytes that it held after each minibatch."""
-    settings = LearnerSettings(**{**COMMON, **LEARNERS[name]})
+    settings = made(COMMON, **LEARNERS[name])
     learner, sizes = learner_for(settings), []
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(documents, 5):

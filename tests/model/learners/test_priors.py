@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from corpora import minibatches_of, topical
+from learner_options import made
 
 from model.learners import learner_for
 from model.learners.cloud import best_particle
 from model.learners.priors import foretold
-from model.settings import LearnerSettings
 
 PRIORS = [
     {"prior": "flat"},
@@ -20,7 +20,7 @@ PRIORS = [
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
 def test_foretold(prior):
-    settings = LearnerSettings(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **prior)
+    settings = made(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **prior)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(topical(40), 10):
@@ -28,5 +28,5 @@ def test_foretold(prior):
     snapshot, some = learner.snapshot(state), np.array([0, 5, 3])
     said = (snapshot.rows(some) + snapshot.prior.shares(some)) / snapshot.normalisers
     assert np.allclose(foretold(state.cloud, state.prior, best_particle(state.cloud), some), said, rtol=1e-12)
-    learned = settings.prior == "hierarchical" and settings.tables == "sampled" and settings.concentrations == "learned"
+    learned = settings.prior.learns_concentrations
     assert (state.cloud.concentration[:, 0] == state.prior.a).all() != learned

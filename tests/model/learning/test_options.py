@@ -1,19 +1,20 @@
 import hashlib
 
+from model.learners import Given, ParticleFilter
 from model.learning.options import LearnOptions
-from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 
 
 def options(**learner):
-    return LearnOptions(LearnerSettings(**learner), TokeniserSettings(), SequenceSettings(), "store")
+    return LearnOptions(ParticleFilter(**learner), TokeniserSettings(), SequenceSettings(), "store")
 
 
 def test_a_manifest_names_long_lists():
-    listed = options(vocabulary="given", words=("ship", "sea"), topics=3)
-    assert listed.settings_dict()["learner"]["words"] == ("ship", "sea")
+    listed = options(vocabulary=Given(("ship", "sea")), topics=3)
+    assert listed.settings_dict()["learner"]["vocabulary"]["words"] == ["ship", "sea"]
     named = listed.manifest_settings()["learner"]
-    assert named["words"] == {"words": 2, "sha256": hashlib.sha256(b'["ship","sea"]').hexdigest()}
-    assert named["topics"] == 3 and named["word_list"] == ()
+    assert named["vocabulary"]["words"] == {"words": 2, "sha256": hashlib.sha256(b'["ship","sea"]').hexdigest()}
+    assert named["topics"] == 3 and named["prior"]["word_list"] == []
 
 
 def test_without_lists_nothing_is_changed():

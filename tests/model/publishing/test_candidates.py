@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 
 from model.errors import DamagedDataError
+from model.learners import ParticleFilter
 from model.learning.head import fingerprinter
 from model.publishing.candidates import Candidate
 from model.scaled import Scaled
-from model.settings import LearnerSettings
 
 CANDIDATE = Candidate(
     key="日本",
@@ -48,11 +48,11 @@ def test_rank_is_by_evidence_then_posterior_then_the_lowest_island():
 
 
 def test_fingerprints_differ_by_settings_island_and_chain():
-    settings = LearnerSettings()
+    settings = ParticleFilter()
     found = {
         fingerprinter(settings, 0)(b"h"),
         fingerprinter(settings, 1)(b"h"),
         fingerprinter(settings, 0)(b"g"),
         fingerprinter(replace(settings, alpha=0.2), 0)(b"h"),
     }
-    assert len(found) == 4 and fingerprinter(LearnerSettings(), 0)(b"h") in found
+    assert len(found) == 4 and fingerprinter(ParticleFilter(), 0)(b"h") in found

@@ -1,0 +1,202 @@
+"""Compositions: settings made of options that are given by name, as on a command line.
+
+A composition begins with a :class:`Choice`, for example ``--learner``. The chosen record has options, and parts whose kinds are chosen by
+options of their own, for example ``--prior``. An option that is given and is not part of what is chosen would have no effect, so it is
+refused, and the message says where it belongs:
+
+>>> from model.learners import LEARNER
+>>> compose(LEARNER, {"learner": "o-lda", "topics": 7}).topics
+7
+>>> compose(LEARNER, {"beta": 0.01})
+Traceback (most recent call last):
+model.errors.MisplacedOptionError: --beta=0.01 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out, or give --prior=flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar, cast
+
+from model.errors import MisplacedOptionError, one_of
+from model.options import Option, Record, options_of
+
+R = TypeVar("R", bound=Record)
+
+Path = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Choice(Generic[R]):
+    """The option that a composition begins with; ``default`` is the name of a kind."""
+
+    name: str
+    help: str
+    kinds: Mapping[str, type[Record]]
+    default: str
+
+    def option(self) -> Option:
+        """The choice as an option."""
+        return Option(self.help, name=self.name, kinds=self.kinds, first=True)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An option, and the choices that lead to it: (option, kind) pairs, the outermost first."""
+
+    option: Option
+    path: Path
+    owner: type[Record]
+
+
+@dataclass
+class Chosen:
+    """What is chosen: ``kinds`` by the options that choose, and ``options``, all that belong to them, by name."""
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Option] = field(default_factory=dict)
+
+
+def placements(choice: Choice[Any]) -> Iterator[Placement]:
+    """Every option of every composition; one that several records have comes several times."""
+    for kind, record in choice.kinds.items():
+        yield from _placements(record, ((choice.name, kind),))
+
+
+def _placements(record: type[Record], path: Path) -> Iterator[Placement]:
+    for item in options_of(record):
+        yield Placement(item, path, record)
+        for kind, inner in (item.kinds or {}).items():
+            yield from _placements(inner, (*path, (item.name, kind)))
+
+
+def option_names(choice: Choice[Any]) -> tuple[str, ...]:
+    """The names of all options of all compositions, that of the choice first, each once."""
+    return tuple(dict.fromkeys([choice.name, *(placement.option.name for placement in placements(choice))]))
+
+
+def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
+    """What options choose. Raises OptionError: there is no such kind."""
+    found = Chosen()
+    _choose(choice, choice.option(), choice.default, None, given, found)
+    return found
+
+
+def _choose(
+    choice: Choice[Any], item: Option, default: str, start: Record | None, given: Mapping[str, Any], found: Chosen
+) -> None:  # fmt: skip
+    kinds = item.kinds or {}
+    kind = given.get(item.name, default)
+    if kind not in kinds:
+        ways = [place.path for place in placements(choice) if place.option.name == item.name and kind in (place.option.kinds or ())]
+        if ways:
+            raise _misplaced(choice, item.name, kind, ways, found)
+        one_of(item.flag, kind, tuple(kinds))
+    found.kinds[item.name], found.options[item.name] = kind, item
+    for inner in options_of(kinds[kind]):
+        found.options[inner.name] = inner
+        if inner.kinds is not None:
+            begin = _start(start, kinds[kind], inner)
+            _choose(choice, inner, begin.kind, begin, given, found)
+
+
+def _start(start: Record | None, record: type[Record], item: Option) -> Any:
+    """Where a field begins: at the value of a default record of the same kind, or at the default of its own."""
+    return getattr(start, item.field) if type(start) is record else item.default
+
+
+def check_placed(choice: Choice[Any], given: Mapping[str, Any]) -> None:
+    """Refuse an option that is not part of what is chosen. Raises OptionError."""
+    found = chosen(choice, given)
+    for name, value in given.items():
+        if name not in found.options:
+            raise misplaced(choice, name, value, found)
+
+
+def misplaced(choice: Choice[Any], name: str, value: Any, found: Chosen) -> MisplacedOptionError:
+    """The error for an option that belongs elsewhere."""
+    places = [place for place in placements(choice) if place.option.name == name]
+    able = [place for place in places if place.option.kinds is None or value in place.option.kinds]
+    return _misplaced(choice, name, value, [place.path for place in able or places], found)
+
+
+def _misplaced(choice: Choice[Any], name: str, value: Any, ways: list[Path], found: Chosen) -> MisplacedOptionError:
+    # On each way the first choice that was made otherwise; of several ways the one that goes farthest.
+    unmet = [next(at for at, (flag, kind) in enumerate(way) if found.kinds.get(flag) != kind) for way in ways]
+    farthest = max(unmet)
+    nearest = [way for way, at in zip(ways, unmet, strict=True) if at == farthest]
+    flag = nearest[0][farthest][0]
+    kinds = dict.fromkeys(way[farthest][1] for way in nearest if way[farthest][0] == flag)
+    needed = " ".join(_needed(choice, nearest[0][farthest:]))
+    return MisplacedOptionError(
+        f"--{name}",
+        f"{_shown(name, value)} belongs to --{flag}={_or(list(kinds))}; --{flag}={found.kinds[flag]} is chosen. "
+        f"Leave it out, or give {needed}.",
+    )
+
+
+def _needed(choice: Choice[Any], way: Path) -> list[str]:
+    """The choices of a way that are not made by default."""
+    defaults = {item.name: item.default.kind for item in _parts(choice)}
+    return [f"--{flag}={kind}" for at, (flag, kind) in enumerate(way) if at == 0 or defaults.get(flag) != kind]
+
+
+def _parts(choice: Choice[Any]) -> Iterator[Option]:
+    return (placement.option for placement in placements(choice) if placement.option.kinds is not None)
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, tuple):
+        value = f"({len(value)} words)"
+    return f"--{name}" if value is True else f"--{name}={value}"
+
+
+def _or(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def compose(choice: Choice[R], given: Mapping[str, Any], common: Mapping[str, Any] = MappingProxyType({})) -> R:
+    """Settings made of options by name; those that are not given have their defaults.
+
+    Args:
+        given: options that have to belong to what is chosen. common: options that are taken where they belong, and left out elsewhere;
+            they are for several compositions at once.
+
+    Raises:
+        OptionError: an option is not part of what is chosen, would have no effect, or has a value that it may not have.
+    """
+    given = _with_common(choice, given, common)
+    check_placed(choice, given)
+    return cast(R, _compose(choice.option(), choice.default, None, given))
+
+
+def _with_common(choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """Choices first, the outer ones before the inner ones: each says which options there are."""
+    given = dict(given)
+    while name := next(_common_choices(choice, given, common), None):
+        given[name] = common[name]
+    options = chosen(choice, given).options
+    return {**{name: value for name, value in common.items() if name in options and options[name].kinds is None}, **given}
+
+
+def _common_choices(choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[str]:
+    for name, option in chosen(choice, given).options.items():
+        if option.kinds is not None and name in common and name not in given and common[name] in option.kinds:
+            yield name
+
+
+def _compose(item: Option, default: str, start: Record | None, given: Mapping[str, Any]) -> Record:
+    record, values = (item.kinds or {})[given.get(item.name, default)], {}
+    for inner in options_of(record):
+        begin = _start(start, record, inner)
+        if inner.kinds is not None:
+            values[inner.field] = _compose(inner, begin.kind, begin, given)
+        else:
+            values[inner.field] = given.get(inner.name, begin)
+    made = record(**values)
+    for inner in options_of(record):
+        if inner.name in given and inner.only_where is not None and not inner.only_where[0](made):
+            text = f"{_shown(inner.name, given[inner.name])} has an effect only where {inner.only_where[1]}. Leave it out."
+            raise MisplacedOptionError(inner.flag, text)
+    return made

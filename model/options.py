@@ -1,0 +1,281 @@
+"""Options: the fields of settings, each with its name, bounds, default and help in one place.
+
+Settings are frozen dataclasses that derive from :class:`Record`. :func:`option` declares a field with a plain value, and :func:`part` one
+with settings of its own, of which there are several kinds:
+
+>>> from dataclasses import dataclass
+>>> class Colour(Record):
+...     '''How a shape is filled.'''
+>>> @dataclass(frozen=True)
+... class Plain(Colour):
+...     kind = "plain"
+...     grey: float = option(0.5, "share of black", least=0, most=1)
+>>> @dataclass(frozen=True)
+... class Striped(Colour):
+...     kind = "striped"
+>>> @dataclass(frozen=True)
+... class Square(Record):
+...     side: int = option(1, "length of a side", unit="pixels", least=1)
+...     colour: Colour = part(Plain(), "what fills it", Kinds(Plain, Striped))
+>>> Square(colour=Striped()).canonical()
+'{"colour":{"kind":"striped"},"side":1}'
+>>> Square.from_json({"side": 3, "colour": {"kind": "plain", "grey": 0.25}})
+Square(side=3, colour=Plain(grey=0.25))
+>>> Square(side=0)
+Traceback (most recent call last):
+model.errors.OptionError: --side: 0 was given; allowed is 1 or more. Correct the value.
+
+:mod:`model.compositions` makes settings of options that are given by name, as on a command line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+
+from model import wire
+from model.errors import DamagedDataError, OptionError, one_of
+
+R = TypeVar("R", bound="Record")
+
+# What stands for "no value", where None is one.
+_MISSING: Any = object()
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", tuple: "words"}
+
+
+class Kinds(Mapping[str, "type[Record]"]):
+    """The kinds of a part by name. It is open: :meth:`register` adds one."""
+
+    def __init__(self, *kinds: type[Record]) -> None:
+        self._kinds = {kind.kind: kind for kind in kinds}
+
+    def register(self, kind: type[R]) -> type[R]:
+        """Class decorator: add a kind under its ``kind``."""
+        self._kinds[kind.kind] = kind
+        return kind
+
+    def __getitem__(self, name: str) -> type[Record]:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option.
+
+    Attributes:
+        help: one line. name: on the command line, without dashes; by default the name of the field.
+        unit: of a number, for example ``documents``.
+        least, most, above, below: bounds of a number. usual: usual values, for messages.
+        remedy: what to do about a value that is not allowed.
+        first: whether the short help shows it.
+        kinds: of a part: its kinds.
+        file: of words: ``lines`` where the command line takes a file with one word a line, ``text`` where the tokeniser cuts the file.
+        absent: the value that stored settings without this field have. An option that is added later declares it.
+        only_where: a test of the record, and what it tests, in words; elsewhere the option has no effect.
+        field, value_type, values, default: of the field. :func:`options_of` fills them in.
+    """
+
+    help: str
+    name: str = ""
+    unit: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    usual: str = ""
+    remedy: str = ""
+    first: bool = False
+    kinds: Mapping[str, type[Record]] | None = None
+    file: Literal["", "lines", "text"] = ""
+    absent: Any = _MISSING
+    only_where: tuple[Callable[[Any], bool], str] | None = None
+    field: str = ""
+    value_type: type = NoneType
+    values: tuple[Any, ...] = ()
+    default: Any = None
+
+    @property
+    def flag(self) -> str:
+        """The option as users write it."""
+        return f"--{self.name}"
+
+    def allowed(self) -> str:
+        """What is allowed, as a phrase."""
+        if self.values:
+            return "one of " + ", ".join(map(str, self.values))
+        if self.above is not None:
+            return f"a finite number above {self.above:g}"
+        if self.most is not None:
+            return f"a number from {self.least:g} to {self.most:g}"
+        if self.below is not None:
+            return f"a number from {self.least:g} to below {self.below:g}"
+        if self.least is not None:
+            return f"{self.least:g} or more"
+        return _NAMES[self.value_type]
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that is not allowed. Raises OptionError."""
+        if not self._fits(value):
+            usual = f"Usual values lie between {self.usual}." if self.usual else ""
+            correct = "Correct the spelling." if self.values else "Correct the value."
+            raise OptionError(self.flag, value, self.allowed(), self.remedy or usual or correct)
+
+    def _fits(self, value: Any) -> bool:
+        if self.values:
+            return value in self.values
+        if self.value_type is not bool and isinstance(value, bool):
+            return False
+        if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
+            return False
+        if not isinstance(value, int | float):
+            return True
+        lower = self.least is None or value >= self.least
+        upper = self.most is None or value <= self.most
+        strictly = (self.above is None or value > self.above) and (self.below is None or value < self.below)
+        return lower and upper and strictly and abs(value) < float("inf")
+
+
+def option(default: Any, help: str, **facts: Any) -> Any:
+    """A field of a :class:`Record` with a plain value; ``facts`` are those of :class:`Option`."""
+    return dataclasses.field(default=default, metadata={"option": Option(help, **facts)}, repr=not facts.get("file"))
+
+
+def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts: Any) -> Any:
+    """A field of a :class:`Record` with settings of one of several kinds."""
+    return dataclasses.field(default=default, metadata={"option": Option(help, kinds=kinds, **facts)})
+
+
+_OPTIONS: dict[type, tuple[Option, ...]] = {}
+
+
+def options_of(record: type[Record]) -> tuple[Option, ...]:
+    """The options of a record, in the order of its fields."""
+    if record not in _OPTIONS:
+        hints = get_type_hints(record)
+        found = dataclasses.fields(record)  # type: ignore[arg-type]
+        _OPTIONS[record] = tuple(_completed(item, hints[item.name]) for item in found)
+    return _OPTIONS[record]
+
+
+def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
+    found: Option = item.metadata["option"]
+    named = dataclasses.replace(found, name=found.name or item.name, field=item.name, default=item.default)
+    if found.kinds is not None:
+        return named
+    plain = next((kind for kind in get_args(hint) if kind is not NoneType), hint) if NoneType in get_args(hint) else hint
+    values = get_args(plain) if get_origin(plain) is Literal else found.values
+    kind = type(values[0]) if values else get_origin(plain) or plain
+    return dataclasses.replace(named, value_type=kind, values=values)
+
+
+class Record:
+    """The base of all settings; subclasses are frozen dataclasses, all of whose fields are options or parts.
+
+    Attributes:
+        kind: the name that tells a record from the others of its kinds, "" where there are no others.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        for item in options_of(type(self)):
+            value = getattr(self, item.field)
+            if item.kinds is not None:
+                if not isinstance(value, Record) or item.kinds.get(value.kind) is not type(value):
+                    one_of(item.flag, getattr(value, "kind", repr(value)), tuple(item.kinds))
+            elif value is not None or item.default is not None:
+                item.check(value)
+                if item.value_type is float:
+                    # 1 and 1.0 are one value, and have to have one spelling.
+                    object.__setattr__(self, item.field, float(value))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse fields that contradict each other. Raises OptionError."""
+
+    def to_json(self, brief: bool = False) -> dict[str, Any]:
+        """A dictionary for JSON, without fields that have their ``absent`` value; ``brief`` names lists of words by size and digest."""
+        values: dict[str, Any] = {"kind": self.kind} if self.kind else {}
+        for item in options_of(type(self)):
+            value = getattr(self, item.field)
+            if value == item.absent:
+                continue
+            if isinstance(value, Record):
+                value = value.to_json(brief)
+            elif isinstance(value, tuple):
+                value = _named(value) if brief and value else list(value)
+            values[item.field] = value
+        return values
+
+    def flags(self, path: str) -> dict[str, tuple[str, Any]]:
+        """For the path of each field in :meth:`to_json`: its option as users write it, and the JSON of its ``absent`` value or None."""
+        found = {}
+        for item in options_of(type(self)):
+            absent = item.absent.to_json() if isinstance(item.absent, Record) else item.absent
+            at = f"{path}.{item.field}"
+            found[f"{at}.kind" if item.kinds else at] = (item.flag, None if item.absent is _MISSING else absent)
+            if item.kinds is not None:
+                found |= getattr(self, item.field).flags(at)
+        return found
+
+    def canonical(self) -> str:
+        """JSON with one spelling for equal settings."""
+        return wire.canonical_json(self.to_json())
+
+    @classmethod
+    def from_json(cls, values: Any, where: str = "") -> Self:
+        """The inverse of :meth:`to_json`.
+
+        Args:
+            values: parsed JSON. where: the path to it, for messages.
+
+        Raises:
+            DamagedDataError: a field is missing, is not known, or has a value that it may not have.
+        """
+        where = where or cls.__name__
+        found = {item.field: item for item in options_of(cls)}
+        if not isinstance(values, dict):
+            raise DamagedDataError(f"{where}: settings are a JSON object, not {values!r:.80}")
+        if values.get("kind", "") != cls.kind:
+            raise DamagedDataError(f"{where}: these are settings of kind {values.get('kind')!r:.80}, not {cls.kind!r}")
+        for name in sorted(set(values) - set(found) - {"kind"}):
+            raise DamagedDataError(f"{where}.{name} is not known here. Another release wrote it: use that release.")
+        try:
+            return cls(**{name: _value(item, values, f"{where}.{name}") for name, item in found.items()})
+        except OptionError as error:
+            raise DamagedDataError(f"{where}: {error}") from error
+
+
+def _value(item: Option, values: dict[str, Any], where: str) -> Any:
+    if item.field not in values:
+        if item.absent is _MISSING:
+            raise DamagedDataError(f"{where} is missing. Another release wrote these settings, or they are damaged.")
+        return item.absent
+    value = values[item.field]
+    if item.kinds is not None:
+        return record_from_json(item.kinds, value, where)
+    if item.value_type is tuple and isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return tuple(value)
+    return value
+
+
+def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str) -> Record:
+    """Settings of one of several kinds, told apart by ``kind``. Raises DamagedDataError."""
+    kind = values.get("kind") if isinstance(values, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise DamagedDataError(f"{where}: {kind!r:.80} is not one of {', '.join(kinds)}. Another release wrote it: use that release.")
+    return kinds[kind].from_json(values, where)
+
+
+def _named(words: tuple[str, ...]) -> dict[str, Any]:
+    return {"words": len(words), "sha256": hashlib.sha256(wire.canonical_json(words).encode()).hexdigest()}

@@ -1,0 +1,128 @@
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from model.errors import DamagedDataError, OptionError
+from model.options import Kinds, Record, option, options_of, part
+
+
+class Shape(Record):
+    """A kind of part."""
+
+
+@dataclass(frozen=True)
+class Round(Shape):
+    kind = "round"
+    radius: float = option(1.0, "its radius", above=0, usual="1 and 2")
+
+
+@dataclass(frozen=True)
+class Angular(Shape):
+    kind = "angular"
+    corners: int = option(3, "its corners", least=3)
+    names: tuple[str, ...] = option((), "of the corners", file="lines")
+
+
+@dataclass(frozen=True)
+class Drawing(Record):
+    scale: float = option(0.5, "its scale", least=0, most=1)
+    title: str | None = option(None, "its title")
+    dashed: bool = option(False, "whether lines are dashed", name="dashed_lines")
+    shape: Shape = part(Round(), "what is drawn", Kinds(Round, Angular))
+
+
+@dataclass(frozen=True)
+class Later(Drawing):
+    """What another release made of it: one option more, and one part more."""
+
+    ink: str = option("black", "its colour", absent="black")
+    frame: Shape = part(Round(), "what is around it", Kinds(Round, Angular), absent=Round())
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Round(0), "--radius: 0 was given; allowed is a finite number above 0. Usual values lie between 1 and 2."),
+        (lambda: Round(math.nan), "--radius: nan was given"),
+        (lambda: Round(math.inf), "--radius: inf was given"),
+        (lambda: Round("1"), "--radius: '1' was given"),
+        (lambda: Angular(2), "--corners: 2 was given; allowed is 3 or more. Correct the value."),
+        (lambda: Angular(3.0), "--corners: 3.0 was given"),
+        (lambda: Angular(True), "--corners: True was given"),
+        (lambda: Drawing(1.5), "--scale: 1.5 was given; allowed is a number from 0 to 1."),
+        (lambda: Drawing(dashed=1), "--dashed_lines: 1 was given; allowed is true or false."),
+        (lambda: Drawing(shape="round"), "--shape: \"'round'\" was given; allowed is one of round, angular."),
+    ],
+)
+def test_a_value_that_is_not_allowed_names_its_option(make, told):
+    with pytest.raises(OptionError) as error:
+        make()
+    assert told in str(error.value)
+
+
+def test_a_whole_number_is_the_same_as_a_float():
+    assert Round(2).canonical() == Round(2.0).canonical()
+    assert type(Round(2).radius) is float
+
+
+@pytest.mark.parametrize("made", [Drawing(), Drawing(1, "t", True, Angular(5, ("a", "b"))), Later(ink="red", frame=Angular())])
+def test_json_there_and_back(made):
+    assert type(made).from_json(made.to_json()) == made
+
+
+def test_long_lists_are_named_where_it_is_to_be_brief():
+    brief = Angular(4, ("a", "b")).to_json(brief=True)
+    assert brief["names"]["words"] == 2 and len(brief["names"]["sha256"]) == 64
+    assert Angular(4).to_json(brief=True)["names"] == []
+
+
+def test_an_option_that_is_added_with_what_its_absence_means_changes_nothing():
+    assert Later().canonical() == Drawing().canonical()
+    assert Later.from_json(Drawing().to_json()) == Later()
+    assert Later(ink="red").canonical() != Drawing().canonical()
+    assert "frame" in Later(frame=Round(2)).to_json()
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"colour": "red"}, "Drawing.colour is not known here. Another release wrote it: use that release."),
+        ({"shape": {"kind": "round", "depth": 1, "radius": 1}}, "Drawing.shape.depth is not known here."),
+        ({"shape": {"kind": "solid"}}, "Drawing.shape: 'solid' is not one of round, angular."),
+        ({"shape": {"kind": ["round"]}}, "Drawing.shape: ['round'] is not one of"),
+        ({"shape": 3}, "Drawing.shape: None is not one of"),
+        ({"shape": {"kind": "round"}}, "Drawing.shape.radius is missing. Another release wrote these settings, or they are damaged."),
+        ({"scale": 2}, "Drawing: --scale: 2 was given"),
+        ({"scale": "x"}, "Drawing: --scale: 'x' was given"),
+    ],
+)
+def test_stored_settings_that_do_not_fit_are_refused(values, told):
+    with pytest.raises(DamagedDataError) as error:
+        Drawing.from_json({**Drawing().to_json(), **values})
+    assert told in str(error.value)
+
+
+def test_stored_settings_of_another_kind_are_refused():
+    with pytest.raises(DamagedDataError, match="these are settings of kind 'angular', not 'round'"):
+        Round.from_json(Angular().to_json())
+    with pytest.raises(DamagedDataError, match="a JSON object, not 3"):
+        Round.from_json(3)
+
+
+def test_paths_name_their_options():
+    assert Later().flags("x") == {
+        "x.scale": ("--scale", None),
+        "x.title": ("--title", None),
+        "x.dashed": ("--dashed_lines", None),
+        "x.shape.kind": ("--shape", None),
+        "x.shape.radius": ("--radius", None),
+        "x.ink": ("--ink", "black"),
+        "x.frame.kind": ("--frame", {"kind": "round", "radius": 1.0}),
+        "x.frame.radius": ("--radius", None),
+    }
+
+
+def test_what_is_allowed_comes_from_the_type():
+    found = {item.field: item.value_type for item in options_of(Drawing) if item.kinds is None}
+    assert found == {"scale": float, "title": str, "dashed": bool}
