@@ -18,17 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from model.samplers import Sampler
 
 from benchmarks.corpora import records, stop_words
+from model.compositions import compose
 from model.evaluation.agreement import agreement
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import minka
 from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
 from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings, fit
 from model.inference.pairing import pair_of
-from model.inference.settings import Sampler
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot, TopicWordPrior
@@ -96,7 +97,7 @@ def _facts(snapshot: Snapshot) -> dict[str, Any]:
 
 def classify(published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str) -> Classifier:
     """A classifier fitted to pairs by Gibbs3."""
-    settings = InferenceSettings("gibbs3", sweeps=sweeps)
+    settings = Gibbs3(sweeps=sweeps)
     prepared = inference_for(settings).prepare(settings, published)
     begin = time.thread_time()
     pairs = [pair for document in documents if (pair := pair_of(settings, prepared, published, document)) is not None]
@@ -151,15 +152,16 @@ def main() -> None:
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     if {"maxent", "hybrid"} & set(given.methods):
         published = replace(published, classifier=classify(published, training, given.pair_sweeps, given.features))
-    base = InferenceSettings(sweeps=given.sweeps, average=given.average, sampler=given.sampler)
+    states = "average" if given.average else "last"
+    base = {"inference_sweeps": given.sweeps, "inference_from": states, "inference_sampler": given.sampler}
     runs: dict[str, tuple[list[TopicMixture], float]] = {}
     for name in given.methods:
-        runs[name] = infer(published, new, replace(base, method=name))
+        runs[name] = infer(published, new, compose(METHOD, {"method": name}, base))
         print(f"{name} done, {runs[name][1] * 1000:.3f} ms a document", flush=True)
     # How far two runs of the same method are apart: nothing can agree better.
     for name in ("gibbs2", "gibbs3"):
         if name in given.methods:
-            runs[f"{name}, other seed"] = infer(published, new, replace(base, method=name, seed=2))
+            runs[f"{name}, other seed"] = infer(published, new, compose(METHOD, {"method": name, "inference_seed": 2}, base))
     rows = []
     references = [name for name in ("gibbs1", "gibbs2") if name in runs]
     for reference in references:

@@ -20,8 +20,9 @@ from benchmarks.corpora import numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from benchmarks.sparse import ALPHA, BETA, seconds_of
+from model.compositions import compose
 from model.evaluation.agreement import agreement, divergence
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import METHOD, Gibbs2, InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.kernels.random import stream_key
 from model.learners.sparse_chains import SparseChain
@@ -30,12 +31,12 @@ from model.snapshot import Snapshot, TopicWordPrior
 
 TRAINED, ITERATIONS, REPETITIONS = 100, 100, 3
 METHODS: dict[str, dict[str, Any]] = {
-    "gibbs3, 100 sweeps": {"method": "gibbs3", "sweeps": ITERATIONS, "average": False},
+    "gibbs3, 100 sweeps": {"method": "gibbs3", "inference_sweeps": ITERATIONS, "inference_from": "last"},
     "gibbs3, 20 sweeps": {"method": "gibbs3"},
-    "gibbs3, 4 sweeps": {"method": "gibbs3", "sweeps": 4},
+    "gibbs3, 4 sweeps": {"method": "gibbs3", "inference_sweeps": 4},
     "gibbs3-s": {"method": "gibbs3-s"},
     "variational": {"method": "variational"},
-    "variational, 10 iterations": {"method": "variational", "iterations": 10},
+    "variational, 10 iterations": {"method": "variational", "variational_iterations": 10},
     "hybrid": {"method": "hybrid"},
     "maxent": {"method": "maxent"},
 }
@@ -59,10 +60,10 @@ def compare(texts: list[Any], words: tuple[str, ...], new: list[TokenisedDocumen
     """One number of topics."""
     snapshot = trained(texts, words, topics)
     published = PublishedModel(snapshot, "nips", unfitted(snapshot))
-    whole = InferenceSettings(method="gibbs2", sweeps=200)
+    whole = Gibbs2(sweeps=200)
     reference = inference_for(whole).infer(inference_for(whole).prepare(whole, published), new)
     runs: dict[str, Callable[[], tuple[float, float | None]]] = {
-        label: ours(published, new, InferenceSettings(**settings), reference) for label, settings in METHODS.items()
+        label: ours(published, new, compose(METHOD, settings), reference) for label, settings in METHODS.items()
     }
     runs["gensim"] = gensim(snapshot, new, reference)
     found: dict[str, list[tuple[float, float | None]]] = {}
@@ -111,7 +112,7 @@ def ours(
         mixtures: list[TopicMixture] = []
         taken = seconds_of(lambda: mixtures.extend(method.infer(prepared, new)))
         kl = agreement(reference, mixtures)["kl"]
-        return taken, None if settings.method in UNFITTED or kl is None else float(kl)
+        return taken, None if settings.kind in UNFITTED or kl is None else float(kl)
 
     return run
 

@@ -22,7 +22,7 @@ from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import TOP_WORDS, Reference
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import METHOD, PublishedModel, inference_for
 from model.learners import LEARNER, LearnerSettings, learner_for
 from model.records import Document, FloatArray, TokenisedDocument
 from model.settings import TokeniserSettings
@@ -70,7 +70,7 @@ def learn(settings: LearnerSettings, documents: list[TokenisedDocument], size: i
 
 def mixtures(snapshot: Snapshot, documents: list[TokenisedDocument], method: str) -> FloatArray:
     """float64[D, T] by an inference method, each document alone."""
-    settings = InferenceSettings(method=method)
+    settings = compose(METHOD, {"method": method})
     inference = inference_for(settings)
     prepared = inference.prepare(settings, PublishedModel(snapshot, "final"))
     return np.array([mixture.proportions for mixture in inference.infer(prepared, documents)])

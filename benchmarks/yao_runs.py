@@ -19,8 +19,9 @@ from scipy.special import gammaln
 from benchmarks.corpora import letters_of, records, stop_words
 from benchmarks.inference import BETA, classify, empty_model, infer, papers, split, train
 from benchmarks.ledger import Result
+from model.compositions import compose
 from model.evaluation.agreement import agreement
-from model.inference import InferenceSettings, PublishedModel
+from model.inference import METHOD, Gibbs3, PublishedModel
 from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
 from model.inference.coverage import Tally
 from model.kernels.random import stream_key
@@ -81,21 +82,21 @@ def compare(most: int | None, topics: int, sweeps: int, inference: int, seed: in
     snapshot = train(training, topics, sweeps, enough=flat)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     of_counts = replace(published, classifier=classify(published, training, 100, "counts"))
-    runs = _infer_all(of_counts, new, InferenceSettings(sweeps=inference, average=False), methods)
+    runs = _infer_all(of_counts, new, {"inference_sweeps": inference, "inference_from": "last"}, methods)
     of_roots = replace(published, classifier=classify(published, training, 100, "roots"))
     for name in ("maxent", "hybrid"):
-        runs[f"{name}, our defaults"] = infer(of_roots, new, InferenceSettings(method=name))
+        runs[f"{name}, our defaults"] = infer(of_roots, new, compose(METHOD, {"method": name}))
     sample = {name: _major(mixtures[0]) for name, (mixtures, _) in runs.items()}
     return {"papers": len(new), "likelihood": trace, **_compared(runs), "sample": sample}
 
 
 def _infer_all(
-    published: PublishedModel, new: Sequence[TokenisedDocument], base: InferenceSettings, methods: Sequence[str]
+    published: PublishedModel, new: Sequence[TokenisedDocument], base: dict[str, Any], methods: Sequence[str]
 ) -> dict[str, tuple[list[TopicMixture], float]]:
-    runs = {name: infer(published, new, replace(base, method=name)) for name in methods}
+    runs = {name: infer(published, new, compose(METHOD, {"method": name}, base)) for name in methods}
     # How far two runs of the same method are apart: nothing can agree better.
-    runs["gibbs2, another seed"] = infer(published, new, replace(base, method="gibbs2", seed=2))
-    runs["gibbs3, our defaults"] = infer(published, new, InferenceSettings())
+    runs["gibbs2, another seed"] = infer(published, new, compose(METHOD, {"method": "gibbs2", "inference_seed": 2}, base))
+    runs["gibbs3, our defaults"] = infer(published, new, Gibbs3())
     return runs
 
 
@@ -176,10 +177,13 @@ def _abstracts(size: Size, training: Sequence[TokenisedDocument], new: Sequence[
     sweeps, inference = size.varied
     published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv", None, ())
     published = replace(published, classifier=classify(published, training, inference, "counts"))
-    base, tally = InferenceSettings(sweeps=inference), Tally()
+    base, tally = {"inference_sweeps": inference}, Tally()
     for document in new:
         tally.add(published.snapshot, document)
-    reference, _ = infer(published, new, replace(base, method="gibbs2"))
-    figures = {name: agreement(reference, infer(published, new, replace(base, method=name))[0]) for name in ("maxent", "hybrid", "gibbs3")}
+    reference, _ = infer(published, new, compose(METHOD, {"method": "gibbs2"}, base))
+    figures = {
+        name: agreement(reference, infer(published, new, compose(METHOD, {"method": name}, base))[0])
+        for name in ("maxent", "hybrid", "gibbs3")
+    }
     coverage = {"words": len(tally.known) / (len(tally.known) + len(tally.unknown)), "tokens": tally.tokens_known / tally.tokens}
     return {"coverage": coverage, "trained": len(training), "documents": len(new), **figures}

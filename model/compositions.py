@@ -14,7 +14,7 @@ model.errors.MisplacedOptionError: --beta=0.01 belongs to --prior=flat; --prior=
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
@@ -166,9 +166,9 @@ def compose(choice: Choice[R], given: Mapping[str, Any], common: Mapping[str, An
     Raises:
         OptionError: an option is not part of what is chosen, would have no effect, or has a value that it may not have.
     """
-    given = _with_common(choice, given, common)
-    check_placed(choice, given)
-    return cast(R, _compose(choice.option(), choice.default, None, given))
+    values = _with_common(choice, given, common)
+    check_placed(choice, values)
+    return cast(R, _compose(choice.option(), choice.default, None, values, given))
 
 
 def _with_common(choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,17 +186,18 @@ def _common_choices(choice: Choice[Any], given: Mapping[str, Any], common: Mappi
             yield name
 
 
-def _compose(item: Option, default: str, start: Record | None, given: Mapping[str, Any]) -> Record:
+def _compose(item: Option, default: str, start: Record | None, given: Mapping[str, Any], has_effect: Collection[str]) -> Record:
+    """``has_effect``: the options that have to have one."""
     record, values = (item.kinds or {})[given.get(item.name, default)], {}
     for inner in options_of(record):
         begin = _start(start, record, inner)
         if inner.kinds is not None:
-            values[inner.field] = _compose(inner, begin.kind, begin, given)
+            values[inner.field] = _compose(inner, begin.kind, begin, given, has_effect)
         else:
             values[inner.field] = given.get(inner.name, begin)
     made = record(**values)
     for inner in options_of(record):
-        if inner.name in given and inner.only_where is not None and not inner.only_where[0](made):
+        if inner.name in has_effect and inner.only_where is not None and not inner.only_where[0](made):
             text = f"{_shown(inner.name, given[inner.name])} has an effect only where {inner.only_where[1]}. Leave it out."
             raise MisplacedOptionError(inner.flag, text)
     return made

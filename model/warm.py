@@ -10,8 +10,9 @@ from typing import get_args
 
 import numpy as np
 
+from model.compositions import compose
 from model.evaluation import evaluate
-from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance
 from model.learners import (
     AfterResampling,
@@ -67,7 +68,7 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
     published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made), tuple(documents))
     for name in inference_names():
         for sampler in get_args(Sampler):
-            settings = InferenceSettings(method=name, sweeps=1, sampler=sampler)
+            settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1, "inference_sampler": sampler})
             method = inference_for(settings)
             method.infer(method.prepare(settings, published), documents[:2])
 

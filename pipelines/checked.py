@@ -18,7 +18,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
 from model.evaluation import EvaluationSettings
-from model.inference import InferenceSettings, inference_for
+from model.inference import METHOD, InferenceSettings
 from model.learners import LEARNER, LearnerSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
@@ -111,26 +111,12 @@ def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
     """Checked settings of the inference by ``--method``."""
-    settings = method_settings_of(options, options.view_as(MethodOptions).method)
-    inference_for(settings)
-    return settings
+    return compose(METHOD, {**given_of(options, MethodOptions, [METHOD.option()]), **inference_options_of(options)})
 
 
-def method_settings_of(options: PipelineOptions, method: str) -> InferenceSettings:
-    """The same for a method that is not looked at yet."""
-    given = options.view_as(InferenceOptions)
-    return InferenceSettings(
-        method=method,
-        sweeps=given.inference_sweeps,
-        burn_in=given.inference_burn_in,
-        average=given.inference_from == "average",
-        learn_alpha=given.learn_alpha,
-        sampler=given.inference_sampler,
-        iterations=given.variational_iterations,
-        tolerance=given.variational_tolerance,
-        repeats=given.hybrid_repeats,
-        seed=given.inference_seed,
-    )
+def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
+    """The options of inference that were given, by name, for methods that are chosen elsewhere."""
+    return given_of(options, InferenceOptions, (placement.option for placement in placements(METHOD)))
 
 
 def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:

@@ -17,7 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.publishing.store import ModelStore
 from pipelines import plots
-from pipelines.checked import method_settings_of
+from pipelines.checked import inference_options_of
 from pipelines.command import command
 from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
@@ -46,7 +46,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> compare; the lines go to ``--json``."""
     which, store, given = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store, options.view_as(CompareOptions)
     manifest = ModelStore(store).manifest(which.model_key, which.model_version)
-    methods = methods_of(method_settings_of(options, given.reference), given.methods)
+    methods = methods_of(given.reference, given.methods, inference_options_of(options))
     patterns = options.view_as(TrainingDocumentsOptions).training
     check_training(methods, patterns)
     documents, dead = files_of_model(pipeline, options, manifest, options.view_as(InputOptions).input)

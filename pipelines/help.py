@@ -48,7 +48,9 @@ def help_text(
             if choice is None:
                 shown.append((group.title or "", [one for one in group._group_actions if every or _matters(one, required)]))
             else:
-                shown += _sections(choice, {}) if every else _first(choice, group.title or "")
+                own = {action.dest for action in group._group_actions}
+                found = _sections(choice, {}) if every else _first(choice, group.title or "")
+                shown += [(title, [one for one in actions if one.dest in own]) for title, actions in found]
     for choice, found in asked if given.help != ALL else ():
         shown += _sections(choice, found)
     return _formatted(parser, shown, given.help == ALL)
@@ -57,7 +59,7 @@ def help_text(
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
     """The kinds that the command line chooses, those that it leaves to their defaults left out."""
     names = {choice.name, *(place.option.name for place in placements(choice) if place.option.kinds is not None)}
-    found = {name: value for name in names if (value := getattr(given, name)) is not None}
+    found = {name: value for name in names if (value := getattr(given, name, None)) is not None}
     kinds = chosen(choice, found).kinds
     return {name: kinds[name] for name in (choice.name, *found)} if found else {}
 
@@ -77,11 +79,11 @@ def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
     alike: dict[tuple[str, str], list[Placement]] = {}
     for place in placements(choice):
         if all(given.get(flag, kind) == kind for flag, kind in place.path):
-            alike.setdefault((place.option.name, described(place.option)), []).append(place)
+            alike.setdefault((place.option.name, described(place.option, brief=False)), []).append(place)
     found: dict[str, list[argparse.Action]] = {}
     for places in alike.values():
-        found.setdefault(_title(choice, [place.path[-1] for place in places]), []).append(_action(places[0].option))
-    return [("Choice", [_action(choice.option(), choice.default)]), *found.items()]
+        found.setdefault(_title(choice, [place.path[-1] for place in places]), []).append(_action(places[0].option, brief=False))
+    return [("Choice", [_action(choice.option(), choice.default, brief=False)]), *found.items()]
 
 
 def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
@@ -93,8 +95,9 @@ def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
     return "With " + ", or ".join(f"--{flag}={choices(tuple(names))}" for flag, names in kinds.items())
 
 
-def _action(option: Option, default: str = "") -> argparse.Action:
-    text = f"{described(option)[:-1]}; default: {default})" if default else described(option)
+def _action(option: Option, default: str = "", brief: bool = True) -> argparse.Action:
+    text = described(option, brief)
+    text = f"{text[:-1]}; default: {default})" if default else text
     metavar = None if option.value_type is bool else "X"
     nargs = 0 if option.value_type is bool else None
     return argparse.Action([option.flag], option.name, nargs=nargs, help=text.replace("%", "%%"), metavar=metavar)

@@ -100,7 +100,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
     if inference_for(settings).together and source != "files":
-        raise OptionError("--method", settings.method, f"a method for one document at a time with --source={source}", "Use gibbs3.")
+        raise OptionError("--method", settings.kind, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = TokeniserSettings.from_json(next(iter(models.values())).settings["tokeniser"])
     documents, unreadable = read_source(pipeline, options, tokeniser)

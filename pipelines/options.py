@@ -12,13 +12,13 @@ from typing import get_args
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.compositions import placements
 from model.evaluation import EvaluationSettings
-from model.inference import InferenceSettings
+from model.inference import METHOD
 from model.learners import LEARNER
 from model.options import options_of
 from model.reading.files import Format, TimeFrom
 from model.reading.parsing import MEGABYTE, ParseSettings
-from model.samplers import SAMPLER_HELP
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import values
 from pipelines.settings_options import add_choice, add_options
@@ -154,46 +154,17 @@ class MethodOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        methods = "; ".join(
-            f"{names}: {what}"
-            for names, what in (
-                ("gibbs3", "each document alone, against the model's counts"),
-                ("gibbs2", "all documents together, in one batch"),
-                ("gibbs1", "with the training documents sampled again"),
-                ("gibbs2-s, gibbs3-s", "in two passes"),
-                ("variational, naive-bayes", "nothing is drawn"),
-                ("maxent, hybrid", "by a classifier, see pipelines.fit_classifier"),
-            )
-        )
-        parser.add_argument("--method", default=InferenceSettings().method, help=methods)
+        add_options(parser, [METHOD.option()])
 
 
 class InferenceOptions(PipelineOptions):
     """Inference."""
 
+    CHOICE = METHOD
+
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        default = InferenceSettings()
-        parser.add_argument("--inference_sweeps", type=values.whole, default=default.sweeps, help="Gibbs: sweeps after the first pass")
-        parser.add_argument("--inference_burn_in", type=values.whole, help="Gibbs: of these, how many do not count (default: half of them)")
-        parser.add_argument(
-            "--inference_from",
-            choices=("average", "last"),
-            default="average",
-            help="proportions are averaged over the states after the burn-in, or come from the last one",
-        )
-        parser.add_argument("--learn_alpha", action="store_true", help="gibbs1, gibbs2: fit alpha to the documents during the burn-in")
-        parser.add_argument("--inference_sampler", default=default.sampler, help=f"Gibbs: {SAMPLER_HELP}")
-        parser.add_argument(
-            "--variational_iterations", type=values.whole, default=default.iterations, help="at most so many for each document"
-        )
-        parser.add_argument(
-            "--variational_tolerance", type=values.number, default=default.tolerance, help="of the largest change of a proportion"
-        )
-        parser.add_argument(
-            "--hybrid_repeats", type=values.whole, default=default.repeats, help="how often hybrid draws and estimates again"
-        )
-        parser.add_argument("--inference_seed", type=values.whole, default=default.seed, help="of the draws, with a document's id")
+        add_options(parser, (placement.option for placement in placements(METHOD)))
 
 
 class StreamOptions(PipelineOptions):

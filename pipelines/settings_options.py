@@ -6,7 +6,7 @@ argparse knows the names and the types. It knows no defaults, so what is not giv
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -40,19 +40,26 @@ def _parser(option: Option) -> Callable[[str], Any]:
     return values.duration if option.unit == "microseconds" else _PARSERS[option.value_type]
 
 
-def described(option: Option) -> str:
-    """The line of help: what it is, its unit, what is allowed, and the default."""
+def described(option: Option, brief: bool = True) -> str:
+    """The line of help: what it is, its unit, what is allowed, and the default; where it is not ``brief``, what each kind of a part is."""
     facts = []
     if option.unit and option.unit != "microseconds":
         facts.append(f"in {option.unit}")
     if option.kinds is not None:
-        facts.append(values.choices(tuple(option.kinds)))
+        facts.append(values.choices(tuple(option.kinds)) if brief else "; ".join(_kinds(option.kinds)))
     elif option.values:
         facts.append(values.choices(tuple(map(str, option.values))))
     default = option.default.kind if isinstance(option.default, Record) else option.default
     if default is not False and default not in (None, "", ()):
         facts.append(f"default: {values.duration_text(default) if option.unit == 'microseconds' else default}")
     return f"{option.help} ({'; '.join(facts)})" if facts else option.help
+
+
+def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
+    """The name of each kind, with the first line of its docstring."""
+    for name, record in kinds.items():
+        summary = (record.__doc__ or "").partition("\n")[0].rstrip(".")
+        yield f"{name}: {summary[:1].lower()}{summary[1:]}"
 
 
 def given_of(options: PipelineOptions, group: type[PipelineOptions], found: Iterable[Option]) -> dict[str, Any]:

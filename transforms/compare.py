@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from model import wire
-from model.errors import one_of
+from model.compositions import chosen, compose, placements
+from model.errors import MisplacedOptionError, one_of
 from model.evaluation.agreement import agreement
-from model.inference import InferenceSettings, inference_for, inference_names
+from model.inference import METHOD, InferenceSettings, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING
 from model.inference.corpus import in_order
 from model.publishing.classifier_store import ClassifierStore
@@ -59,32 +59,34 @@ def compare(
     """The figures of each method against the first, which is the reference."""
     reference: list[TopicMixture] = []
     for settings in methods:
-        logging.getLogger(LOGGER).info("%s on %d documents", settings.method, len(documents))
+        logging.getLogger(LOGGER).info("%s on %d documents", settings.kind, len(documents))
         mixtures, seconds = run_method(store, key, version, settings, documents, training)
         reference = reference or mixtures
         yield {
-            "method": settings.method,
-            "reference": methods[0].method,
+            "method": settings.kind,
+            "reference": methods[0].kind,
             **agreement(reference, mixtures, mass),
             "mass": mass,
             "seconds_per_document": seconds,
         }
 
 
-def methods_of(settings: InferenceSettings, methods: Sequence[str]) -> list[InferenceSettings]:
-    """Settings for the reference, ``settings.method``, and the others; alpha is learned by those that can.
+def methods_of(reference: str, methods: Sequence[str], options: Mapping[str, object]) -> list[InferenceSettings]:
+    """Settings for the reference and the others; each takes those of the options that it has.
 
     Raises:
-        OptionError: there is no such method, or alpha is to be learned and none can.
+        OptionError: there is no such method, or none of them has one of the options.
     """
-    one_of("--reference", settings.method, inference_names())
+    one_of("--reference", reference, inference_names())
     for name in methods:
         one_of("--methods", name, inference_names())
-    names = dict.fromkeys([settings.method, *methods])
-    learning = [name for name in names if settings.learn_alpha and inference_for(InferenceSettings(name)).together]
-    if settings.learn_alpha and not learning:
-        inference_for(settings)
-    return [replace(settings, method=name, learn_alpha=name in learning) for name in names]
+    names = list(dict.fromkeys([reference, *methods]))
+    for option, value in options.items():
+        if not any(option in chosen(METHOD, {METHOD.name: name}).options for name in names):
+            owners = dict.fromkeys(place.path[0][1] for place in placements(METHOD) if place.option.name == option)
+            text = f"--{option}={value} belongs to {', '.join(owners)}; none of them is compared. Leave it out, or add one to --methods."
+            raise MisplacedOptionError(f"--{option}", text)
+    return [compose(METHOD, {METHOD.name: name}, options) for name in names]
 
 
 class _Compare(beam.DoFn):
@@ -124,7 +126,7 @@ class Compare(beam.PTransform):
         version = ModelStore(store).manifest(key, version).version
         for settings in methods:
             if CLASSIFIER in inference_for(settings).needs:
-                ClassifierStore(store).find(key, version, settings.method, "--methods")
+                ClassifierStore(store).find(key, version, settings.kind, "--methods")
         agreement([], [], mass)
         self._fn, self._training = _Compare(store, key, version, methods, mass), training
 

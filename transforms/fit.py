@@ -21,7 +21,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
 from model.errors import OptionError
-from model.inference import InferenceSettings, inference_for
+from model.inference import Gibbs3, InferenceSettings, inference_for
 from model.inference.fitting import FitSettings, Pair, Step
 from model.inference.pairing import fit_classifier, pair_of, ranked, unranked
 from model.publishing.classifier_store import ClassifierStore
@@ -90,10 +90,10 @@ class FitClassifier(beam.PTransform):
         most: int | None = None,
     ) -> None:
         super().__init__()
-        self._settings, self._inference, self._most = settings or FitSettings(), inference or InferenceSettings(), most
+        self._settings, self._inference, self._most = settings or FitSettings(), inference or Gibbs3(), most
         method = inference_for(self._inference)
         if method.together or method.needs:
-            raise OptionError("--method", method.name, "a method for one document at a time", "Use gibbs3.")
+            raise OptionError("--method", self._inference.kind, "a method for one document at a time", "Use gibbs3.")
         self._model = store, key, ModelStore(store).manifest(key, version).version
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:

@@ -24,7 +24,7 @@ from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.transforms.window import GlobalWindows
 
 from model.errors import OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference import Gibbs3, InferenceSettings, PublishedModel, inference_for, inference_named, inference_names
 from model.inference.base import CLASSIFIER, TRAINING, mixtures_of
 from model.inference.labelling import PRIOR
 from model.learners.base import LearnerSettings
@@ -52,13 +52,13 @@ class TopicModelHandler(ModelHandler):
 
     def __init__(self, store: str, key: str = "", version: str = "latest", settings: InferenceSettings | None = None) -> None:
         super().__init__()
-        self._store, self._key, self._settings = store, key, settings or InferenceSettings()
+        self._store, self._key, self._settings = store, key, settings or Gibbs3()
         # A wrong method is refused here, not on a worker.
         method = inference_for(self._settings)
         if method.together:
-            raise OptionError("--method", method.name, "a method for one document at a time", "Use transforms.infer.InferTogether.")
+            raise OptionError("--method", self._settings.kind, "a method for one document at a time", "Use transforms.infer.InferTogether.")
         self.version = ModelStore(store).manifest(key, version).version
-        self._classifier = ClassifierStore(store).find(key, self.version, method.name) if CLASSIFIER in method.needs else None
+        self._classifier = ClassifierStore(store).find(key, self.version, self._settings.kind) if CLASSIFIER in method.needs else None
 
     def load_model(self) -> object:
         """The snapshot, read by its digest and made ready."""
@@ -146,7 +146,7 @@ class InferTogether(beam.PTransform):
         super().__init__()
         check_training([settings], training)
         version = ModelStore(store).manifest(key, version).version
-        classifier = ClassifierStore(store).find(key, version, settings.method) if CLASSIFIER in inference_for(settings).needs else None
+        classifier = ClassifierStore(store).find(key, version, settings.kind) if CLASSIFIER in inference_for(settings).needs else None
         self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
@@ -177,11 +177,11 @@ def _mark(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
 
 def check_training(methods: Sequence[InferenceSettings], training: object) -> None:
     """Raises OptionError: a method wants the training documents and there are none, or none does and there are; None is none."""
-    wanting = [settings.method for settings in methods if TRAINING in inference_for(settings).needs]
+    wanting = [settings.kind for settings in methods if TRAINING in inference_for(settings).needs]
     if wanting and training is None:
         raise OptionError("--training", None, f"with {wanting[0]}, the files that the model was learned from", "Name them.")
     if training is not None and not wanting:
-        given, names = training if isinstance(training, list) else "files", ", ".join(settings.method for settings in methods)
+        given, names = training if isinstance(training, list) else "files", ", ".join(settings.kind for settings in methods)
         raise OptionError("--training", given, f"with {names}, nothing", "Leave it out, or use gibbs1.")
 
 
@@ -189,12 +189,12 @@ def check_stream_method(settings: InferenceSettings) -> None:
     """Raises OptionError: the method cannot label a stream whose models come and go, one document at a time."""
     method = inference_for(settings)
     if method.together or method.needs:
-        alone = [name for name in inference_names() if not (other := inference_for(InferenceSettings(name))).together and not other.needs]
+        alone = [name for name in inference_names() if not (other := inference_named(name)).together and not other.needs]
         raise OptionError(
             "--method",
-            method.name,
+            settings.kind,
             f"in a stream that learns, one of {', '.join(alone)}",
-            f"Label with {method.name} afterwards, by pipelines.infer.",
+            f"Label with {settings.kind} afterwards, by pipelines.infer.",
         )
 
 
@@ -215,5 +215,5 @@ def published_model(
     found = None
     if CLASSIFIER in inference_for(settings).needs:
         classifiers = ClassifierStore(store.root)
-        found = classifiers.get(key, classifier or classifiers.find(key, manifest.version, settings.method))
+        found = classifiers.get(key, classifier or classifiers.find(key, manifest.version, settings.kind))
     return PublishedModel(store.get_snapshot(key, manifest.snapshot), manifest.version, found, training)

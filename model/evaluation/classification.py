@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.errors import OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import Gibbs3, PublishedModel, inference_for
 from model.records import FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -46,7 +46,7 @@ def classification_figures(
     labels = [[str(document.label) for document in documents] for documents in parts]
     if len(set(labels[0])) < 2 or not labels[1]:
         return {"svm_accuracy": None}
-    settings = InferenceSettings()
+    settings = Gibbs3()
     method = inference_for(settings)
     prepared = method.prepare(settings, PublishedModel(snapshot, ""))
     train, held_out = (np.array([mixture.proportions for mixture in method.infer(prepared, documents)]) for documents in parts)

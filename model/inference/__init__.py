@@ -1,18 +1,30 @@
-"""Topic proportions of new documents, given a model: see :mod:`model.inference.base` for the contract."""
+"""Topic proportions of new documents, given a model: see :mod:`model.inference.base` for the contract.
 
-from model.inference import gibbs2, gibbs3, maxent, naive_bayes, variational
-from model.inference.base import Inference, PublishedModel, inference_for, inference_names
-from model.inference.settings import InferenceSettings
+A method is made known by importing its module here.
+"""
+
+from model.inference.base import METHOD, Inference, InferenceSettings, PublishedModel, inference_for, inference_named, inference_names
+from model.inference.gibbs2 import Gibbs1, Gibbs2, Gibbs2S
+from model.inference.gibbs3 import Gibbs3, Gibbs3S
+from model.inference.maxent import Hybrid, MaxEnt
+from model.inference.naive_bayes import NaiveBayes
+from model.inference.variational import Variational
 
 __all__ = [
+    "METHOD",
+    "Gibbs1",
+    "Gibbs2",
+    "Gibbs2S",
+    "Gibbs3",
+    "Gibbs3S",
+    "Hybrid",
     "Inference",
     "InferenceSettings",
+    "MaxEnt",
+    "NaiveBayes",
     "PublishedModel",
-    "gibbs2",
-    "gibbs3",
+    "Variational",
     "inference_for",
+    "inference_named",
     "inference_names",
-    "maxent",
-    "naive_bayes",
-    "variational",
 ]

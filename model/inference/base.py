@@ -3,10 +3,9 @@
 A method is a small class without state. ``prepare`` does once for a model what need not be done for each document; ``infer`` takes some
 documents and gives a mixture for each, in their order:
 
->>> from model.inference import InferenceSettings, inference_for
->>> settings = InferenceSettings(sweeps=2)
->>> inference_for(settings).name
-'gibbs3'
+>>> from model.inference import Gibbs3, inference_for
+>>> inference_for(Gibbs3(sweeps=2)).together
+False
 
 Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those with ``together`` let documents
 learn from one another, so they want all documents of a run in one call. ``needs`` says what else of a :class:`PublishedModel` must be
@@ -22,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from model.errors import OptionError, one_of
+from model.compositions import Choice
 from model.inference.classifier import Classifier
-from model.inference.settings import InferenceSettings
+from model.options import Kinds, Record
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
 
@@ -39,6 +38,15 @@ Prepared = TypeVar("Prepared")
 
 # The least that a proportion can be: methods that multiply probabilities would give 0 for long documents.
 LEAST = 1e-300
+
+
+class InferenceSettings(Record):
+    """What every method has; a method's own settings derive from it, and its ``kind`` is the method's name."""
+
+    @property
+    def seed(self) -> int:
+        """Names the draws; of a method that draws nothing it says nothing."""
+        return 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,29 +68,34 @@ class PublishedModel:
 class Inference(Protocol[Prepared]):
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+    def prepare(self, settings: Any, published: PublishedModel) -> Prepared:
         """What ``infer`` needs of a model; never changed afterwards, so threads may share it."""
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         """The documents' mixtures; ``words_known`` counts the tokens whose word the model knows."""
 
 
-_METHODS: dict[str, Inference[object]] = {}
+METHODS = Kinds()
+METHOD: Choice[InferenceSettings] = Choice("method", "how documents' topics are inferred", METHODS, "gibbs3")
+
+_BY_SETTINGS: dict[type[Record], Inference[object]] = {}
 
 M = TypeVar("M")
 
 
-def register(name: str, together: bool = False, needs: tuple[str, ...] = ()) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make the method known by ``name``; the other arguments as in the module's docstring."""
+def register(*settings: type[InferenceSettings], together: bool = False, needs: tuple[str, ...] = ()) -> Callable[[type[M]], type[M]]:
+    """Class decorator: make the method known by the ``kind`` of its settings; the other arguments as in the module's docstring."""
 
     def add(cls: type[M]) -> type[M]:
-        for attribute, value in (("name", name), ("together", together), ("needs", needs)):
+        for attribute, value in (("together", together), ("needs", needs)):
             setattr(cls, attribute, value)
-        _METHODS[name] = cls()  # type: ignore[assignment]
+        method = cls()
+        for one in settings:
+            METHODS.register(one)
+            _BY_SETTINGS[one] = method  # type: ignore[assignment]
         return cls
 
     return add
@@ -90,26 +103,17 @@ def register(name: str, together: bool = False, needs: tuple[str, ...] = ()) -> 
 
 def inference_names() -> tuple[str, ...]:
     """The registered names, sorted."""
-    return tuple(sorted(_METHODS))
+    return tuple(sorted(METHODS))
 
 
 def inference_for(settings: InferenceSettings) -> Inference[object]:
-    """The method that the settings name.
+    """The method that these settings belong to."""
+    return _BY_SETTINGS[type(settings)]
 
-    Raises:
-        OptionError: no method has that name, or this one cannot learn alpha.
-    """
-    one_of("--method", settings.method, inference_names())
-    method = _METHODS[settings.method]
-    if settings.learn_alpha and not method.together:
-        joint = ", ".join(name for name in inference_names() if _METHODS[name].together)
-        raise OptionError(
-            "--learn_alpha",
-            True,
-            f"with the methods that take all documents together: {joint}",
-            f"Leave it out: with {settings.method} a document alone says little about alpha.",
-        )
-    return method
+
+def inference_named(name: str) -> Inference[object]:
+    """A method by one of :func:`inference_names`."""
+    return _BY_SETTINGS[METHODS[name]]
 
 
 def mixtures_of(

@@ -29,7 +29,7 @@ from model.kernels.gibbs3 import dense_rows
 from model.kernels.row_sums import LANES
 from model.packed_counts import PackedCounts
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.samplers import Sampler
+from model.samplers import Sampler, is_sparse
 from model.snapshot import Snapshot
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
@@ -89,16 +89,11 @@ def corpora_of(snapshot: Snapshot, *groups: Sequence[TokenisedDocument]) -> tupl
     return rows, corpora
 
 
-def is_sparse(sampler: Sampler, topics: int) -> bool:
-    """Whether these settings mean sparse counts."""
-    return sampler == "sparse" or (sampler == "auto" and topics >= SPARSE_FROM)
-
-
 def sampler_of(
     snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int], sampler: Sampler = "auto"
 ) -> CorpusSampler:
     """A sampler of corpora beside the model's counts, with none of their tokens counted yet; ``keys`` are of the stream of uniforms."""
-    if is_sparse(sampler, snapshot.topic_count):
+    if is_sparse(sampler, snapshot.topic_count, SPARSE_FROM):
         return SparseSampler(snapshot, rows, corpora, keys)
     return DenseSampler(snapshot, rows, keys)
 

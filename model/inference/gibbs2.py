@@ -13,7 +13,7 @@ documents come does not matter. With ``learn_alpha`` each sweep of the burn-in e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,15 +21,44 @@ from model.errors import OptionError
 from model.inference.alpha import minka
 from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
-from model.inference.settings import InferenceSettings
+from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
+from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
 # Sweeps over the training documents, beside the model's counts, that give their tokens topics to start from.
 STARTING_SWEEPS = 5
 
 
-def run(settings: InferenceSettings, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
+@dataclass(frozen=True)
+class _Together(GibbsSampling):
+    """Documents that are sampled together can tell alpha."""
+
+    learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
+
+
+@dataclass(frozen=True)
+class Gibbs2(GibbsSweeps, _Together):
+    """All documents together, in one batch."""
+
+    kind = "gibbs2"
+
+
+@dataclass(frozen=True)
+class Gibbs2S(_Together):
+    """All documents together, in two passes."""
+
+    kind = "gibbs2-s"
+
+
+@dataclass(frozen=True)
+class Gibbs1(GibbsSweeps, _Together):
+    """With the training documents sampled again."""
+
+    kind = "gibbs1"
+
+
+def run(settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
     """float64[D, T]: n_td of the new documents, the mean over the states that are kept; ``others`` have topics and are sampled too."""
     kept = np.zeros(new.in_documents.shape, np.int64)
     everything = [*others, new]
@@ -48,19 +77,18 @@ def run(settings: InferenceSettings, sampler: CorpusSampler, new: Corpus, others
 class Prepared:
     """A model and how to use it."""
 
-    settings: InferenceSettings
+    settings: _Together
     published: PublishedModel
 
 
-@register("gibbs2", together=True)
-class Gibbs2:
+@register(Gibbs2, Gibbs2S, together=True)
+class Gibbs2Inference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+    def prepare(self, settings: _Together, published: PublishedModel) -> Prepared:
         return Prepared(settings, published)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
@@ -70,7 +98,7 @@ class Gibbs2:
         new, counts, alpha = self._sample(prepared, ordered, keys)
         places = np.argsort(order)
         found = np.array([from_counts(row, alpha) for row in counts]).reshape(len(order), len(alpha))[places]
-        return mixtures_of(documents, prepared.published.version, self.name, found, np.diff(new.offsets)[places])
+        return mixtures_of(documents, prepared.published.version, prepared.settings.kind, found, np.diff(new.offsets)[places])
 
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
@@ -81,16 +109,8 @@ class Gibbs2:
         return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
-@register("gibbs2-s", together=True)
-class Gibbs2S(Gibbs2):
-    """Two passes."""
-
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
-        return super().prepare(replace(settings, sweeps=1, burn_in=0), published)
-
-
-@register("gibbs1", together=True, needs=(TRAINING,))
-class Gibbs1(Gibbs2):
+@register(Gibbs1, together=True, needs=(TRAINING,))
+class Gibbs1Inference(Gibbs2Inference):
     """The model's own documents are sampled again."""
 
     def _sample(

@@ -8,16 +8,31 @@ sweeps. While that goes on the counts n_wz and n_z hold the document's own token
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from model.inference.base import PublishedModel, from_counts, mixtures_of, register
-from model.inference.corpus import descending, is_sparse
+from model.inference.corpus import SPARSE_FROM, descending
 from model.inference.features import tokens_of, word_counts
-from model.inference.settings import InferenceSettings
+from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import alone, gibbs3, random
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
+from model.samplers import is_sparse
+
+
+@dataclass(frozen=True)
+class Gibbs3(GibbsSweeps):
+    """Each document alone, against the model's counts."""
+
+    kind = "gibbs3"
+
+
+@dataclass(frozen=True)
+class Gibbs3S(GibbsSampling):
+    """Each document alone, in two passes."""
+
+    kind = "gibbs3-s"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,23 +44,22 @@ class PreparedGibbs3:
         sparse: whether the sampler is.
     """
 
-    settings: InferenceSettings
+    settings: GibbsSampling
     published: PublishedModel
     rows: tuple[IntArray, FloatArray]
     sparse: bool
 
 
-@register("gibbs3")
-class Gibbs3:
+@register(Gibbs3, Gibbs3S)
+class Gibbs3Inference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
+    def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
-        sparse = is_sparse(settings.sampler, snapshot.topic_count)
+        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_FROM)
         return PreparedGibbs3(settings, published, descending(snapshot) if sparse else (snapshot.topics, snapshot.counts), sparse)
 
     def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
@@ -54,7 +68,7 @@ class Gibbs3:
         found = np.empty((len(documents), snapshot.topic_count))
         for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
             found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words])
-        return mixtures_of(documents, prepared.published.version, self.name, found, counts.tokens)
+        return mixtures_of(documents, prepared.published.version, prepared.settings.kind, found, counts.tokens)
 
     def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument, rows: LongArray, times: LongArray) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
@@ -67,11 +81,3 @@ class Gibbs3:
         else:
             counts = gibbs3.sample_document(tokens_of(times), *held, *passes)
         return from_counts(counts / settings.kept, snapshot.alpha)
-
-
-@register("gibbs3-s")
-class Gibbs3S(Gibbs3):
-    """Two passes."""
-
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedGibbs3:
-        return super().prepare(replace(settings, sweeps=1, burn_in=0), published)

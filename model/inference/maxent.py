@@ -16,13 +16,38 @@ import numpy as np
 
 from model.errors import OptionError
 from model.inference import variational
-from model.inference.base import CLASSIFIER, PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, from_counts, from_logs, mixtures_of, register
 from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, tokens_of, word_counts
-from model.inference.settings import InferenceSettings
+from model.inference.sampling import KEPT_HELP, Kept, Sampling
 from model.kernels import random
 from model.kernels.hybrid import repeat_document
+from model.options import option
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
+
+
+@dataclass(frozen=True)
+class MaxEnt(InferenceSettings):
+    """By a classifier, see pipelines.fit_classifier."""
+
+    kind = "maxent"
+
+
+@dataclass(frozen=True)
+class Hybrid(Sampling):
+    """By a classifier, and draws that begin where it ends."""
+
+    kind = "hybrid"
+
+    repeats: int = option(10, "how often topics are drawn and proportions estimated again", name="hybrid_repeats", least=1)
+    states: Kept = option(
+        "average", KEPT_HELP, name="inference_from", only_where=(lambda hybrid: hybrid.repeats > 1, "--hybrid_repeats is above 1")
+    )
+
+    @property
+    def kept(self) -> int:
+        """How many repeats the proportions come from: the later half, or the last."""
+        return (self.repeats + 1) // 2 if self.states == "average" else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +60,29 @@ class Prepared:
     features: str
 
 
-@register("maxent", needs=(CLASSIFIER,))
-class MaxEnt:
+def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
+    """The classifier of a model version. Raises OptionError: there is none."""
+    classifier = published.classifier
+    if classifier is None:
+        raise OptionError(
+            "--method", settings.kind, "a method for which there is a classifier", "Fit one first, with pipelines.fit_classifier."
+        )
+    return Prepared(published, classifier.table(published.snapshot), classifier.temperature, classifier.features)
+
+
+@register(MaxEnt, needs=(CLASSIFIER,))
+class MaxEntInference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
-        if published.classifier is None:
-            raise OptionError(
-                "--method", settings.method, "a method for which there is a classifier", "Fit one first, with pipelines.fit_classifier."
-            )
-        classifier = published.classifier
-        return Prepared(published, classifier.table(published.snapshot), classifier.temperature, classifier.features)
+    def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
+        return prepare(settings, published)
 
     def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         counts = word_counts(prepared.published.snapshot, documents)
-        return mixtures_of(documents, prepared.published.version, self.name, proportions_of(prepared, counts), counts.tokens)
+        return mixtures_of(documents, prepared.published.version, MaxEnt.kind, proportions_of(prepared, counts), counts.tokens)
 
 
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
@@ -69,21 +98,20 @@ def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
 class PreparedHybrid:
     """The classifier and the model's P(w | z)."""
 
-    settings: InferenceSettings
+    settings: Hybrid
     classifier: Prepared
     topics: variational.Prepared
 
 
-@register("hybrid", needs=(CLASSIFIER,))
-class Hybrid:
+@register(Hybrid, needs=(CLASSIFIER,))
+class HybridInference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> PreparedHybrid:
-        return PreparedHybrid(settings, MaxEnt().prepare(settings, published), variational.Variational().prepare(settings, published))
+    def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
+        return PreparedHybrid(settings, prepare(settings, published), variational.prepare(published))
 
     def infer(self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
         snapshot = prepared.topics.published.snapshot
@@ -92,7 +120,7 @@ class Hybrid:
         found = np.empty_like(first)
         for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
             found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words], first[d])
-        return mixtures_of(documents, prepared.topics.published.version, self.name, found, counts.tokens)
+        return mixtures_of(documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens)
 
     def _infer(
         self, prepared: PreparedHybrid, document: TokenisedDocument, rows: LongArray, times: LongArray, theta: FloatArray
@@ -111,8 +139,8 @@ class Hybrid:
             theta,
             snapshot.alpha,
             settings.repeats,
-            settings.kept_repeats,
+            settings.kept,
             key0,
             key1,
         )
-        return from_counts(counts / settings.kept_repeats, snapshot.alpha)
+        return from_counts(counts / settings.kept, snapshot.alpha)

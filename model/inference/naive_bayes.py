@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.base import PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.base import InferenceSettings, PublishedModel, from_counts, from_logs, mixtures_of, register
 from model.inference.features import word_counts
-from model.inference.settings import InferenceSettings
 from model.records import FloatArray, TokenisedDocument, TopicMixture
+
+
+@dataclass(frozen=True)
+class NaiveBayes(InferenceSettings):
+    """As if one topic had made the whole document: a baseline."""
+
+    kind = "naive-bayes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +35,14 @@ class Prepared:
     totals: FloatArray
 
 
-@register("naive-bayes")
-class NaiveBayes:
+@register(NaiveBayes)
+class NaiveBayesInference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
+    def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot
         words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
         logs = np.log1p(snapshot.counts / (snapshot.prior.strength[snapshot.topics] * snapshot.prior.base[words]))
@@ -50,4 +55,4 @@ class NaiveBayes:
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
         found = from_logs((matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals)
         found[counts.tokens == 0] = from_counts(np.zeros(len(prepared.totals)), published.snapshot.alpha)
-        return mixtures_of(documents, published.version, self.name, found, counts.tokens)
+        return mixtures_of(documents, published.version, NaiveBayes.kind, found, counts.tokens)

@@ -60,7 +60,7 @@ def fit_classifier(
         tokens=int(sum(pair.times.sum() for pair in found)),
         pairs_digest=wire.digest(*sorted(pair.to_bytes() for pair in found)).hex(),
         settings=asdict(settings),
-        method=asdict(inference),
+        method=inference.to_json(),
         variance=fitted.variance,
         held_out_loss=fitted.held_out_loss,
         iterations=fitted.iterations,

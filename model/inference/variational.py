@@ -9,38 +9,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.inference.base import PublishedModel, mixtures_of, register
+from model.inference.base import InferenceSettings, PublishedModel, mixtures_of, register
 from model.inference.features import word_counts
-from model.inference.settings import InferenceSettings
 from model.kernels.variational import infer_documents
+from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
+
+
+@dataclass(frozen=True)
+class Variational(InferenceSettings):
+    """Mean field: each document alone, nothing is drawn."""
+
+    kind = "variational"
+
+    iterations: int = option(100, "at most so many for each document", name="variational_iterations", least=1)
+    tolerance: float = option(
+        1e-4, "iterations end when no proportion changes by more", name="variational_tolerance", above=0, usual="1e-6 and 1e-2"
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A model's P(w | z) in two parts, see :mod:`model.kernels.variational`."""
 
-    settings: InferenceSettings
     published: PublishedModel
     sparse: FloatArray
     smooth: FloatArray
 
 
-@register("variational")
-class Variational:
+def prepare(published: PublishedModel) -> Prepared:
+    """What does not depend on a document."""
+    snapshot = published.snapshot
+    totals = snapshot.normalisers
+    return Prepared(published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals)
+
+
+@register(Variational)
+class VariationalInference:
     """See the module's docstring."""
 
-    name: str
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: InferenceSettings, published: PublishedModel) -> Prepared:
-        snapshot = published.snapshot
-        totals = snapshot.normalisers
-        return Prepared(settings, published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals)
+    def prepare(self, settings: Variational, published: PublishedModel) -> tuple[Variational, Prepared]:
+        return settings, prepare(published)
 
-    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        settings, snapshot = prepared.settings, prepared.published.snapshot
+    def infer(self, prepared: tuple[Variational, Prepared], documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+        settings, model = prepared
+        snapshot = model.published.snapshot
         counts = word_counts(snapshot, documents)
         gamma = infer_documents(
             counts.offsets,
@@ -48,12 +64,12 @@ class Variational:
             counts.times,
             snapshot.offsets,
             snapshot.topics,
-            prepared.sparse,
-            prepared.smooth,
+            model.sparse,
+            model.smooth,
             snapshot.prior.base[counts.rows],
             snapshot.alpha,
             settings.iterations,
             settings.tolerance,
         )
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return mixtures_of(documents, prepared.published.version, self.name, proportions, counts.tokens)
+        return mixtures_of(documents, model.published.version, settings.kind, proportions, counts.tokens)

@@ -9,7 +9,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import option_names
 from model.errors import OptionError
-from model.inference import InferenceSettings, inference_names
+from model.inference import Gibbs3, inference_names
 from model.learners import LEARNER, BatchGibbs, InitialBatch, MinimalTables, ParticleFilter, Residual
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
@@ -42,7 +42,7 @@ def test_defaults_are_those_of_the_settings():
     assert tokeniser_settings_of(options()) == TokeniserSettings()
     assert sequence_settings_of(options()) == SequenceSettings()
     assert learner_settings_of(options()) == ParticleFilter()
-    assert inference_settings_of(options()) == InferenceSettings()
+    assert inference_settings_of(options()) == Gibbs3()
 
 
 def test_the_help_names_all_methods_and_their_samplers():
@@ -65,7 +65,7 @@ def test_values_reach_the_settings():
     assert learner_settings_of(options("--learner=batch-gibbs", "--chains=3")) == BatchGibbs(chains=3)
     assert sequence_settings_of(options("--window=2d", "--minibatch_size=10")).window == 172_800_000_000
     assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
-    assert not inference_settings_of(options("--inference_from=last")).average
+    assert inference_settings_of(options("--inference_from=last")) == Gibbs3(states="last")
     given = options("--id_field=i", "--timestamp_field=t", "--text_field=x", "--label_field=l", "--key_field=k", "--max_document_mb=1")
     assert read_settings_of(given) == ReadSettings(ParseSettings(FieldNames("i", "t", "x", "l", "k"), 2**20))
 
@@ -102,6 +102,7 @@ def test_values_reach_the_settings():
         (tokeniser_settings_of, "--stemmer=latin", "--stemmer: 'latin' was given"),
         (tokeniser_settings_of, "--max_word_length=1", "--max_word_length: 1 was given; allowed is 2 or more"),
         (inference_settings_of, "--inference_sweeps=-1", "--inference_sweeps: -1 was given"),
+        (inference_settings_of, "--method=variational --inference_sweeps=3", "--inference_sweeps=3 belongs to --method=gibbs2, gibbs1 or"),
         (inference_settings_of, "--method=magic", "--method: 'magic' was given"),
     ],
 )

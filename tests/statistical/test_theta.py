@@ -13,11 +13,12 @@ import pytest
 from alarm import agrees_in_counts, agrees_in_means
 from corpora import document_of
 from corpus_twin import slow_passes
+from learner_options import inferring
 from made import snapshot_of
 from scipy.special import gammaln
 from sparse_twin import BUGS, slow_sparse
 
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import PublishedModel, inference_for
 
 ALPHA = np.array([0.3, 0.7])
 SNAPSHOT = snapshot_of([[3.0, 0.5], [0.0, 2.0], [1.0, 1.0]], alpha=ALPHA, beta=0.2)
@@ -55,7 +56,7 @@ def run(name, seeds, documents=DOCUMENTS, **others):
     """int[seeds, documents]: n_d0 as theta says it, times the number of states."""
     found = []
     for seed in range(seeds):
-        settings = InferenceSettings(name, seed=seed, **others)
+        settings = inferring(name, seed=seed, **others)
         method = inference_for(settings)
         training = tuple(DOCUMENTS[len(documents) :]) if "training" in method.needs else ()
         mixtures = method.infer(method.prepare(settings, PublishedModel(SNAPSHOT, "v", None, training)), documents)
@@ -73,13 +74,13 @@ SAMPLERS = pytest.mark.parametrize("sampler", ["dense", "sparse"])
 @SAMPLERS
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
 def test_last_states_have_the_enumerated_law(name, exact, sampler):
-    found = cells(run(name, 4000, sweeps=10, average=False, sampler=sampler), exact.shape)
+    found = cells(run(name, 4000, sweeps=10, states="last", sampler=sampler), exact.shape)
     assert agrees_in_counts(found, exact.ravel())
 
 
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", ALONE), ("gibbs3", TOGETHER)])
 def test_the_two_laws_are_told_apart(name, exact):
-    found = cells(run(name, 4000, sweeps=10, average=False), exact.shape)
+    found = cells(run(name, 4000, sweeps=10, states="last"), exact.shape)
     assert not agrees_in_counts(found, exact.ravel())
 
 
@@ -93,7 +94,7 @@ def test_averages_have_the_enumerated_mean(name, exact, sampler):
 @SAMPLERS
 def test_gibbs1_draws_without_the_models_counts(sampler):
     exact = AGAIN.sum(axis=1)
-    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, average=False, sampler=sampler), exact.shape)
+    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, states="last", sampler=sampler), exact.shape)
     assert agrees_in_counts(found, exact)
     assert not agrees_in_counts(found, TOGETHER.sum(axis=1))
 

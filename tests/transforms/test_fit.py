@@ -2,10 +2,10 @@ import apache_beam as beam
 import pytest
 from collecting import run
 from fake_learner import fake_settings
+from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 
 from model.errors import OptionError
-from model.inference import InferenceSettings
 from model.inference.fitting import FitSettings
 from model.inference.pairing import ranked, unranked
 from model.publishing.classifier_store import ClassifierStore
@@ -49,7 +49,7 @@ def test_a_sample_is_uniform_and_knows_no_order(store):
     (one,), counters = fit(store, ITEMS, most=25)
     assert fit(store, shuffled(ITEMS, "y"), most=25)[0] == [one]
     assert counters["pairs"] + counters.get("documents_without_known_words", 0) == 25
-    assert fit(store, ITEMS, most=25, inference=InferenceSettings(seed=2))[0] != [one]
+    assert fit(store, ITEMS, most=25, inference=inferring(seed=2))[0] != [one]
 
 
 def test_ranks():
@@ -63,7 +63,7 @@ def test_ranks():
 def test_a_method_that_wants_more_than_a_document(store):
     for name in ("gibbs2", "maxent"):
         with pytest.raises(OptionError, match=f"--method: '{name}' was given; allowed is a method for one document at a time. Use gibbs3"):
-            FitClassifier(store.root, inference=InferenceSettings(name))
+            FitClassifier(store.root, inference=inferring(name))
 
 
 def test_nothing_to_fit(store):

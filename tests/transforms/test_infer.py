@@ -4,15 +4,16 @@ from apache_beam.ml.inference.base import RunInference
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from collecting import run
 from fake_learner import fake_settings
+from learner_options import inferring
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
 from model.errors import DamagedDataError, OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import PublishedModel, inference_for
 from model.publishing.store import ModelStore
 from model.records import TopicMixture
 from transforms.infer import InferLabelled, InferTogether, TopicModelHandler
 
-SETTINGS = InferenceSettings(sweeps=3)
+SETTINGS = inferring(sweeps=3)
 ITEMS = documents(30)
 
 
@@ -115,7 +116,7 @@ def together(store, items, name, training=None):
         again = None
         if training is not None:
             again = pipeline | "Again" >> beam.Create([item.to_bytes() for item in training]).with_output_types(bytes)
-        return {"mixtures": given | InferTogether(store.root, "", "latest", InferenceSettings(name, sweeps=3), again)}
+        return {"mixtures": given | InferTogether(store.root, "", "latest", inferring(name, sweeps=3), again)}
 
     held, _ = run(build)
     return {TopicMixture.from_bytes(data).id: data for _, data in held["mixtures"]}
@@ -125,7 +126,7 @@ def together(store, items, name, training=None):
 def test_all_documents_together(store, name):
     new, learned = ITEMS[:12], ITEMS[12:] if name == "gibbs1" else None
     found = together(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
-    manifest, settings = store.latest(""), InferenceSettings(name, sweeps=3)
+    manifest, settings = store.latest(""), inferring(name, sweeps=3)
     published = PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ()))
     method = inference_for(settings)
     assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(method.prepare(settings, published), new)}
@@ -133,14 +134,14 @@ def test_all_documents_together(store, name):
 
 def test_methods_where_they_do_not_belong(store):
     with pytest.raises(OptionError, match="--method: 'gibbs2' was given; allowed is a method for one document at a time"):
-        TopicModelHandler(store.root, settings=InferenceSettings("gibbs2"))
+        TopicModelHandler(store.root, settings=inferring("gibbs2"))
     with pytest.raises(OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"):
-        TopicModelHandler(store.root, settings=InferenceSettings("hybrid"))
+        TopicModelHandler(store.root, settings=inferring("hybrid"))
     with pytest.raises(
         OptionError, match="--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them."
     ):
-        InferTogether(store.root, "", "latest", InferenceSettings("gibbs1"))
+        InferTogether(store.root, "", "latest", inferring("gibbs1"))
     with pytest.raises(OptionError, match="--training: 'files' was given; allowed is with gibbs2, nothing. Leave it out, or use gibbs1."):
-        InferTogether(store.root, "", "latest", InferenceSettings("gibbs2"), beam.Pipeline() | beam.Create([b""]))
+        InferTogether(store.root, "", "latest", inferring("gibbs2"), beam.Pipeline() | beam.Create([b""]))
     with pytest.raises(OptionError, match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, "):
-        InferLabelled(store.root, InferenceSettings("maxent"), fake_settings())
+        InferLabelled(store.root, inferring("maxent"), fake_settings())

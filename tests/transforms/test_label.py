@@ -5,9 +5,9 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from fake_learner import fake_settings
+from learner_options import inferring
 from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, documents, learn_options, shuffled, timestamped
 
-from model.inference import InferenceSettings
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.sequencing import window_end
@@ -30,7 +30,7 @@ def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=(
     labelled = (sequenced.minibatches, references) | Label(before, label_with, shards)
     labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
     labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
-    mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), InferenceSettings(sweeps=2), settings)).with_output_types(bytes)
+    mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), inferring(sweeps=2), settings)).with_output_types(bytes)
     mixtures | "Keep mixtures" >> beam.ParDo(Collect("mixtures"))
     result = pipeline.run()
     result.wait_until_finish()

@@ -6,16 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from learner_options import inferring
 from made import random_snapshot, snapshot_of
 
+from model.compositions import compose
 from model.errors import OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for, inference_names
+from model.inference import METHOD, Gibbs3, Hybrid, PublishedModel, Variational, inference_for, inference_named, inference_names
 from model.inference.classifier import Classifier
 from model.records import Document, TokenisedDocument
 
-METHODS = [inference_for(InferenceSettings(name)) for name in inference_names()]
-ALONE = [method.name for method in METHODS if not method.together]
-TOGETHER = [method.name for method in METHODS if method.together]
+TOGETHER = [name for name in inference_names() if inference_named(name).together]
+ALONE = [name for name in inference_names() if name not in TOGETHER]
 MULTIPLIED = ("naive-bayes", "maxent")
 
 
@@ -32,7 +33,7 @@ def published(snapshot, version="v1"):
 
 
 def infer_all(name, snapshot, documents, **others):
-    settings = InferenceSettings(method=name, **others)
+    settings = inferring(name, **others)
     method = inference_for(settings)
     return method.infer(method.prepare(settings, published(snapshot)), documents)
 
@@ -82,7 +83,7 @@ DOCUMENTS[4] = document_of([], "4")
 
 @pytest.mark.parametrize("name", ALONE)
 def test_threads_and_neighbours_change_nothing(name):
-    settings = InferenceSettings(name)
+    settings = inferring(name)
     method = inference_for(settings)
     prepared = method.prepare(settings, published(random_snapshot(topics=11)))
     alone = [method.infer(prepared, [document])[0].to_bytes() for document in DOCUMENTS]
@@ -113,9 +114,9 @@ def test_documents_learn_from_one_another(name):
 def test_gibbs1_reads_the_training_documents():
     snapshot = snapshot_of([[20.0, 0.0], [0.0, 20.0], [0.0, 0.0]], alpha=0.1, beta=0.01)
     training = (document_of(["w0", "w2"] * 100, "x"), document_of(["w1"] * 100, "y"))
-    method, found = inference_for(InferenceSettings("gibbs1")), []
+    method, found = inference_for(inferring("gibbs1")), []
     for seed in range(6):
-        settings = InferenceSettings("gibbs1", sweeps=30, seed=seed)
+        settings = inferring("gibbs1", sweeps=30, seed=seed)
         prepared = method.prepare(settings, PublishedModel(snapshot, "v", None, training))
         found.append(method.infer(prepared, [document_of(["w2"] * 5)])[0].proportions[0])
     assert np.mean(found) > 0.75
@@ -179,7 +180,7 @@ def test_draws_depend_on_seed_key_and_id(name):
     snapshot = snapshot_of(np.ones((1, 2)))
 
     def counts(seed, key, id):
-        (mixture,) = infer_all(name, snapshot, [document_of(["w0"] * 50, id, key)], seed=seed, sweeps=1, average=False)
+        (mixture,) = infer_all(name, snapshot, [document_of(["w0"] * 50, id, key)], seed=seed, sweeps=1, states="last")
         return mixture.proportions[0]
 
     base = [counts(1, "k", str(d)) for d in range(5)]
@@ -190,7 +191,7 @@ def test_draws_depend_on_seed_key_and_id(name):
 
 @pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
 @pytest.mark.parametrize(
-    ("others", "states"), [({"average": False}, 1), ({}, 2), ({"burn_in": 3}, 1), ({"burn_in": 1}, 3), ({"burn_in": 0}, 4)]
+    ("others", "states"), [({"states": "last"}, 1), ({}, 2), ({"burn_in": 3}, 1), ({"burn_in": 1}, 3), ({"burn_in": 0}, 4)]
 )
 def test_the_states_that_count(name, others, states):
     (mixture,) = infer_all(name, snapshot_of(np.ones((1, 2)), alpha=1.0), [document_of(["w0"] * 7)], sweeps=4, **others)
@@ -219,7 +220,7 @@ def test_maxent_is_one_product(features, power):
     model = replace(model, classifier=replace(model.classifier, features=features))
     counts = np.bincount([int(word[1:]) for word in WORDS], minlength=30)
     scores = counts**power @ model.classifier.weights / 1.5
-    settings = InferenceSettings(method="maxent")
+    settings = inferring("maxent")
     method = inference_for(settings)
     (mixture,) = method.infer(method.prepare(settings, model), [document_of(WORDS)])
     assert mixture.proportions == pytest.approx(np.exp(scores) / np.exp(scores).sum(), rel=1e-5)
@@ -234,23 +235,25 @@ def test_naive_bayes_multiplies():
 
 
 def test_without_a_classifier():
-    settings = InferenceSettings("hybrid")
+    settings = inferring("hybrid")
     with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
         inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
 
 
 def test_wrong_settings():
     with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is 0 or more\. Correct the value\."):
-        InferenceSettings(sweeps=-1)
+        Gibbs3(sweeps=-1)
     with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
-        inference_for(InferenceSettings(method="gibs3"))
+        inferring("gibs3")
     with pytest.raises(OptionError, match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps"):
-        InferenceSettings(burn_in=20)
+        Gibbs3(burn_in=20)
     with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given; allowed is a finite number above 0\. Usual values"):
-        InferenceSettings(tolerance=0)
+        Variational(tolerance=0)
     with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given; allowed is 1 or more\. Correct the value\."):
-        InferenceSettings(repeats=0)
+        Hybrid(repeats=0)
     with pytest.raises(OptionError, match=r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse\. Correct"):
-        InferenceSettings(sampler="alias")
-    with pytest.raises(OptionError, match=r"--learn_alpha: True was given; .* together: gibbs1, gibbs2, gibbs2-s. Leave it out"):
-        inference_for(InferenceSettings(learn_alpha=True))
+        Gibbs3(sampler="alias")
+    with pytest.raises(OptionError, match=r"--learn_alpha belongs to --method=gibbs2, gibbs2-s or gibbs1; --method=gibbs3 is chosen\."):
+        compose(METHOD, {"learn_alpha": True})
+    with pytest.raises(OptionError, match=r"--inference_sweeps=3 belongs to .*; --method=variational is chosen"):
+        compose(METHOD, {"method": "variational", "inference_sweeps": 3})

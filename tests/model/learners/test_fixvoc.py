@@ -16,7 +16,7 @@ BATCH = {**COMMON, "learner": "fixvoc-vb", "kappa": 0.0, "stream_documents": 12,
 
 def fixed(documents, **others):
     words = tuple(dict.fromkeys(word for document in documents for word in document.words))
-    return made(COMMON, **{"vocabulary": "given", "vocabulary_file": words, **others})
+    return made({**COMMON, **others}, vocabulary="given", vocabulary_file=words, learner=others["learner"])
 
 
 def first_lambda(settings):

@@ -5,9 +5,9 @@ import unicodedata
 import numpy as np
 import pytest
 from corpora import document_of, minibatches_of
-from learner_options import made
+from learner_options import inferring, made
 
-from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference import PublishedModel, inference_for
 from model.learners import learner_for
 from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
 
@@ -72,7 +72,7 @@ def test_odd_words(name):
     assert (snapshot.prior.base > 0).all()
     reread = snapshot_from_bytes(snapshot_to_bytes(snapshot))
     for method in ("gibbs3", "variational", "naive-bayes"):
-        settings = InferenceSettings(method)
+        settings = inferring(method)
         inference = inference_for(settings)
         mixtures = inference.infer(inference.prepare(settings, PublishedModel(reread, "v")), documents[:3])
         assert all(mixture.proportions.sum() == pytest.approx(1) and (mixture.proportions > 0).all() for mixture in mixtures)

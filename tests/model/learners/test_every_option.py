@@ -1,0 +1,135 @@
+"""Every option of every learner changes what is learned in some run in which it is allowed.
+
+The options, and the choices that lead to them, come from the settings themselves, so an option that is added is tested too. Two runs
+differ in the option alone; the runs are small, and few documents have to tell them apart.
+"""
+
+import hashlib
+from functools import cache
+
+import pytest
+from corpora import document_of, minibatches_of
+
+from model import wire
+from model.compositions import compose, placements
+from model.learners import LEARNER, learner_for
+
+WORDS = tuple(f"w{i}" for i in range(30))
+# Long words, and labels that agree with the words, so that spelling and nMI matter.
+DOCUMENTS = [
+    document_of([WORDS[(d * 7 + i * (1 + d % 3)) % (10 + 8 * (d % 3))] for i in range(6 + d % 9)], d, "ab"[d % 2]) for d in range(42)
+]
+STREAM = minibatches_of(DOCUMENTS, 6)
+# Small enough to be quick; taken where they belong.
+SMALL = {
+    "topics": 4,
+    "particles": 4,
+    "initial_documents": 10,
+    "chains": 3,
+    "initial_sweeps": 2,
+    "moves": 4,
+    "newest": 6,
+    "reservoir": 5,
+    "max_words": 20,
+    "word_memory": 3,
+    "sweeps": 2,
+    "resampling": "residual",
+    "ess": 0.9,
+    "truncation": 6,
+    "reorder_every": 2,
+    "buckets": 7,
+    "local_iterations": 3,
+    "vocabulary_file": WORDS[:12],
+}
+# Of options that need words; the others have two values below.
+LISTS = {"vocabulary_file": (WORDS[:12], WORDS[:9]), "word_list": (WORDS[:8], ("anchor", "harbour", "sea"))}
+OTHER = {
+    "max_words": (20, 15),
+    "seed": (1, 2),
+    "evidence_window": (20, 3),
+    "islands": (1, 2),
+    "ess": (0.9, 0.3),
+    "kappa": (0.6, 0.9),
+    "discount": (0.3, 0.6),
+    "newest_share": (0.85, 0.2),
+    "stream_documents": (0, 500),
+    "tau0": (64.0, 2.0),
+    # ``auto`` is one of the two.
+    "sampler": ("dense", "sparse"),
+    "chains": (3, 1),
+    "rejuvenation_decay": (1.0, 2.0),
+    "initial_documents": (10, 20),
+    "rejuvenate_every": (1, 5),
+    "word_memory": (3, 50),
+}
+# Options without effect in a run alone, with the options that give them one.
+BESIDE = {
+    "evidence_window": {"islands": 2},
+    "initial_choice": {"initial_sweeps": 6, "chains": 6},
+    "sampler": {"prior": "flat"},
+    "max_words": {"truncation": 30},
+    "remainder": {"concentration": 20.0},
+}
+
+
+def places():
+    """Each option of each learner, with the choices that lead to it; one of the kinds is enough where only the outer ones differ."""
+    found = {}
+    for place in placements(LEARNER):
+        if place.path[0][1] in ("fake",):
+            continue
+        found.setdefault((place.path[0][1], place.option.name, place.path[-1]), place)
+    return list(found.values())
+
+
+def alternatives(place):
+    """Two values of an option, or all its kinds."""
+    option = place.option
+    if option.kinds is not None:
+        return list(option.kinds)
+    if option.name in LISTS:
+        return list(LISTS[option.name])
+    if option.name in OTHER:
+        return list(OTHER[option.name])
+    if option.values:
+        return list(option.values)
+    start = SMALL.get(option.name, option.default)
+    return [start, start * 2 if option.value_type is float else start + 3]
+
+
+def given(place, value):
+    """The settings with this value, small otherwise."""
+    name, chosen = place.option.name, dict(place.path)
+    common = {**SMALL, **BESIDE.get(name, {})}
+    if "dict" in str(value) or "dict" in chosen.get("vocabulary", ""):
+        common["word_list"] = LISTS["word_list"][0]
+    common.pop(name, None)
+    return compose(LEARNER, {**chosen, name: value}, common)
+
+
+@cache
+def learned(settings):
+    """The digest of the state of the last island, and of its model: that of batch Gibbs comes when it is asked for."""
+    learner = learner_for(settings)
+    state = learner.init(settings, "", settings.islands - 1)
+    for minibatch in STREAM:
+        learner.step(state, minibatch)
+    model = learner.snapshot(state)
+    arrays = model.counts, model.topics, model.prior.strength, model.alpha
+    return hashlib.sha256(without_settings(learner.save(state)) + b"".join(array.tobytes() for array in arrays)).hexdigest()
+
+
+def without_settings(saved):
+    """The state of a variational learner names its settings, so it would differ whatever was learned."""
+    header, blobs = wire.unpack(saved[:4], saved)
+    header.pop("settings", None)
+    return wire.pack(saved[:4], header, *blobs)
+
+
+@pytest.mark.parametrize("place", places(), ids=lambda place: f"{place.path[0][1]}, {'='.join(place.path[-1])}: {place.option.name}")
+def test_an_option_changes_what_is_learned(place):
+    digests = {}
+    for value in alternatives(place):
+        digests.setdefault(learned(given(place, value)), []).append(value)
+    alike = [values for values in digests.values() if values[1:]]
+    assert not alike, f"--{place.option.name}: no difference between {alike}"
