@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from model.samplers import Sampler
 
 from benchmarks.corpora import records, stop_words
 from model.compositions import compose
@@ -32,6 +31,7 @@ from model.inference.fitting import FitSettings, fit
 from model.inference.pairing import pair_of
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
+from model.samplers import Sampler
 from model.snapshot import Snapshot, TopicWordPrior
 from pipelines.terminal import thin
 

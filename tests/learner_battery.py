@@ -1,0 +1,59 @@
+"""The laws of model.learners.base for one learner: what every learner has to pass, wherever it is from."""
+
+from dataclasses import replace
+
+import numpy as np
+from corpora import awkward, document_of, minibatches_of
+
+from model.errors import DamagedDataError
+from model.learners import learner_for
+
+STREAM = minibatches_of(awkward(), 6)
+
+
+def outcome(settings, threads=1, reload=False, key=""):
+    """(states as bytes, witnesses, what each step said, the last state)."""
+    learner, island = learner_for(settings), settings.islands - 1
+    state = learner.init(settings, key, island, threads)
+    saved, witnesses, infos = [], [], []
+    for minibatch in STREAM:
+        infos.append(learner.step(state, minibatch))
+        saved.append(learner.save(state))
+        witnesses.append(learner.witness(state))
+        if reload:
+            state = learner.load(settings, key, island, saved[-1], threads)
+            assert learner.save(state) == saved[-1] and learner.witness(state) == witnesses[-1]
+    return saved, witnesses, infos, state
+
+
+def check_laws(settings):
+    """Raises AssertionError: a law does not hold."""
+    learner = learner_for(settings)
+    plain = outcome(settings)
+    assert outcome(settings)[:3] == plain[:3], "equal settings and minibatches give equal bits"
+    assert outcome(settings, threads=3)[:3] == plain[:3], "threads change nothing"
+    assert outcome(settings, reload=True)[:3] == plain[:3], "load(save(state)) goes on with the same bits"
+    assert outcome(settings, key="other")[0] != plain[0], "the key names other draws"
+    assert outcome(replace(settings, seed=settings.seed + 1))[0] != plain[0], "the seed names other draws"
+    check_figures(settings, plain[2], plain[3])
+    for damaged in (b"", plain[0][-1][:-1], plain[0][-1] + b"\0", b"XXXX" + plain[0][-1][4:]):
+        try:
+            learner.load(settings, "", 0, damaged)
+        except DamagedDataError:
+            continue
+        raise AssertionError("damaged bytes are refused")
+    empty = learner.init(settings, "", 0)
+    learner.step(empty, minibatches_of([document_of([], 0, "a")], 1)[0])
+    assert (learner.snapshot(empty).normalisers > 0).all(), "before the first word there is a model too"
+
+
+def check_figures(settings, infos, state):
+    learner = learner_for(settings)
+    summary, snapshot = learner.summary(state), learner.snapshot(state)
+    assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
+    assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens
+    assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
+    assert snapshot.topic_count == settings.topics and len(snapshot.words) == summary.words
+    words = np.arange(len(snapshot.words))
+    assert ((snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers > 0).all()
+    assert learner.nbytes(state) > 0
