@@ -29,7 +29,7 @@ def store(tmp_path):
     return store
 
 
-def reports(documents, known, versions, *flags):
+def reports(documents, known, versions, *flags, streams=False):
     def build(pipeline):
         items = [(item.timestamp, (item.to_bytes(), versions[item.key])) for item in documents]
         stamped = (
@@ -37,7 +37,7 @@ def reports(documents, known, versions, *flags):
             | beam.Create(items)
             | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(tuple[bytes, str])
         )
-        return {"reports": stamped | Coverage(known[0], DAY, *known[1:])}
+        return {"reports": stamped | Coverage(known[0], DAY, *known[1:], streams=streams)}
 
     held, counters = run(build, *flags)
     return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
@@ -112,4 +112,4 @@ def test_the_signal_is_logged(store, caplog):
 
 def test_a_wrong_share(store):
     with pytest.raises(OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"):
-        Coverage(store.root, DAY, 70)
+        Coverage(store.root, DAY, 70, streams=False)

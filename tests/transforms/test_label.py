@@ -20,14 +20,14 @@ from transforms.sequence import Sequence
 ITEMS = documents(40)
 
 
-def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3):
+def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3, streams=False):
     """Label a stream while it is learned; document id -> version."""
     settings = fake_settings(islands=islands)
     options = learn_options(store, settings, publish_every=publish_every)
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
-    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards)
+    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards, streams=streams)
     labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
     labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
     mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), InferenceSettings(sweeps=2), settings)).with_output_types(bytes)

@@ -17,9 +17,9 @@ from transforms.sequence import END_OF_STREAM, Sequence, SequenceStart
 ITEMS = documents(50)
 
 
-def run(items, *flags, runner=None, **others):
+def run(items, *flags, runner=None, streams=False, **others):
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, **others)
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams, **others)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
     sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
     result = pipeline.run()
@@ -107,7 +107,7 @@ def test_late_documents_are_kept():
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
@@ -125,7 +125,7 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     sent, (end,) = links()
