@@ -60,6 +60,9 @@ class FixedWords:
 
     def nbytes(self) -> int:
         """Return the memory of the words."""
+        if self.kind == "full-hash":
+            # The names change, their number does not.
+            return sum(map(sys.getsizeof, self.words))
         return self._vocabulary.nbytes()
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:

@@ -43,10 +43,11 @@ def reports(documents, known, versions, *flags, streams=False):
     return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
 
 
-def test_one_report_for_each_window(store):
+@pytest.mark.parametrize("streams", [True, False])
+def test_one_report_for_each_window(store, streams):
     version = store.latest("").version
     documents = [document(0, "a b a"), document(0, "a x"), document(1, "x y z a"), document(3, "", hour=5)]
-    rows, counters = reports(documents, (store.root,), {"": version})
+    rows, counters = reports(documents, (store.root,), {"": version}, streams=streams)
     assert [(row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows] == [
         ("1970-01-02", 3, 2, 5),
         ("1970-01-03", 4, 1, 4),

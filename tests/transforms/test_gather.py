@@ -34,8 +34,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_period_is_a_file_of_each_shard(tmp_path):
-    results, counters = gathered(tmp_path, RECORDS)
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_period_is_a_file_of_each_shard(tmp_path, streams):
+    results, counters = gathered(tmp_path, RECORDS, streams=streams)
     files = contents(tmp_path)
     assert sorted(b"".join(files.values()).split()) == RECORDS
     assert len(files) == 2 * len({shard_of(record) for record in RECORDS})
@@ -44,6 +45,7 @@ def test_a_period_is_a_file_of_each_shard(tmp_path):
         assert len({int(row) // 100 for row in rows}) == 1
         assert len({shard_of(row) for row in rows}) == 1
     assert len(results["paths"]) == len(files)
+    assert {time for time, _ in results["paths"]} == {10 * HOUR, 20 * HOUR}
     assert counters["rows_written"] == 200
 
 
