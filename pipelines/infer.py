@@ -35,6 +35,7 @@ from pipelines.options import (
     SourceOptions,
     StoreOptions,
 )
+from pipelines.runners import streams
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import files, read_source
@@ -121,7 +122,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         versioned.append(of_key | f"Version {key!r}" >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str]))
     write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
     only = models[""].key if list(models) == [""] else None
-    known = Coverage(store, wanted.coverage_window, wanted.retrain_below, only)
+    known = Coverage(store, wanted.coverage_window, wanted.retrain_below, only, streams=streams(options))
     report_coverage(versioned | "All versions" >> beam.Flatten() | "Coverage" >> known, options)
     write_dead_letters(dead, options)
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
+from pipelines.bundle_metrics import metrics_added_up
 from pipelines.progress import progress
 from pipelines.terminal import plain
 from transforms.sequence import NAMESPACE
@@ -43,7 +44,7 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     build(pipeline, options)
     logging.getLogger().addFilter(_about_us)
     try:
-        with progress():
+        with metrics_added_up(), progress():
             result = pipeline.run()
             if not _waits(options):
                 return None

@@ -58,6 +58,13 @@ class FixedWords:
         """The names of the numbers, in their order."""
         return self._vocabulary.words
 
+    def nbytes(self) -> int:
+        """Return the memory of the words."""
+        if self.kind == "full-hash":
+            # The names change, their number does not.
+            return sum(map(sys.getsizeof, self.words))
+        return self._vocabulary.nbytes()
+
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
         """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
         if self.kind == "full-hash":

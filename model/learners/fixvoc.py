@@ -10,7 +10,6 @@ Topics begin unlike each other: each row with counts between 1/2 and 3/2, drawn 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -171,7 +170,7 @@ class FixvocHybrid:
         return state
 
     def nbytes(self, state: FixvocState) -> int:
-        return sizes((state.counts, state.vocabulary.voices)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        return sizes((state.counts, state.vocabulary.voices)) + state.vocabulary.nbytes()
 
 
 @register("fixvoc-vb")

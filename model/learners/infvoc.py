@@ -172,7 +172,7 @@ class Infvoc:
         return state
 
     def nbytes(self, state: InfvocState) -> int:
-        return sizes((*state.sticks, state.base)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        return sizes((*state.sticks, state.base)) + state.vocabulary.nbytes()
 
     def _spell(self, state: InfvocState, known: int) -> None:
         """G0 of the words that have joined the vocabulary."""

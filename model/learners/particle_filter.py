@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
@@ -135,7 +134,7 @@ class ParticleFilter:
         return saving.from_bytes(self.init(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
-        words = sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        words = state.vocabulary.nbytes()
         waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
         # What a publication made of an incomplete batch is held until the next, or until the batch is complete.
         held = (state, state.settled) if state.settled else (state,)
