@@ -108,14 +108,17 @@ def _take_particles(state: ParticleState, blobs: list[bytes]) -> None:
     elif (cloud.concentration != (prior.a, prior.base_a)).any():
         raise DamagedDataError("the state's concentrations are not those of the settings")
     checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
-    checks.measures("sum of the particles' weights", weight.sum(keepdims=True), 1.0 - _ROUNDING, 1.0 + _ROUNDING)
     checks.sized("exponents of weights", weight_exponent, particles)
-    checks.within("exponents of weights", weight_exponent, 0, 1)
+    # The least that a float can be is 2^-1074.
+    checks.within("exponents of weights", weight_exponent, -1100, 2)
+    whole = np.ldexp(weight, weight_exponent.astype(np.int32)).sum(keepdims=True)
+    checks.measures("sum of the particles' weights", whole, 1.0 - _ROUNDING, 1.0 + _ROUNDING)
     checks.sized("joint probabilities", joint, particles)
     checks.measures("joint probabilities", joint, 0.5, np.nextafter(1.0, 0.0))
     checks.sized("exponents of joint probabilities", joint_exponent, particles)
     checks.within("exponents of joint probabilities", joint_exponent, -checks.LARGEST, checks.LARGEST)
-    cloud.weight[:], cloud.joint[:], cloud.joint_exponent[:] = weight, joint, joint_exponent
+    cloud.weight[:], cloud.weight_exponent[:] = weight, weight_exponent
+    cloud.joint[:], cloud.joint_exponent[:] = joint, joint_exponent
     for name, part, into, high in (
         ("tokens of a topic", totals, cloud.totals, checks.LARGEST),
         ("tables of a topic", kinds, cloud.kinds, 1 if prior.tables == NONE else _MOST_TABLES),
