@@ -25,7 +25,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from model import pending, wire
+from model import checks, pending, wire
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
@@ -79,6 +79,8 @@ class SequenceHead:
         if data[: len(cls.MAGIC)] != cls.MAGIC or len(data) != at + PENDING_BYTES + wire.DIGEST_BYTES:
             raise DamagedDataError(f"the sequence's head begins with {data[:4]!r} and has {len(data)} bytes; another release wrote it")
         sequence, taken, has, closed = _NUMBERS.unpack_from(data, len(cls.MAGIC))
+        checks.whole("sequence of a sequence's head", sequence)
+        checks.whole("documents taken of a sequence's head", taken)
         head = PendingHead.from_bytes(data[at : at + PENDING_BYTES])
         return cls(sequence, data[at + PENDING_BYTES :], closed if has else None, taken, head)
 

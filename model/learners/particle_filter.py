@@ -18,7 +18,7 @@ from model import wire
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.kernels.meeting import MOVES
-from model.learners import saving
+from model.learners import loading, saving
 from model.learners.base import StepInfo, Summary, register
 from model.learners.chains import learn_by_chains
 from model.learners.cloud import best_particle, joint, nbytes
@@ -131,7 +131,7 @@ class ParticleFilter:
         return saving.to_bytes(state)
 
     def load(self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1) -> ParticleState:
-        return saving.from_bytes(self.init(settings, key, island, threads), data)
+        return loading.from_bytes(self.init(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()
