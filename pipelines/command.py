@@ -22,6 +22,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentP
 
 from model.errors import BeamTopicsError
 from pipelines import inference_options, options
+from pipelines.arenas import limit_arenas
 from pipelines.checked import check_outputs
 from pipelines.runners import complete, is_local
 from pipelines.terminal import plain
@@ -134,6 +135,7 @@ def command(
     """A ``main(argv)`` that parses, runs, and returns the exit code: 2 with one line on stderr for an error that a user can mend."""
 
     def main(argv: Sequence[str] | None = None) -> int:
+        limit_arenas()
         try:
             run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
         except BeamTopicsError as error:

@@ -18,9 +18,10 @@ from typing import BinaryIO, Literal, get_args
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError, above_zero, one_of
-from model.reading.avro import AvroFile, Item
+from model.reading.avro import MAX_BLOCK, AvroFile, Item
+from model.reading.codecs import LimitError
 from model.reading.lines import read_lines
-from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
+from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, TOO_LARGE, ParseSettings, dead_letter, parse_line, parse_record
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
@@ -110,9 +111,11 @@ def _read_avro(stream: BinaryIO, name: str, settings: ReadSettings, first: int) 
 def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile | DeadLetter | None:
     """The file, or a dead letter for one that cannot be read or lacks fields; None for an empty one."""
     try:
-        source = AvroFile(stream, name)
+        # A document must fit into a block, with what is around it.
+        source = AvroFile(stream, name, max(MAX_BLOCK, 2 * settings.parse.max_document_bytes))
     except DamagedDataError as error:
-        return dead_letter(name, DAMAGED, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
+        reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
+        return dead_letter(name, reason, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
     missing = source.missing(_needed(settings))
     if missing:
         detail = f"its schema lacks {', '.join(missing)}; name the fields with --id_field, --timestamp_field, --text_field, --key_field"

@@ -19,6 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
+from pipelines import arenas
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
@@ -206,7 +207,8 @@ class FlinkCluster:
 
     def _serve(self, name: str, command: list[str]) -> Server:
         # Workers import the project, which need not be installed, from the folder that they start in.
-        env = {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), self._python_path]))}
+        path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
+        env = {"PYTHONPATH": path, arenas.VARIABLE: str(arenas.ARENAS)}
         return self._servers.enter_context(Server(name, command, self.folder, env, ROOT))
 
 
