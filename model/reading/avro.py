@@ -164,6 +164,8 @@ class AvroFile:
         # Where size or marker are wrong, all records have to be sound. They are not kept for that:
         # a few bytes can be many records.
         if frame.fault and any(isinstance(item, DeadLetter) for item in self._decode(frame, place, start)):
+            # Not behind the block: where its size is wrong, that may be within the next marker.
+            self._position = self._behind_next_marker(start)
             yield self._lost(place, start, what, DamagedDataError(frame.fault))
             return
         yield from self._decode(frame, place, start)
@@ -192,7 +194,12 @@ class AvroFile:
         if not is_marked:
             return _Frame(count, payload, "the marker after it is not this file's")
         if len(payload) < size:
-            return _Frame(count, payload, f"a marker follows after {len(payload)} of its {size} bytes")
+            fault = f"a marker follows after {len(payload)} of its {size} bytes"
+            if self._unpack is not CODECS["null"]:
+                # Its records cannot be looked at one by one, so a packed block is taken as a whole or not at all.
+                self._position = start
+                raise DamagedDataError(fault)
+            return _Frame(count, payload, fault)
         return _Frame(count, payload, "")
 
     def _payload(self, start: int, size: int) -> tuple[bytes, bool]:

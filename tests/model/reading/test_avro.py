@@ -71,7 +71,7 @@ def long(value):
 
 @pytest.mark.parametrize("codec", ["null", "snappy"])
 @pytest.mark.parametrize("swallowed", [1, 3])
-def test_a_wrong_size_that_ends_at_a_later_marker_costs_nothing(codec, swallowed):
+def test_a_wrong_size_that_ends_at_a_later_marker_costs_its_own_block_only(codec, swallowed):
     data = avro(codec=codec)
     starts = blocks(data)
     begin, end = starts[2], starts[3 + swallowed]
@@ -81,8 +81,25 @@ def test_a_wrong_size_that_ends_at_a_later_marker_costs_nothing(codec, swallowed
     wrong = data[:begin] + long(count) + long(len(rest) - 16) + rest + data[end:]
     rows, (letter,) = read(wrong)
     assert size < len(rest) - 16
-    assert rows == ROWS
-    assert f"a marker follows after {size} of its {len(rest) - 16} bytes; the block's {count} records are not damaged" in letter.detail
+    before = sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
+    # Where nothing is packed, the block's records can be seen to be sound.
+    assert rows == (ROWS if codec == "null" else ROWS[:before] + ROWS[before + count :])
+    said = f"a marker follows after {size} of its {len(rest) - 16} bytes"
+    assert letter.detail.endswith(f"{said}; the block's {count} records are not damaged" if codec == "null" else f"cannot be read: {said}")
+
+
+@pytest.mark.parametrize("codec", ["null", "snappy"])
+@pytest.mark.parametrize("less", [1, 8, 15, 16, 17, 40])
+def test_a_size_that_is_too_small_costs_its_own_block_only(codec, less):
+    data = avro(codec=codec)
+    begin = blocks(data)[2]
+    block = io.BytesIO(data[begin:])
+    count, size = fastavro.schemaless_reader(block, "long", None), fastavro.schemaless_reader(block, "long", None)
+    wrong = data[:begin] + long(count) + long(size - less) + data[begin + block.tell() :]
+    rows, dead = read(wrong)
+    before = sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
+    assert len(dead) == 1
+    assert rows == ROWS[:before] + ROWS[before + count :]
 
 
 def test_an_empty_file_of_records():
