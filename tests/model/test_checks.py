@@ -60,7 +60,7 @@ DEEP = b"[" * 32 + b"]" * 32
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"\xff", b"NaN", b"[Infinity]", b'"\\ud800"', b"9" * 5000, b"[" * 100_000, b'{"a":' * 100_000, b"[" + DEEP + b"]"],
+    [b"", b"{", b"\xff", b"NaN", b"[Infinity]", b"[-1e999]", b'"\\ud800"', b"9" * 5000, b"[" * 100_000, b'{"a":' * 100_000, b"[" + DEEP + b"]"],
     ids=lambda data: repr(data[:12]),
 )
 def test_json_that_is_refused_in_one_line(data):
@@ -95,7 +95,7 @@ def test_a_record_that_fits():
     ("change", "told"),
     [
         *(({"number": wrong}, f"field number of r: found {wrong!r}") for wrong in (True, 1.0, None, 2**63)),
-        *(({"ratio": wrong}, "field ratio of r: found") for wrong in ("1", True, INF, [])),
+        *(({"ratio": wrong}, "field ratio of r: found") for wrong in ("1", True, INF, 10**400, [])),
         *(({"texts": wrong}, "field texts of r: found") for wrong in ("a", ["a", 1], None)),
         *(({"ranks": wrong}, "field ranks of r: found") for wrong in ([], {"w": "x"}, {"w": True})),
         ({"later": 1}, "r was written by another release: it has a field 'later'"),
