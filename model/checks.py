@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import types
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, fields
@@ -154,7 +155,12 @@ def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a finite number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+def _finite_float(text: str) -> float:
+    # A number with an exponent too large would be infinite.
+    return value if math.isfinite(value := float(text)) else _no_constant(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite_float)
 
 
 def _depth(value: object) -> int:
@@ -254,8 +260,8 @@ def _test_of(hint: Any) -> Callable[[object], bool]:
         keys, values = _members(inner[0]), _members(inner[1])
         return lambda value: isinstance(value, dict) and keys(value) and values(value.values())
     if hint is float:
-        # JSON has one kind of number. A number with an exponent too large is parsed as infinite.
-        return lambda value: type(value) in (int, float) and abs(value) < math.inf  # type: ignore[arg-type]
+        # JSON has one kind of number.
+        return lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
     if hint is int:
         return lambda value: type(value) is int and -_INT64 <= value < _INT64
     return lambda value: type(value) is hint

@@ -114,6 +114,18 @@ class History:
             found.append(int(self.pages.following[found[-1]]))
         return found
 
+    def all_pages(self, slots: LongArray) -> LongArray:
+        """int64: the pages of documents, one document's after the other's."""
+        counts = np.maximum(1, -(-self.pages.length[slots] // PAGE))
+        starts, at, step = np.cumsum(counts) - counts, self.pages.first[slots], 0
+        found = np.empty(int(counts.sum()), np.int64)
+        while len(at):
+            found[starts + step] = at
+            step += 1
+            longer = counts > step
+            starts, counts, at = starts[longer], counts[longer], self.pages.following[at[longer]]
+        return found
+
     def words_of(self, slot: int) -> IntArray:
         """int32: the word numbers of a document's tokens."""
         flat: IntArray = self.pages.words[self.pages_of(slot)].reshape(-1)[: self.pages.length[slot]]

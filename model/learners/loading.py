@@ -239,7 +239,7 @@ def _documents(lengths: LongArray, tokens: LongArray, low: int, words: int) -> l
 def _take_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:
     history, table = state.history, state.cloud.topics
     lengths = history.pages.length[slots]
-    pages = np.array([page for slot in slots.tolist() for page in history.pages_of(slot)], np.int64)
+    pages = history.all_pages(slots)
     width = min(int(lengths.max(initial=0)), PAGE)
     packed = Packed.of(blobs, len(pages), len(state.cloud.weight), width, state.settings.topics)
     topics = unpack_tree(table, pages, packed) if isinstance(table, Tree) else unpack_table(table, pages, len(history.pages.words), packed)
@@ -248,16 +248,6 @@ def _take_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> 
 
 def _check_history(state: ParticleState, slots: LongArray) -> None:
     """Refuse topics of the history's tokens that the words' counts do not have."""
-    history = state.history
-    pages = np.array([page for slot in slots.tolist() for page in history.pages_of(slot)], np.int64)
-    lengths = history.pages.length[slots]
-    counts = np.maximum(1, -(-lengths // PAGE))
-    # How many tokens each page has.
-    used = np.clip(np.repeat(lengths, counts) - PAGE * (np.arange(len(pages)) - np.repeat(np.cumsum(counts) - counts, counts)), 0, PAGE)
-    row, column = np.nonzero((np.arange(PAGE) < used[:, None]) & (history.pages.words[pages] != GONE))
-    words = history.pages.words[pages[row], column].astype(np.int64)
-    order = np.argsort(words, kind="stable")
-    scratch = np.zeros(state.settings.topics, np.int64)
-    excess = word_in_excess(state.cloud, words[order], pages[row][order], column[order], scratch)
+    excess = word_in_excess(state.cloud, state.history.pages, slots, len(state.vocabulary))
     if excess >= 0:
         raise DamagedDataError(f"the state's history has more tokens of word number {excess} in a topic than were counted")
