@@ -42,6 +42,14 @@ class SourceError(BeamTopicsError):
     """A system that documents come from, or mixtures go to, does not do what it should."""
 
 
+# The remedy where a disk is full.
+FULL_DISK = "Free some space, or give another folder, and run again."
+
+
+class OutputError(BeamTopicsError):
+    """A file cannot be written."""
+
+
 class LostMinibatchesError(BeamTopicsError):
     """A job ended before all that was cut into minibatches had been learned."""
 

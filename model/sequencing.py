@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 
 from model import checks, pending, wire
 from model.dead_letters import DeadLetter
-from model.errors import DamagedDataError
+from model.errors import DamagedDataError, StoreConflictError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
 from model.records import Minibatch, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
@@ -36,6 +36,8 @@ from model.times import to_iso
 REPEATED_ID = "repeated_id"
 # One firing of a timer emits about so much, so that no bundle grows without bound; the rest follows at the same event time.
 FIRING_BYTES = 32 << 20
+# The largest share of added documents that may be older than the last window that was learned.
+MOST_OLDER = 0.1
 
 _NUMBERS = struct.Struct("<qq?q")
 
@@ -115,6 +117,29 @@ def arrive(
     end, late = assigned_end(head, timestamp, settings.window)
     waiting = pending.add(head.pending, mirror, bag, end, document)
     return SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting), late
+
+
+def check_newer(key: str, head: SequenceHead, mirror: Mirror, bag: Bag, settings: SequenceSettings) -> None:
+    """Refuse an input that repeats what was learned: too many of its documents lie before the last closed window.
+
+    Called before the first window closes, when the whole input waits. Documents of the last closed window
+    itself are not counted: a run may have ended within that window.
+
+    Raises:
+        StoreConflictError: more than ``MOST_OLDER`` of the documents that wait are older.
+    """
+    if head.closed is None or head.pending.due != (at := window_end(head.closed, settings.window)):
+        return
+    begin, found = head.closed - settings.window, pending.matched(head.pending, mirror, bag).at(at)
+    older = sum(wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"] < begin for data in found)
+    if older > MOST_OLDER * head.pending.live:
+        of_key = f" of key {key!r}" if key else ""
+        raise StoreConflictError(
+            f"{older:,} of {head.pending.live:,} documents{of_key} are older than the last window that the model store has learned,"
+            f" which begins at {to_iso(begin)}; --add_documents allows {MOST_OLDER:.0%}. Nothing of this input was learned. Give only"
+            " documents that came after those that were learned. To repeat a run that was interrupted, add --resume_from=the number of"
+            " the minibatch that it went on after. To learn an archive from its beginning, give an empty model store."
+        )
 
 
 def fire(

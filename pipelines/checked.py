@@ -36,6 +36,9 @@ from pipelines.options import (
     TokeniserOptions,
 )
 
+# The formats of --plot, by the ending of its name.
+PLOTS = (".png", ".svg")
+
 
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     """Refuse, before any work is done, an output on a file system that is not installed, or, of a ``local`` runner, that cannot be made.
@@ -75,6 +78,8 @@ def check_plot(path: str | None) -> None:
     """Raises OptionError: a plot is wanted, and cannot be drawn or written."""
     if path is None:
         return
+    if Path(path).suffix.lower() not in PLOTS:
+        raise OptionError("--plot", path, f"a file whose name ends in {' or '.join(PLOTS)}", "Correct the ending.")
     if importlib.util.find_spec("matplotlib") is None:
         raise OptionError("--plot", path, "nothing unless matplotlib is installed", "Run: pip install matplotlib. Or leave --plot out.")
     _check_can_be_made("--plot", path, is_file=True)

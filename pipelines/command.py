@@ -24,7 +24,7 @@ from model.errors import BeamTopicsError
 from pipelines import inference_options, options
 from pipelines.arenas import limit_arenas
 from pipelines.checked import check_outputs
-from pipelines.runners import complete, is_local
+from pipelines.runners import check_name, complete, is_local
 from pipelines.terminal import plain
 
 Groups = Sequence[type[PipelineOptions]]
@@ -94,10 +94,11 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
 
     Raises:
         UsageError: an unknown flag, a value of the wrong form, a missing option.
-        OptionError: options that the runner cannot work with, or a path on a file system that is not installed.
+        OptionError: no such runner, options that it cannot work with, or a path on a file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
+    check_name(given.runner)
     _refuse_unknown(unknown, parser, prog, given.runner)
     for name, example in required.items():
         if getattr(given, name) in (None, ""):

@@ -1,4 +1,4 @@
-"""Compare inference methods on the same documents: agreement with a reference and time per document, as a table, JSON lines and a plot.
+"""Compare inference methods: agreement with a reference, and time per document.
 
 ``python -m pipelines.compare --input='held/*.jsonl' --model_store=models --dead_letters=dead --methods=gibbs3,variational
 --reference=gibbs2``

@@ -1,9 +1,9 @@
-"""Fit a classifier that foretells a model's topic mixtures from words alone, for --method=maxent and --method=hybrid.
+"""Fit the classifier that --method=maxent and --method=hybrid need.
 
 ``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models --dead_letters=dead``
 
-The documents should be like those that it will label; those that the model was learned from will do. It is written into the model
-store beside its model version.
+It predicts a model's topic mixtures from words alone, and is written into the model store beside its model version. The documents
+should be like those that it will label; those that the model was learned from will do.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from model.settings import TokeniserSettings
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import report_coverage, write_dead_letters
-from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
+from pipelines.inference_options import CoverageOptions, RetrainOptions, TrainingDocumentsOptions
 from pipelines.options import (
     InferenceOptions,
     InputOptions,
@@ -55,6 +55,7 @@ GROUPS = (
     InferenceOptions,
     TrainingDocumentsOptions,
     CoverageOptions,
+    RetrainOptions,
     RecordOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
@@ -122,7 +123,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         versioned.append(of_key | f"Version {key!r}" >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str]))
     write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
     only = models[""].key if list(models) == [""] else None
-    known = Coverage(store, wanted.coverage_window, wanted.retrain_below, only, streams=streams(options))
+    below = options.view_as(RetrainOptions).retrain_below
+    known = Coverage(store, wanted.coverage_window, below, only, streams=streams(options))
     report_coverage(versioned | "All versions" >> beam.Flatten() | "Coverage" >> known, options)
     write_dead_letters(dead, options)
 

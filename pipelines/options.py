@@ -141,12 +141,16 @@ class TrainingOptions(PipelineOptions):
         parser.add_argument(
             "--checkpoint_tokens", type=values.positive, default=TOKENS_OF_A_CHECKPOINT, help="learned between two checkpoints"
         )
-        parser.add_argument("--resume_from", help="go on from a checkpoint: latest, or its sequence number")
         parser.add_argument(
-            "--resume_source",
-            choices=("again", "onward"),
-            default="again",
-            help="again: the input is read from its beginning; onward: it holds only what comes after",
+            "--add_documents",
+            type=values.switch,
+            nargs="?",
+            const=True,
+            default=False,
+            help="the input holds only documents that came after those that the model store has learned; go on from there",
+        )
+        parser.add_argument(
+            "--resume_from", help="finish a run that was interrupted, with the same input: latest, or the number of a checkpoint"
         )
         parser.add_argument("--threads", type=values.positive, default=1, help="of one learner; they never change a result")
         parser.add_argument("--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused")
@@ -246,7 +250,7 @@ class FigureOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--json", help="write the figures here, one JSON line for each row of the table")
-        parser.add_argument("--plot", help="draw the figures here, a PNG")
+        parser.add_argument("--plot", help="draw the figures here, a .png or .svg")
 
 
 class EvaluationOptions(PipelineOptions):

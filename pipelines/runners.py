@@ -14,6 +14,7 @@ runner that is not in :data:`RUNNERS` gets its flags as they are.
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -245,6 +246,23 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "flinkrunner": (long_jobs, whole_bundles_in_checkpoints, small_bundles, fixed_key_groups, workers_of_a_cluster),
     "dataflowrunner": (no_main_session, installed_on_workers, one_process_a_worker, outputs_off_the_workers),
 }
+
+
+def check_name(runner: str | None) -> None:
+    """Refuse a runner that Beam does not know; the full name of a class is left to Beam.
+
+    Raises:
+        OptionError: the name is misspelt.
+    """
+    if runner is None or "." in runner:
+        return
+    known = {name.lower(): name for name in StandardOptions.KNOWN_RUNNER_NAMES}
+    name = runner.lower()
+    if name in known or f"{name}runner" in known or name in RUNNERS:
+        return
+    near = difflib.get_close_matches(name, known, 1)
+    remedy = f"Did you mean --runner={known[near[0]]}?" if near else "Leave it out to run on this machine."
+    raise OptionError("--runner", runner, f"one of {', '.join(known.values())}, or the full name of a class", remedy)
 
 
 def is_local(runner: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Show a model store: the topics of one version and what changed in them, how each one's share went, and the versions.
+"""Show the topics of a model store, what changed in them, and the versions.
 
 ``python -m pipelines.show --model_store=models``
 """
@@ -17,7 +17,7 @@ from model.publishing.watching import TOP_WORDS
 from model.records import FloatArray
 from pipelines.command import command
 from pipelines.options import ModelVersionOptions, ShowOptions, StoreOptions
-from pipelines.terminal import change_table, console, day, figure_table, sparkline, thin, topic_table
+from pipelines.terminal import PREQUENTIAL, change_table, console, day, figure_table, sparkline, thin, topic_table
 
 GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions)
 _CURVE = 24
@@ -51,14 +51,15 @@ def show(options: PipelineOptions) -> None:
     if chosen.changes:
         out.print(change_table(f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now", chosen.changes))
         out.print()
-    columns = ("up to", "documents", "tokens", "words", "perplexity", "ESS", "version")
+    columns = ("up to", "documents", "tokens", "words", "prequential", "ESS", "version")
     rows = [
         (day(m.event_time), m.documents, m.tokens, m.words, m.prequential_perplexity, m.ess, m.version) for m in thin(history, _VERSIONS)
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
+    out.print(f"\n{PREQUENTIAL}")
 
 
-main = command("pipelines.show", "Show the topics of a model store.", GROUPS, {"model_store": "models"}, show)
+main = command("pipelines.show", __doc__.partition("\n")[0], GROUPS, {"model_store": "models"}, show)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,8 @@
-"""Learn topics and label documents at once, each by the newest model that was published before the end of its window.
+"""Learn topics and label documents at once.
 
 ``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures --dead_letters=dead --window=1d``
+
+Each document is labelled by the newest model that was published before the end of its window.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
-    wanted = options.view_as(CoverageOptions)
-    known = Coverage(learning.store, wanted.coverage_window, wanted.retrain_below, streams=streams(options))
+    # The model is being trained: low coverage is no signal to train it, as it is in pipelines.infer.
+    known = Coverage(learning.store, options.view_as(CoverageOptions).coverage_window, retrain_below=None, streams=streams(options))
     report_coverage(labelled.documents | "Coverage" >> known, options)
     write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)

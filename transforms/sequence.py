@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -41,6 +42,7 @@ LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
 END_OF_LABELS = LAST_TIME - 500_000
 END_OF_STREAM = LAST_TIME - 1_000_000
 _TIME_BYTES = 8
+_FIRST_HEADS = 1000
 
 
 class Sequenced(NamedTuple):
@@ -50,22 +52,33 @@ class Sequenced(NamedTuple):
     dead_letters: beam.PCollection
 
 
+@dataclass(frozen=True)
+class AddedTo:
+    """The checkpoints that a sequence goes on from.
+
+    Attributes:
+        store: root of the model store. islands: of its learners.
+        point: ``latest``, or the sequence number of a checkpoint.
+    """
+
+    store: str
+    islands: int = 1
+    point: str = "latest"
+
+
 @dataclass
 class SequenceStart:
-    """Where the sequence of a key begins: at h_0, or (``onward``) at the store's checkpoint."""
+    """Where the sequence of a key begins: at h_0, or at a checkpoint of the model store."""
 
     tokeniser: TokeniserSettings
     settings: SequenceSettings
-    store: str = ""
-    resume_from: str = ""
-    islands: int = 1
+    added_to: AddedTo | None = None
 
     def head(self, key: str) -> SequenceHead:
         """The first head of a key; one that the store has no checkpoint of begins anew."""
-        store = ModelStore(self.store) if self.resume_from else None
-        if not store or not store.has_checkpoints(key):
+        if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(key):
             return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
-        entry = store.resume_point(key, self.resume_from, self.islands)[0]
+        entry = store.resume_point(key, self.added_to.point, self.added_to.islands)[0]
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 
@@ -83,15 +96,24 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         self._start = start
         self._settings = start.settings
         self._wake = Wake(streams, END_OF_STREAM)
+        # Of a stream the documents are not all there when its first window closes.
+        self._checks_newer = start.added_to is not None and not streams
 
     def setup(self) -> None:
         super().setup()
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
+        self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
+        self._first = lru_cache(_FIRST_HEADS)(self._start.head)
         self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
 
     def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
-        return SequenceHead.from_bytes(data) if data else self._start.head(key.decode())
+        if data:
+            return SequenceHead.from_bytes(data)
+        first = self._first(key.decode())
+        if self._start.added_to and not first.sequence:
+            self._new_keys.inc()
+        return first
 
     def process(
         self,
@@ -121,6 +143,7 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
     ) -> Iterator[Any]:
         """Emit what is due, each window at its own end."""
         current = self.read_head(key, head)
+        self._check_newer(key, current, bag)
         for closed in sequencing.fire(key.decode(), current, self.mirrors.of(key), bag, time.micros, self._settings):
             current = closed.head
             yield from self._outputs(key, closed)
@@ -131,6 +154,11 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
             timer.set(timer_time(END_OF_STREAM))
         else:
             yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
+
+    def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
+        """Refuse added documents that were learned already, where all of them wait and nothing was sent yet."""
+        if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
+            sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
 
     def _outputs(self, key: bytes, closed: Closed) -> Iterator[Any]:
         at = timer_time(closed.end)
@@ -147,25 +175,15 @@ class Sequence(beam.PTransform):
 
     Args:
         tokeniser, settings: they begin the chain, so another tokeniser is another history.
-        store, resume_from, islands: to go on from a checkpoint with a source that holds only what came after it
-            (``--resume_source=onward``). A source that is read again from its beginning needs none of them. Documents of the
-            checkpoint's own window that come again, or only now, join the next window.
+        added_to: for a source that holds only documents that came after those that a model store has learned (``--add_documents``).
+            A source that is read from its beginning has None. Documents of a window that was learned already join the next one.
         streams: whether windows close while the source is read (:func:`pipelines.runners.streams`), or all at its end. The minibatches
             are the same. A source without an end needs True; on a runner that reads the whole source first, False saves a bundle a window.
     """
 
-    def __init__(
-        self,
-        tokeniser: TokeniserSettings,
-        settings: SequenceSettings,
-        store: str = "",
-        resume_from: str = "",
-        islands: int = 1,
-        *,
-        streams: bool,
-    ) -> None:
+    def __init__(self, tokeniser: TokeniserSettings, settings: SequenceSettings, added_to: AddedTo | None = None, *, streams: bool) -> None:
         super().__init__()
-        self._start = SequenceStart(tokeniser, settings, store, resume_from, islands)
+        self._start = SequenceStart(tokeniser, settings, added_to)
         self._streams = streams
 
     def expand(self, documents: beam.PCollection) -> Sequenced:

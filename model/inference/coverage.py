@@ -82,7 +82,7 @@ class CoverageReport:
 
     Attributes:
         key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents.
-        retrain_below: the share of distinct words below which the model should be trained again.
+        retrain_below: the share of distinct words below which the model should be trained again; None while it is being trained.
     """
 
     key: str
@@ -90,7 +90,7 @@ class CoverageReport:
     start: int
     end: int
     tally: Tally
-    retrain_below: float
+    retrain_below: float | None
 
     @property
     def word_share(self) -> float | None:
@@ -106,7 +106,7 @@ class CoverageReport:
     @property
     def retrain(self) -> bool:
         """Whether the model knows too little."""
-        return self.word_share is not None and self.word_share < self.retrain_below
+        return self.word_share is not None and self.retrain_below is not None and self.word_share < self.retrain_below
 
     def as_json(self) -> str:
         """One line."""
@@ -132,7 +132,7 @@ class CoverageReport:
         """For a person."""
         if self.word_share is None or self.token_share is None:
             return f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without a word"
-        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain else ""
+        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain_below is not None and self.retrain else ""
         of = f" of key {self.key!r}" if self.key else ""
         return (
             f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows {self.word_share:.1%} of the distinct words"

@@ -16,6 +16,7 @@ Model keys are any text, so :func:`escape_key` turns one into a name that is saf
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from model.errors import DamagedDataError, OptionError
+from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
 from model.leftovers import PREFIX, remove_leftovers
 
 # A file system takes names of 255 bytes.
@@ -165,7 +166,9 @@ class LocalBlobs:
         except FileNotFoundError:
             raise
         except OSError as error:
-            remedy = f"The system says: {error.strerror}: {error.filename}."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OutputError(f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}") from error
+            remedy = f"The system says: {error.strerror}{f': {error.filename}' if error.filename else ''}."
             raise OptionError("--model_store", str(self._root), "a folder that this user may read and write", remedy) from error
 
     @contextmanager

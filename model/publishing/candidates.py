@@ -24,7 +24,7 @@ class Candidate:
         snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex.
         evidence, posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
         documents, tokens, words, log_evidence, ess, in_sample_nmi: as in :class:`model.learners.base.Summary`.
-        prequential_perplexity: over the tokens scored since the offer before, None where there were none.
+        prequential_perplexity: over the tokens scored since the offer before; None for the first offer, and where there were none.
     """
 
     key: str

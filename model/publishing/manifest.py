@@ -116,7 +116,7 @@ class Manifest(_Sealed):
         changes: which words entered and left each topic's first ten since the parent (:func:`model.publishing.watching.changes`).
         documents, tokens, words: learned so far; the vocabulary's size.
         log_evidence: ln of the evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its island.
-        prequential_perplexity: over the tokens since the parent, None where there were none.
+        prequential_perplexity: over the tokens scored since the parent; None for the first version, and where there were none.
         in_sample_nmi: of the labelled documents in the learner's history, None where there are none.
         release: of this package.
     """

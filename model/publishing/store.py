@@ -27,9 +27,9 @@ from model.publishing.blobs import blobs_at, create_named, escape_key, read_veri
 from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, seal, sequence_of, unseal
 from model.snapshot import Snapshot
 
-_CHOICES = (
-    "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from, the same input, and up to that"
-    " version the same --publish_every."
+_REMEDIES = (
+    "If the input holds only documents that came after those that were learned, add --add_documents. To finish a run that was"
+    " interrupted, give the same input, the same --publish_every and --resume_from=latest. For a new run, give an empty model store."
 )
 _SHOWN = 5
 _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
@@ -196,13 +196,7 @@ class ModelStore:
         """A version by its name. Raises OptionError: there is no such version."""
         found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
         if found is None:
-            newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:]) or "none; train one first"
-            raise OptionError(
-                "--model_version",
-                version,
-                f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})",
-                f"The store has models for {', '.join(map(repr, self.keys()[:_SHOWN])) or 'no key'}.",
-            )
+            raise self._no_version(key, version)
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
@@ -232,6 +226,18 @@ class ModelStore:
             raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
         return found
 
+    def _no_version(self, key: str, version: str) -> OptionError:
+        """What is missing: the store itself, the key, or the version."""
+        keys = list(islice(filter(self.has_versions, self.keys()), _SHOWN))
+        if not keys:
+            return OptionError("--model_store", self.root, "a folder with a published model", "Correct the path, or train a model first.")
+        if not self.has_versions(key):
+            remedy = "Give one of those with --model_key."
+            return OptionError("--model_key", key, f"a key with a model in {self.root}, such as {', '.join(map(repr, keys))}", remedy)
+        newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:])
+        allowed = f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})"
+        return OptionError("--model_version", version, allowed, "Correct the version.")
+
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
         """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
         name: str | None = newest.version
@@ -246,7 +252,7 @@ class ModelStore:
         at = newest.version if newest else "none"
         return StoreConflictError(
             f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish another one,"
-            f" {manifest.version}, {what}. {_CHOICES}"
+            f" {manifest.version}, {what}. {_REMEDIES}"
         )
 
     def _parent(self, key: str, version: str) -> str | None:

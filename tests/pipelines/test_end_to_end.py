@@ -177,7 +177,7 @@ def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, t
 
 
 @pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
-def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before):
+def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before, capsys):
     flags = [*common(corpus, tmp_path), *FLAGS, f"--output={tmp_path / 'mixtures'}", f"--before_first_model={before}"]
     assert stream.main([*flags, f"--coverage={tmp_path / 'coverage'}"]) == 0
     labelled, dead = lines(tmp_path / "mixtures"), lines(tmp_path / "dead")
@@ -186,7 +186,11 @@ def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_
     assert any(row["reason"] == "no_model" for row in dead) == (before == "dead_letter")
     assert any(row["model_version"] == "" for row in labelled) == (before == "prior")
     by_a_model = [row for row in labelled if row["model_version"]]
-    assert sum(row["documents"] for row in lines(tmp_path / "coverage")) == len(by_a_model)
+    reports = lines(tmp_path / "coverage")
+    assert sum(row["documents"] for row in reports) == len(by_a_model)
+    # The job trains the models that it labels with.
+    assert {(row["retrain_below"], row["retrain"]) for row in reports} == {(None, False)}
+    assert "retrain" not in capsys.readouterr().err
     assert {row["model_version"] for row in labelled} - {""} <= {
         manifest.version for manifest in ModelStore(str(tmp_path / "models")).manifests("")
     }

@@ -18,6 +18,7 @@ from runners.processes import Server
 from runners.tools import ROOT
 from streams import final_states
 
+from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
 from pipelines import archive
 
@@ -95,12 +96,12 @@ def outcome(folder: Path) -> Outcome:
 
 
 def labels(folder: Path) -> dict:
-    """The mixtures in the output by key, id and version. Raises AssertionError: one was written with two contents."""
+    """The mixtures in the output by ``ROW_KEY``. Raises AssertionError: one was written with two contents."""
     found: dict = {}
     for path in (folder / "mixtures").glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            assert found.setdefault((row["key"], row["id"], row["model_version"]), row) == row
+            assert found.setdefault(tuple(row[name] for name in ROW_KEY), row) == row
     return found
 
 

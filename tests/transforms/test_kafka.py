@@ -381,8 +381,9 @@ def sink(broker, monkeypatch):
 
 def test_mixtures_are_sent_under_their_names(sink):
     assert sent()["mixtures_written"] == 20
-    assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(["k", f"d{n}", "v1"] for n in range(20))
-    value = json.loads(dict(sink.sent)[b'["k","d3","v1"]'])
+    times = [f"1970-01-01T00:00:00.{n:06}Z" for n in range(20)]
+    assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(["k", f"d{n}", time, "v1"] for n, time in enumerate(times))
+    value = json.loads(dict(sink.sent)[b'["k","d3","1970-01-01T00:00:00.000003Z","v1"]'])
     assert (value["id"], value["proportions"], value["top_topics"], value["timestamp"]) == (
         "d3",
         [0.25, 0.75],
@@ -403,7 +404,7 @@ def test_a_mixture_that_the_client_does_not_take_is_told(sink):
     sink.largest = 10
     with pytest.raises(
         SourceError,
-        match=r'the mixture \["k","d\d+","v1"\] was not taken: Message size too large\. Check .*message\.max\.bytes in --kafka_config',
+        match=r'the mixture \["k","d\d+","1970.*","v1"\] was not taken: Message size too large\. Check .*message\.max\.bytes in --kafka',
     ):
         sent()
 

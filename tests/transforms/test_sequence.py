@@ -16,7 +16,7 @@ from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 from model.sequencing import window_end
 from transforms.heads import Mirrors, Wake, timer_time
-from transforms.sequence import END_OF_LABELS, END_OF_STREAM, LAST_TIME, Sequence, SequenceDoFn, SequenceStart
+from transforms.sequence import END_OF_LABELS, END_OF_STREAM, LAST_TIME, AddedTo, Sequence, SequenceDoFn, SequenceStart
 
 ITEMS = documents(50)
 
@@ -112,12 +112,12 @@ def test_going_on_from_a_checkpoint(tmp_path):
         key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, offered=0, settings_digest=""
     )
     ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
-    run([item for item in ITEMS if item.timestamp >= end], store=str(tmp_path), resume_from="latest")
+    run([item for item in ITEMS if item.timestamp >= end], added_to=AddedTo(str(tmp_path)))
     assert links()[0] == sent[at.sequence :]
 
 
 def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
-    start = SequenceStart(TOKENISER, SEQUENCE, str(tmp_path), "latest")
+    start = SequenceStart(TOKENISER, SEQUENCE, AddedTo(str(tmp_path)))
     assert start.head("new") == SequenceStart(TOKENISER, SEQUENCE).head("new")
     assert start.head("new").sequence == 0
 
@@ -131,7 +131,9 @@ def test_late_documents_are_kept():
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
@@ -149,7 +151,9 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     sent, (end,) = links()
