@@ -2,9 +2,10 @@
 
 The archive is made up: 100,000 documents of 100 words, one every ten seconds, whose words follow Zipf's law. The learner
 is o-lda with fixed concentrations, so that learning is cheap: other concentrations are drawn after each minibatch. A
-minibatch ends where its window ends, so 100,000 windows mean 100,000 minibatches instead of 500. Seconds are of the processor, because they hardly depend on what else a machine has to do.
-``BENCHMARK_DOCUMENTS=20000`` makes a smaller archive, with up to as many windows. The last number of windows should cost
-at most :data:`MOST` times what the first costs.
+minibatch ends where its window ends, so 100,000 windows mean 100,000 minibatches instead of 500. Seconds are of the
+processor, because they hardly depend on what else a machine has to do. ``BENCHMARK_DOCUMENTS=20000`` makes a smaller
+archive, with up to as many windows. The last number of windows should cost at most :data:`MOST` times what the first
+costs.
 """
 
 from __future__ import annotations
