@@ -153,7 +153,8 @@ def fire(
     for end in mirror.due_by(time):
         documents, repeated = distinct(mirror.at(end))
         closed = Closed(head, end, [], [] if head.taken else [_repeated(document, end) for document in repeated])
-        for link, head in _cut_window(key, head, end, documents, settings):
+        for link, after in _cut_window(key, closed.head, end, documents, settings):
+            head = after
             closed.links.append(link)
             budget -= len(link.payload)
             if budget <= 0:

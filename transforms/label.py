@@ -5,8 +5,9 @@
 
 The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly once, and a document's window is the
 one that it was learned in. The step is keyed by (key, hash of the id mod shards); references go to all shards of their key. One event-time
-timer per shard (:class:`transforms.heads.Wake`) waits for the windows' ends, or in a job that does not stream for the end of the input. A
-labelled document carries the time at which its label was decided, which is the same in both; :mod:`model.inference.labelling` has the logic.
+timer per shard (:class:`transforms.heads.Wake`) waits for the windows' ends, or in a job that does not stream for the end of the
+input. A labelled document carries the time at which its label was decided, which is the same in both.
+:mod:`model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations

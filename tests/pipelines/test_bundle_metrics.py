@@ -20,16 +20,18 @@ class Again(beam.DoFn):
 
     LEFT = ReadModifyWriteStateSpec("left", BytesCoder())
     TIMER = TimerSpec("again", TimeDomain.WATERMARK)
+    _LEFT = beam.DoFn.StateParam(LEFT)
+    _TIMER = beam.DoFn.TimerParam(TIMER)
 
     def setup(self):
         self._fired = Metrics.counter("beam_topics", "fired")
 
-    def process(self, element, timer=beam.DoFn.TimerParam(TIMER), left=beam.DoFn.StateParam(LEFT)):
+    def process(self, element, timer=_TIMER, left=_LEFT):
         left.write(element[1])
         timer.set(Timestamp(1))
 
     @on_timer(TIMER)
-    def fire(self, timer=beam.DoFn.TimerParam(TIMER), left=beam.DoFn.StateParam(LEFT)):
+    def fire(self, timer=_TIMER, left=_LEFT):
         self._fired.inc()
         more = int(left.read()) - 1
         left.write(b"%d" % more)
