@@ -15,13 +15,14 @@ from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
+from pipelines import refusals
 from pipelines.progress import progress
 from pipelines.terminal import plain
 from transforms.sequence import NAMESPACE
 
 # Beam hands a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
-_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters"
+_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters; what was refused is in the dead letters"
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
@@ -30,13 +31,21 @@ def _about_us(record: logging.LogRecord) -> bool:
     return "Resource module is not available" not in record.msg
 
 
-def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int] | None:
-    """Build the graph, run it to its end, print the counters to standard error and return them.
+def run(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    then: Callable[[dict[str, int]], None] = lambda counted: None,
+) -> None:
+    """Build the graph, run it to its end, print the counters to standard error, and do what comes then.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None; and so it does
-    where another job took this one's place (``--update``).
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and nothing comes then; so it is
+    where another job took this one's place (``--update``), too.
+
+    Args:
+        then: shows or checks what the job did; it gets the counters by name. It is left out where no record could be used.
 
     Raises:
+        RefusedInputError: the job ended, and less than half of the records could be used.
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was cancelled.
     """
     pipeline = beam.Pipeline(options=options)
@@ -45,10 +54,8 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     try:
         with progress():
             result = pipeline.run()
-            if not _waits(options):
-                return None
-            if not _ended(result):
-                return None
+            if not _waits(options) or not _ended(result):
+                return
     except Exception as error:
         if (own := own_error(error)) is not None:
             raise own from error
@@ -58,7 +65,12 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
-    return found
+    if (refused := refusals.most_refused(result, found)) is not None:
+        refusals.report(refused)
+    if refused is None or refused.used > 0:
+        then(found)
+    if refused is not None:
+        raise refusals.error_of(refused, options)
 
 
 def _ended(result: PipelineResult) -> bool:

@@ -15,7 +15,7 @@ import io
 import json
 import lzma
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO
 
@@ -61,6 +61,9 @@ _TIME_UNITS = {
 class AvroFile:
     """An open Avro file; ``stream`` can seek.
 
+    Attributes:
+        names: of the fields of its records.
+
     Raises:
         DamagedDataError: it has no readable header, or a codec that we do not know.
     """
@@ -74,6 +77,7 @@ class AvroFile:
             metadata = {key: value.decode() for key, value in header["meta"].items()}
             self.schema = json.loads(metadata["avro.schema"])
             self._types = _field_types(self.schema)
+            self.names = tuple(self._types)
             self._schema = fastavro.parse_schema(_without_logical_types(self.schema))
         except Exception as error:  # fastavro raises whatever the damage leads to
             raise DamagedDataError(f"this is not an Avro file: its header cannot be read ({type(error).__name__}: {error})") from error
@@ -87,17 +91,13 @@ class AvroFile:
         self._position = head.tell()
         self._size = stream.seek(0, io.SEEK_END)
 
-    def missing(self, fields: Iterable[str]) -> list[str]:
-        """Those of the fields that the schema does not have."""
-        return [field for field in fields if field not in self._types]
-
-    def time_unit(self, field: str) -> Fraction:
-        """Microseconds in one unit of a field: of its logical type, or a second where it has none."""
+    def time_unit(self, field: str) -> Fraction | None:
+        """Microseconds in one unit of a field of a logical type; None where it has none."""
         declared = self._types.get(field)
         for option in declared if isinstance(declared, list) else [declared]:
             if isinstance(option, dict) and option.get("logicalType") in _TIME_UNITS:
                 return _TIME_UNITS[option["logicalType"]]
-        return Fraction(MICROSECONDS_PER_SECOND)
+        return None
 
     def records(self) -> Iterator[Item]:
         """(place, record) in the order of the file, and a dead letter for each stretch that cannot be read."""

@@ -6,7 +6,7 @@ import pytest
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.files import ReadSettings, check_formats, format_of, read_file
 from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document
 
@@ -53,7 +53,10 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     data = avro([{"id": "a", "body": "x"}] * 5, ("id", "string"), ("body", "string"))
     (letter,) = read(data, "a.avro", ReadSettings(ParseSettings(FieldNames(key="customer"))))
     assert (letter.source, letter.reason) == ("a.avro", "schema")
-    assert letter.detail.startswith("its schema lacks timestamp, text, customer; name the fields with")
+    assert letter.detail == (
+        "the file has no field 'text', 'timestamp', 'customer'; it has 'id', 'body'. Name the field with --text_field."
+        " Name the field with --timestamp_field. Files without times: --time_from=order. Name the field with --key_field."
+    )
 
 
 def test_files_that_are_nothing():
@@ -73,7 +76,10 @@ def test_bad_utf8_in_avro_costs_one_record():
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")],
+    [
+        *(("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")),
+        *(("a.CSV", "csv"), ("a.csv.gz", "csv"), ("a.tsv", "csv"), ("a.parquet", "parquet")),
+    ],
 )
 def test_formats_by_ending(name, kind):
     assert format_of(name, ReadSettings()) == kind
@@ -81,10 +87,20 @@ def test_formats_by_ending(name, kind):
 
 
 def test_wrong_options():
-    with pytest.raises(OptionError, match=r"--input: 'a.csv' was given; allowed is a file that ends in .jsonl.*Or say --format=jsonl or"):
-        format_of("a.csv", ReadSettings())
-    with pytest.raises(OptionError, match="^--format: 'csv' was given; allowed is one of auto, jsonl, avro"):
-        ReadSettings(format="csv")
+    with pytest.raises(OptionError) as raised:
+        format_of("a.txt", ReadSettings())
+    assert str(raised.value) == (
+        "--input: 'a.txt' was given; allowed is a file that ends in .jsonl, .ndjson, .json, .csv, .tsv (or in one of them and .gz),"
+        " .avro or .parquet. Or say which it is: --format=jsonl, --format=csv, --format=avro, --format=parquet."
+    )
+    with pytest.raises(OptionError, match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet"):
+        ReadSettings(format="xml")
+    with pytest.raises(OptionError, match="^--encoding: 'hex' was given; allowed is an encoding of text such as utf-8, latin-1"):
+        ReadSettings(encoding="hex")
+    with pytest.raises(OptionError, match="^--encoding: 'latin-1' was given; allowed is nothing with files of avro and parquet, which say"):
+        check_formats(["a.avro", "b.parquet"], ReadSettings(encoding="latin-1"))
+    check_formats(["a.avro", "b.csv"], ReadSettings(encoding="latin-1"))
+    check_formats(["a.avro"], ReadSettings(encoding="UTF8"))
     with pytest.raises(OptionError, match="--time_from: 'now' was given; allowed is one of field, order. Correct the spelling."):
         ReadSettings(time_from="now")
     with pytest.raises(OptionError, match=r"--max_document_mb: 0.0 was given; allowed is a finite number above 0\. Usual values lie"):
