@@ -17,7 +17,6 @@ from pipelines.terminal import plain
 from transforms.refusals import EXAMPLES
 from transforms.sequence import NAMESPACE
 
-_STAYS = "What was learned and written from the others stays."
 # Reasons that stand for themselves, where there is no example.
 _REMEDIES = {
     REPEATED_ID: "Several documents of one window have the same id. Name another field with --id_field, or use --id_from=place.",
@@ -46,8 +45,11 @@ def report(found: Refused) -> None:
 def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
     """The error that ends such a run."""
     folder = options.view_as(RecordOptions).dead_letters
-    used = "no record" if found.used <= 0 else "less than half of the records"
-    return RefusedInputError(f"{used} could be used (see above). {_STAYS} Each of the others is in {folder}, with its reason.")
+    if found.used <= 0:
+        said = "no record could be used (see above), so nothing was learned or written from this input."
+    else:
+        said = "less than half of the records could be used (see above). What was learned and written from them stays."
+    return RefusedInputError(f"{said} Each record that was refused is in {folder}, with its reason.")
 
 
 def _examples(result: PipelineResult) -> set[str]:

@@ -17,7 +17,7 @@ _MOST_CHARACTERS = 40
 NO_IDS = "Records without ids: --id_from=place."
 
 _TIME_NAME = re.compile(r"date|time|created|published|updated|(^|_)(at|on|ts)$", re.IGNORECASE)
-_ID_NAME = re.compile(r"(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$|[a-z]Id$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 Record = Mapping[str, Any]
 

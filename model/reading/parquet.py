@@ -1,6 +1,7 @@
 """The records of a Parquet file, damaged or not, a batch of rows at a time.
 
-Only the columns that are wanted are read. A row group that cannot be read costs the rest of that group; reading goes on with the next.
+Only the columns that are wanted are read, in batches of about :data:`_BATCH_BYTES`. A small row group may hold a text once and refer to
+it in any number of rows; its texts stay in such a dictionary, so that they are in memory once. A row group that cannot be read costs the rest of that group; reading goes on with the next.
 A column of timestamps or dates gives whole numbers of :meth:`ParquetTable.time_unit`, because a time out of Python's range would
 otherwise fail its whole batch.
 """
@@ -20,9 +21,9 @@ from model.reading.parsing import DAMAGED, dead_letter
 from model.reading.timestamps import UNITS
 from model.times import MICROSECONDS_PER_SECOND
 
-# Of a batch, in the encoding of the file. Texts of a dictionary are held once for a batch, however many rows have them.
+# Of a batch, in the encoding of the file.
 _BATCH_BYTES = 2**22
-_MOST_ROWS = 1024
+_MOST_ROWS = 256
 _READ_BYTES = 2**20
 _DAY = Fraction(86_400 * MICROSECONDS_PER_SECOND)
 
@@ -43,17 +44,14 @@ class ParquetTable:
     """
 
     def __init__(self, stream: BinaryIO, name: str, wanted: Collection[str]) -> None:
-        self._name = name
+        self._name, self._stream = name, stream
         try:
-            schema = pq.read_schema(stream)
-            self.names: tuple[str, ...] = tuple(schema.names)
-            self._wanted = [column for column in dict.fromkeys(wanted) if column in self.names]
-            texts = [column for column in self._wanted if _is_text(schema.field(column).type)] if self._is_simple() else []
-            stream.seek(0)
-            self._file = pq.ParquetFile(stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False)
-            self._schema = schema
+            found = self._open(None)
+            self._metadata, self._schema = found.metadata, found.schema_arrow
         except Exception as error:  # Arrow raises whatever the damage leads to
             raise DamagedDataError(f"this is not a Parquet file: {type(error).__name__}: {error}") from error
+        self.names: tuple[str, ...] = tuple(self._schema.names)
+        self._wanted = [column for column in dict.fromkeys(wanted) if self.names.count(column) == 1]
 
     def time_unit(self, field: str) -> Fraction | None:
         """Microseconds in one unit of a column of times; None where its type is another one."""
@@ -61,7 +59,7 @@ class ParquetTable:
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """(place, record) in the order of the file, and a dead letter for the rest of each row group that cannot be read."""
-        for group in range(self._file.metadata.num_row_groups):
+        for group in range(self._metadata.num_row_groups):
             place, row = f"{self._name} row group {group + 1}", 0
             try:
                 for batch in self._batches(group):
@@ -73,14 +71,18 @@ class ParquetTable:
                 detail = f"the rows from {row + 1} on cannot be read: {type(error).__name__}: {error}"
                 yield dead_letter(place, DAMAGED, detail, b"")
 
-    def _is_simple(self) -> bool:
-        return len(set(self.names)) == len(self.names)
-
     def _batches(self, group: int) -> Iterator[Any]:
-        about = self._file.metadata.row_group(group)
-        rows = max(1, min(_MOST_ROWS, _BATCH_BYTES * about.num_rows // max(about.total_byte_size, 1)))
-        found: Iterator[Any] = self._file.iter_batches(rows, row_groups=[group], columns=self._wanted, use_threads=False)
+        about = self._metadata.row_group(group)
+        size = max(1, about.total_byte_size)
+        texts = [column for column in self._wanted if _is_text(self._schema.field(column).type)] if size <= _BATCH_BYTES else None
+        rows = max(1, min(_MOST_ROWS, _BATCH_BYTES * about.num_rows // size))
+        found: Iterator[Any] = self._open(texts).iter_batches(rows, row_groups=[group], columns=self._wanted, use_threads=False)
         return found
+
+    def _open(self, texts: list[str] | None) -> Any:
+        """The file, with ``texts`` read as dictionaries."""
+        self._stream.seek(0)
+        return pq.ParquetFile(self._stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False)
 
 
 def _is_text(kind: Any) -> bool:

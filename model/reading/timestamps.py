@@ -34,7 +34,8 @@ NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nano
 
 # A number of so many seconds (the year 5138) is taken for a number in another unit: as milliseconds it is in 1973.
 _TOO_LARGE = 10**11 * MICROSECONDS_PER_SECOND
-_NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+_MOST_DIGITS = 40
 _BASIC_DATE = re.compile(r"[0-9]{8}")
 
 
@@ -64,11 +65,16 @@ def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = No
 
 
 def _number(value: object) -> int | float | None:
-    """The number that a value is, or that its text says; None for anything else."""
+    """The number that a value is, or that its text says; None for anything else.
+
+    Digits alone must not reach Python's reader of ISO 8601, which takes ``1210010101234`` for a day of the year 1210 and 12:34.
+    """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     if not isinstance(value, str) or not _NUMBER.fullmatch(text := value.strip()) or _BASIC_DATE.fullmatch(text):
         return None
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number of so many digits is not a time")
     return float(text) if "." in text else int(text)
 
 

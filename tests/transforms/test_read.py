@@ -160,6 +160,11 @@ def test_messages_from_elsewhere():
     assert counters["records_read"] == 2
 
 
+def test_messages_have_no_place_that_could_be_an_id():
+    with pytest.raises(OptionError, match="--id_from: 'place' was given; allowed is field for messages, which have no place that stays"):
+        ParseMessages("a queue", ParseSettings(id_from="place"), PLAIN)
+
+
 def test_patterns_are_checked_before_the_run(tmp_path):
     (tmp_path / "a.jsonl").touch()
     (tmp_path / "b.txt").touch()

@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 
@@ -72,6 +73,60 @@ def test_bad_utf8_in_avro_costs_one_record():
     made = read(data[:at] + b"pl\xffin" + data[at + 5 :], "a.avro")
     assert [type(item) for item in made] == [Document, DeadLetter, Document]
     assert (made[1].reason, made[1].source) == ("invalid_utf8", "a.avro block 1 record 2")
+
+
+CSV = b"id,timestamp,text,label\n1,2001-01-31,one,x\n2,980942400,two,\n"
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.csv", CSV), ("a.csv.gz", gzip.compress(CSV)), ("a.tsv", CSV.replace(b",", b"\t"))])
+def test_csv_says_the_same(name, data):
+    day = 980899200_000_000
+    assert read(data, name) == [Document("1", day, "one", "x"), Document("2", day + 43_200_000_000, "two", None)]
+
+
+def test_the_order_as_time_in_csv_and_arrays():
+    order = ReadSettings(ParseSettings(id_from="place"), time_from="order")
+    for name, data in (("a.csv", b"text\nx\n \nz\n"), ("a.json", b'[{"text": "x"}, {"text": " "}, {"text": "z"}]')):
+        made = read(data, name, order, first=10)
+        assert [item.timestamp for item in made if isinstance(item, Document)] == [10_000_000, 12_000_000]
+        assert len({item.id for item in made if isinstance(item, Document)}) == 2
+
+
+def test_a_first_row_without_the_fields_is_one_dead_letter():
+    (letter,) = read(b"id,date,body\n1,2001-01-31,A ship came in\n2,2001-02-01,Another one\n", "a.csv")
+    assert (letter.source, letter.reason, letter.record) == ("a.csv", "schema", "'id', 'date', 'body'")
+    assert letter.detail == (
+        "the file has no field 'text', 'timestamp'; it has 'id', 'date', 'body'. Is it --text_field=body?"
+        " Is it --timestamp_field=date? Files without times: --time_from=order."
+    )
+    (letter,) = read(b"id,timestamp,text,text\n1,2,a,b\n", "a.csv")
+    assert letter.detail == "the file has more than one field 'text'"
+    (letter,) = read(b'"id\n', "a.csv")
+    assert letter.reason == "damaged" and letter.detail.startswith("the file cannot be read: its first row, which names the columns,")
+    assert read(b"", "a.csv") == read(gzip.compress(b""), "a.csv.gz") == []
+
+
+def test_other_encodings_of_text():
+    csv, lines = "id,timestamp,text\n1,0,café\n", '[{"id": 1, "timestamp": 0, "text": "café"}]'
+    for encoding in ("latin-1", "utf-16", "cp1252"):
+        how = ReadSettings(encoding=encoding)
+        assert read(csv.encode(encoding), "a.csv", how) == read(lines.encode(encoding), "a.json", how) == [Document("1", 0, "café")]
+    for data, name in ((csv, "a.csv"), (lines, "a.json")):
+        (letter,) = read(data.encode("latin-1"), name)
+        assert letter.reason == "invalid_utf8"
+        assert letter.detail.endswith("of a file in another encoding say which, for example --encoding=latin-1")
+
+
+def test_one_bad_byte_in_another_encoding_costs_its_record():
+    data = b'{"id": 1, "timestamp": 0, "text": "a\x81"}\n{"id": 2, "timestamp": 0, "text": "b"}\n'
+    letter, good = read(data, "a.jsonl", ReadSettings(encoding="cp1252"))
+    assert (letter.source, letter.reason, good.id) == ("a.jsonl:1", "invalid_utf8", "2")
+
+
+def test_a_pretty_printed_object_says_what_to_do():
+    letters = read(json.dumps({"id": 1, "text": "x"}, indent=2).encode(), "a.json")
+    assert letters[0].source == "a.json:1"
+    assert "Write each object on one line, for example with: jq -c . FILE. Or make one array of them." in letters[0].detail
 
 
 @pytest.mark.parametrize(
