@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
@@ -101,9 +102,28 @@ def refused(counted: Mapping[str, int], examples: Iterable[str]) -> Refused | No
     if not total + elsewhere or not read:
         return None
     reason = min(by_reason, key=lambda name: (-by_reason[name], name))
+    return Refused(read, total, read - total - elsewhere, reason, by_reason[reason], first_example(reason, examples))
+
+
+def most_refused(counted: Mapping[str, Mapping[str, int]], examples: Mapping[str, Iterable[str]]) -> Refused | None:
+    """What was refused where a run could use nothing or less than half of all its records, or of those of one of its inputs.
+
+    Args:
+        counted: counters by name, for each step; a step reads one input.
+        examples: for each step those of :meth:`Example.to_json`.
+    """
+    total: Counter[str] = Counter()
+    for counters in counted.values():
+        total.update(counters)
+    inputs = [refused(counters, examples.get(step, ())) for step, counters in sorted(counted.items())]
+    everything = refused(total, [example for each in examples.values() for example in each])
+    return next((found for found in (everything, *inputs) if found is not None and found.is_failure), None)
+
+
+def first_example(reason: str, examples: Iterable[str]) -> Example | None:
+    """Of the examples of a reason the first by file and place."""
     known = [example for example in map(Example.from_json, examples) if example.reason == reason]
-    example = min(known, key=Example.order, default=None)
-    return Refused(read, total, read - total - elsewhere, reason, by_reason[reason], example)
+    return min(known, key=Example.order, default=None)
 
 
 def _cut(text: str, most: int) -> str:

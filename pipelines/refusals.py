@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
 
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -10,7 +10,8 @@ from apache_beam.runners.runner import PipelineResult
 from rich.console import Console
 
 from model.errors import RefusedInputError
-from model.refused import UNKNOWN_KEY, Refused, refused
+from model.reading.parsing import SCHEMA
+from model.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
 from model.sequencing import REPEATED_ID
 from pipelines.options import RecordOptions
 from pipelines.terminal import plain
@@ -18,28 +19,26 @@ from transforms.refusals import EXAMPLES
 from transforms.sequence import NAMESPACE
 
 # Reasons that stand for themselves, where there is no example.
+_NO_EXAMPLE = "This runner hands on no example; the dead letters have them all."
 _REMEDIES = {
     REPEATED_ID: "Several documents of one window have the same id. Name another field with --id_field, or use --id_from=place.",
     UNKNOWN_KEY: "This run has no model for their keys. Check --key_field, --model_key and --model_store.",
 }
 
 
-def most_refused(result: PipelineResult, counted: Mapping[str, int]) -> Refused | None:
-    """What was refused, where nothing or less than half of the records could be used; None otherwise, and where nothing is counted."""
-    found = refused(counted, ())
-    return refused(counted, _examples(result)) if found is not None and found.is_failure else None
+def report(result: PipelineResult) -> Refused | None:
+    """Print to standard error what was refused: most of the records of the run or of one of its inputs, or files as a whole.
 
-
-def report(found: Refused) -> None:
-    """Print how much was refused, why, and an example, to standard error."""
-    lines = [f"{found.share} records could not be used. The most frequent reason is {found.reason} ({found.count:,}):"]
-    if found.example is not None:
-        lines += [f"  {found.example.source}: {found.example.detail}", f"  {found.example.record}"]
-    else:
-        lines.append(f"  {_REMEDIES.get(found.reason, 'This runner hands on no example; the dead letters have them all.')}")
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(plain(line))
+    Returns:
+        What was refused where nothing or less than half could be used; None otherwise, and where the runner keeps no counters.
+    """
+    counted, examples = _metrics(result)
+    if (found := most_refused(counted, examples)) is not None:
+        _print(_most(found))
+    elif files := sum(counters.get(f"dead_{SCHEMA}", 0) for counters in counted.values()):
+        example = first_example(SCHEMA, [text for each in examples.values() for text in each])
+        _print([f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)])
+    return found
 
 
 def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
@@ -52,10 +51,32 @@ def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
     return RefusedInputError(f"{said} Each record that was refused is in {folder}, with its reason.")
 
 
-def _examples(result: PipelineResult) -> set[str]:
-    """Examples of what was refused; none where the runner keeps no metrics of strings."""
+def _most(found: Refused) -> list[str]:
+    said = f"{found.share} records could not be used. The most frequent reason is {found.reason} ({found.count:,}):"
+    return [said, *_shown(found.example, _REMEDIES.get(found.reason, _NO_EXAMPLE))]
+
+
+def _shown(example: Example | None, otherwise: str) -> list[str]:
+    return [f"  {otherwise}"] if example is None else [f"  {example.source}: {example.detail}", f"  {example.record}"]
+
+
+def _print(lines: list[str]) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(plain(line))
+
+
+def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
+    """Our counters by step and name, and examples by step; none where the runner keeps no such metrics."""
+    counted: dict[str, dict[str, int]] = defaultdict(dict)
+    examples: dict[str, set[str]] = defaultdict(set)
     try:
-        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE).with_name(EXAMPLES))
+        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
     except NotImplementedError:
-        return set()
-    return {text for metric in found.get("string_sets", ()) for text in metric.result or ()}
+        return counted, examples
+    for metric in found["counters"]:
+        counted[metric.key.step][metric.key.metric.name] = metric.result
+    for metric in found.get("string_sets", ()):
+        if metric.key.metric.name == EXAMPLES:
+            examples[metric.key.step] |= metric.result or set()
+    return counted, examples

@@ -65,8 +65,7 @@ def run(
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
-    if (refused := refusals.most_refused(result, found)) is not None:
-        refusals.report(refused)
+    refused = refusals.report(result)
     if refused is None or refused.used > 0:
         then(found)
     if refused is not None:

@@ -1,7 +1,9 @@
 """The records of a Parquet file, damaged or not, a batch of rows at a time.
 
 Only the columns that are wanted are read, in batches of about :data:`_BATCH_BYTES`. A small row group may hold a text once and refer to
-it in any number of rows; its texts stay in such a dictionary, so that they are in memory once. A row group that cannot be read costs the rest of that group; reading goes on with the next.
+it in any number of rows; its texts stay in such a dictionary, so that they are in memory once. A row group that cannot be read costs
+the rest of that group; reading goes on with the next.
+
 A column of timestamps or dates gives whole numbers of :meth:`ParquetTable.time_unit`, because a time out of Python's range would
 otherwise fail its whole batch.
 """

@@ -1,14 +1,16 @@
 """Runs that could use less than half of their input: status 3, the reason, an example and the remedy, in every pipeline that reads."""
 
 import json
-from types import SimpleNamespace
 
 import apache_beam as beam
 import fake_learner
 import pytest
+from apache_beam.metrics.execution import MetricKey, MetricResult
+from apache_beam.metrics.metricbase import MetricName
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import LostMinibatchesError, OptionError, RefusedInputError
+from model.refused import refused
 from pipelines import archive, compare, evaluate, fit_classifier, infer, refusals, running, stream, train
 from pipelines.options import RecordOptions
 
@@ -117,8 +119,8 @@ def test_letters_of_earlier_runs_are_not_taken_for_examples(lacking, store, tmp_
     assert "old" not in capsys.readouterr().err
 
 
-def result_of(counted, examples):
-    """What a runner says of a job."""
+def result_of(counted):
+    """What a runner that hands on no examples says of a job."""
 
     class Result(beam.runners.runner.PipelineResult):
         def wait_until_finish(self, duration=None):
@@ -129,16 +131,17 @@ def result_of(counted, examples):
 
         def query(self, filter):
             counters = [
-                SimpleNamespace(key=SimpleNamespace(metric=SimpleNamespace(name=name)), committed=count, attempted=count)
-                for name, count in counted.items()
+                MetricResult(MetricKey(step, MetricName("beam_topics", name)), count, count)
+                for step, counts in counted.items()
+                for name, count in counts.items()
             ]
-            return {"counters": counters} | examples
+            return {"counters": counters}
 
     return Result("RUNNING")
 
 
-def end_of(monkeypatch, counted, then=lambda counted: None, **examples):
-    result = result_of(counted, examples)
+def end_of(monkeypatch, counted, then=lambda counted: None):
+    result = result_of(counted if "Read" in counted else {"Read": counted})
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: result)
     running.run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner", "--dead_letters=d"]), then)
 
@@ -149,6 +152,23 @@ def test_a_runner_that_hands_on_no_examples(monkeypatch, capsys):
     error = capsys.readouterr().err
     assert "2 of 2 records could not be used. The most frequent reason is not_json (2):" in error
     assert "  This runner hands on no example; the dead letters have them all." in error
+
+
+def test_one_input_of_several(monkeypatch, capsys):
+    """The documents of --held_out are all refused; those of --coherence_with are many, and good."""
+    others = {"Read coherence_with": {"records_read": 1000}, "Write": {"dead_letters_written": 3}}
+    with pytest.raises(RefusedInputError, match="no record could be used"):
+        end_of(monkeypatch, {"Read": {"records_read": 3, "dead_not_json": 3}} | others)
+    assert "3 of 3 records could not be used." in capsys.readouterr().err
+
+
+def test_a_file_that_is_refused_as_a_whole_is_told_though_the_run_succeeds(tmp_path, capsys):
+    write(tmp_path / "a.jsonl", map(record, range(5)))
+    (tmp_path / "b.csv").write_text("id,timestamp,body\n1,2,A ship came in\n")
+    assert archive.main([f"--input={tmp_path}/*.*", f"--archive={tmp_path / 'a'}", f"--dead_letters={tmp_path / 'd'}"]) == 0
+    error = capsys.readouterr().err
+    assert "Files that were refused as a whole: 1.\n" in error
+    assert f"  {tmp_path}/b.csv: the file has no field 'text'; it has 'id', 'timestamp', 'body'. Is it --text_field=body?\n" in error
 
 
 def test_reasons_that_need_no_example(monkeypatch, capsys):
@@ -178,7 +198,7 @@ def test_lost_minibatches_are_worse_than_refused_records(monkeypatch):
 def test_the_folder_of_the_dead_letters_is_named():
     options = PipelineOptions(["--dead_letters=gs://bucket/dead"])
     assert options.view_as(RecordOptions).dead_letters == "gs://bucket/dead"
-    found = refusals.refused({"records_read": 1, "dead_nul": 1}, ())
+    found = refused({"records_read": 1, "dead_nul": 1}, ())
     assert "is in gs://bucket/dead, with its reason." in str(refusals.error_of(found, options))
 
 

