@@ -11,7 +11,7 @@ Each item that is read, dead letters included, has a number in the order of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, BinaryIO, Literal, Protocol, get_args
@@ -22,10 +22,10 @@ from model.reading.arrays import read_json
 from model.reading.avro import AvroFile, Item
 from model.reading.delimited import CsvFile
 from model.reading.encodings import check_encoding, is_utf_8, recoded
-from model.reading.hints import id_remedy, key_remedy, listed, text_remedy, time_remedy
+from model.reading.hints import listed, missing
 from model.reading.lines import inflated
 from model.reading.parquet import ParquetTable
-from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, parse_line, parse_record
+from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, needed_fields, parse_line, parse_record
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
@@ -157,7 +157,7 @@ def _open_csv(stream: BinaryIO, name: str, settings: ReadSettings) -> CsvFile | 
 
 
 def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
-    return ParquetTable(stream, name, (*_needed(settings), settings.parse.fields.label))
+    return ParquetTable(stream, name, (*needed_fields(settings.parse, settings.time_from == "field"), settings.parse.fields.label))
 
 
 _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
@@ -186,13 +186,12 @@ def _open(opened: Callable[[BinaryIO, str, ReadSettings], Any], stream: BinaryIO
 
 def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
     """What is wrong with the names of a file's fields, and what to do about it; None if nothing is."""
-    needed, label = _needed(settings), settings.parse.fields.label
-    if lacking := [field for field in needed if field not in table.names]:
+    needed = needed_fields(settings.parse, settings.time_from == "field")
+    if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in table.names}:
         record = next((item[1] for item in table.records() if not isinstance(item, DeadLetter)), {})
-        remedies = " ".join(needed[field](record) for field in lacking)
-        return f"the file has no field {', '.join(map(repr, lacking))}; it has {listed(table.names) or 'no fields'}. {remedies}"
-    if repeated := [field for field in (*needed, label) if table.names.count(field) > 1]:
-        return f"the file has more than one field {', '.join(map(repr, repeated))}"
+        return missing("the file", lacking, table.names, record)
+    if repeated := [field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1]:
+        return f"the file has more than one field {listed(repeated)}"
     return None
 
 
@@ -202,16 +201,3 @@ def parse_item(item: Item, settings: ReadSettings, unit: Fraction | None, time: 
         return item
     place, record = item
     return parse_record(record, place, settings.parse, time, unit)
-
-
-def _needed(settings: ReadSettings) -> dict[str, Callable[[Mapping[str, Any]], str]]:
-    """The fields that every record needs; for each, what gives the remedy where it is missing from a record."""
-    fields = settings.parse.fields
-    needed: dict[str, Callable[[Mapping[str, Any]], str]] = {fields.text: text_remedy}
-    if settings.parse.id_from == "field":
-        needed[fields.id] = id_remedy
-    if settings.time_from == "field":
-        needed[fields.timestamp] = time_remedy
-    if fields.key is not None:
-        needed[fields.key] = key_remedy
-    return needed

@@ -1,11 +1,14 @@
-"""What a dead letter says about a field that is missing: the fields that the record has, and the one that may be meant.
+"""What a dead letter says of fields that are missing: the fields that the record has, and those that may be meant.
 
->>> missing("text", {"id": 1, "headline": "A ship came in", "date": "2001-01-31"}, text_remedy)
-"the field 'text' is missing; the record has 'id', 'headline', 'date'. Is it --text_field=headline?"
+>>> record = {"id": 1, "headline": "A ship came in", "date": "2001-01-31"}
+>>> missing("the record", {"timestamp": time_remedy, "text": text_remedy}, record, record)
+"the record has no field 'timestamp', 'text'; it has 'id', 'headline', 'date'. Is it --timestamp_field=date? \
+Files without times: --time_from=order. Is it --text_field=headline?"
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -20,11 +23,29 @@ _TIME_NAME = re.compile(r"date|time|created|published|updated|(^|_)(at|on|ts)$",
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 Record = Mapping[str, Any]
+Remedy = Callable[[Record], str]
 
 
-def missing(field: str, record: Record, remedy: Callable[[Record], str]) -> str:
-    """What is missing, what is there, and the option that would name it."""
-    return f"the field {field!r} is missing; {has(record)}. {remedy(record)}"
+def missing(what: str, lacking: Mapping[str, Remedy], names: Iterable[str], record: Record) -> str:
+    """What is missing, what is there, and the options that would name it.
+
+    Args:
+        what: "the record", or "the file".
+        lacking: the fields that are missing, each with what gives its remedy.
+        names: of the fields that are there.
+        record: an example of them.
+    """
+    remedies = " ".join(remedy(record) for remedy in lacking.values())
+    return f"{what} has no field {listed(lacking)}; it has {listed(names) or 'no fields'}. {remedies}"
+
+
+def why_not_json(text: str, error: ValueError) -> str:
+    """What ``json`` says of a text; of an object that goes on in the next line, what to do about it."""
+    bare = text.strip()
+    if bare.startswith("{") and isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip()):
+        remedy = "Write each object on one line, for example with: jq -c . FILE. Or make one array of them."
+        return f"a JSON object begins here and does not end in this line. {remedy}"
+    return f"it is not JSON: {error}"
 
 
 def text_remedy(record: Record) -> str:
@@ -49,12 +70,6 @@ def key_remedy(_: Record) -> str:
 
 def _named(option: str, found: str | None) -> str:
     return f"Name the field with {option}." if found is None else f"Is it {option}={found[:_MOST_CHARACTERS]}?"
-
-
-def has(record: Record) -> str:
-    """The names of the fields that hold something, as many as fit into a message."""
-    names = [name for name, value in record.items() if value is not None]
-    return f"the record has {listed(names)}" if names else "the record has no fields"
 
 
 def listed(names: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """One raw record to a :class:`Document`, or to a :class:`DeadLetter` that says why not.
 
 The rules, in the order in which they are tried: the record is UTF-8, JSON and an object; it has an id, a time, a text (and a
-key, where keys were asked for) of the right types; nothing holds a NUL or half a surrogate pair; the text is not blank and not
+key, where keys were asked for); they have the right types; nothing holds a NUL or half a surrogate pair; the text is not blank and not
 larger than allowed. A whole number is good as an id, a label or a key, as its decimal digits. A text without a single word that
 the tokeniser keeps is a document like any other. With ``id_from="place"`` the id is a digest of the record's place.
 
@@ -17,6 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any, Literal, get_args
 
 from model import wire
@@ -24,7 +25,7 @@ from model.dead_letters import DeadLetter
 from model.errors import OptionError, one_of
 from model.publishing.blobs import escape_key
 from model.reading import hints
-from model.reading.timestamps import NAMES, TimestampUnit, UnitError, read_time
+from model.reading.timestamps import TimestampUnit, UnitError, read_time, wanted
 from model.records import Document
 from model.times import TimeRangeError
 
@@ -182,35 +183,44 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     except RecursionError as error:
         raise _RefusedError(NOT_JSON, "the record is nested too deeply") from error
     except ValueError as error:
-        raise _RefusedError(NOT_JSON, _why_not_json(text.strip(), error)) from error
+        raise _RefusedError(NOT_JSON, hints.why_not_json(text, error)) from error
     if not isinstance(value, dict):
         wanted = "an object is wanted: one in each line, or one array of them as the whole file"
         raise _RefusedError(WRONG_TYPE, f"the record is a JSON {type(value).__name__}; {wanted}")
     return value
 
 
-def _why_not_json(text: str, error: ValueError) -> str:
-    if text.startswith("{") and isinstance(error, json.JSONDecodeError) and error.pos >= len(text):
-        remedy = "Write each object on one line, for example with: jq -c . FILE. Or make one array of them."
-        return f"a JSON object begins here and does not end in this line. {remedy}"
-    return f"it is not JSON: {error}"
-
-
 def _document(record: Mapping[str, Any], place: str, settings: ParseSettings, time: int | None, unit: Fraction | None) -> Document:
-    fields = settings.fields
+    fields, needed = settings.fields, needed_fields(settings, time is None)
+    if lacking := [field for field in needed if record.get(field) is None]:
+        names = [name for name, value in record.items() if value is not None]
+        remedies = {field: needed[field][1] for field in lacking}
+        raise _RefusedError(needed[lacking[0]][0], hints.missing("the record", remedies, names, record))
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
     return Document(name, moment, _text(record, settings), label, _key(record, fields))
 
 
+@cache
+def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, hints.Remedy]]:
+    """The fields that a record must have; for each the reason of a dead letter without it, and what gives the remedy."""
+    fields = settings.fields
+    needed: dict[str, tuple[str, hints.Remedy]] = {}
+    if settings.id_from == "field":
+        needed[fields.id] = MISSING_ID, hints.id_remedy
+    if with_time:
+        needed[fields.timestamp] = MISSING_TIMESTAMP, hints.time_remedy
+    needed[fields.text] = MISSING_TEXT, hints.text_remedy
+    if fields.key is not None:
+        needed[fields.key] = MISSING_KEY, hints.key_remedy
+    return needed
+
+
 def _id(record: Mapping[str, Any], field: str) -> str:
-    name = _short(record, field)
-    if name:
+    if name := _short(record, field):
         return name
-    raise _RefusedError(
-        MISSING_ID, hints.missing(field, record, hints.id_remedy) if name is None else f"the field {field!r} is empty. {hints.NO_IDS}"
-    )
+    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {hints.NO_IDS}")
 
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:
@@ -228,26 +238,17 @@ def _short(record: Mapping[str, Any], name: str) -> str | None:
 def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | None) -> int:
     field = settings.fields.timestamp
     value = record.get(field)
-    if value is None:
-        raise _RefusedError(MISSING_TIMESTAMP, hints.missing(field, record, hints.time_remedy))
     try:
         return read_time(value, settings.timestamp_unit, unit)
     except ValueError as error:
         reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(type(error), BAD_TIMESTAMP)
         detail = f"the field {field!r} is {_shown(value)}: {error}"
-        raise _RefusedError(reason, detail if reason == TIMESTAMP_UNIT else f"{detail}; {_wanted(settings)}") from error
-
-
-def _wanted(settings: ParseSettings) -> str:
-    unit = NAMES[settings.timestamp_unit]
-    return f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {unit} since 1970 as a number (--timestamp_unit)"
+        raise _RefusedError(reason, detail if reason == TIMESTAMP_UNIT else f"{detail}; {wanted(settings.timestamp_unit)}") from error
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
     name = settings.fields.text
     text = record.get(name)
-    if text is None:
-        raise _RefusedError(MISSING_TEXT, hints.missing(name, record, hints.text_remedy))
     if not isinstance(text, str):
         raise _RefusedError(WRONG_TYPE, f"the field {name!r} is a {type(text).__name__}; text is wanted")
     size = _check_characters(name, text)
@@ -261,9 +262,7 @@ def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
 def _key(record: Mapping[str, Any], fields: FieldNames) -> str:
     if fields.key is None:
         return ""
-    key = _short(record, fields.key)
-    if key is None:
-        raise _RefusedError(MISSING_KEY, hints.missing(fields.key, record, hints.key_remedy))
+    key = _short(record, fields.key) or ""
     try:
         escape_key(key)
     except OptionError as error:

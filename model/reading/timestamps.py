@@ -64,6 +64,12 @@ def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = No
     return parse_time(number, UNITS[unit] if declared is None else declared)
 
 
+def wanted(unit: TimestampUnit) -> str:
+    """The forms that a time may have, for a message."""
+    seconds = NAMES[unit]
+    return f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {seconds} since 1970 as a number (--timestamp_unit)"
+
+
 def _number(value: object) -> int | float | None:
     """The number that a value is, or that its text says; None for anything else.
 

@@ -80,9 +80,7 @@ def test_a_wrong_field_ends_with_three_and_the_remedy(name, lacking, store, tmp_
     assert pipeline.main(argv) == 3
     error = capsys.readouterr().err
     assert "9 of 9 records could not be used. The most frequent reason is missing_text (9):\n" in error
-    assert (
-        f"  {lacking}:1: the field 'text' is missing; the record has 'id', 'timestamp', 'headline'. Is it --text_field=headline?\n" in error
-    )
+    assert f"  {lacking}:1: the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is it --text_field=headline?\n" in error
     assert '  {"id": "x0", "timestamp": "2001-01-31", "headline": "A ship \\u001b[2J came in"}\n' in error
     assert (
         f"python -m pipelines.{name}: no record could be used (see above), so nothing was learned or written from this input."

@@ -55,8 +55,8 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     (letter,) = read(data, "a.avro", ReadSettings(ParseSettings(FieldNames(key="customer"))))
     assert (letter.source, letter.reason) == ("a.avro", "schema")
     assert letter.detail == (
-        "the file has no field 'text', 'timestamp', 'customer'; it has 'id', 'body'. Name the field with --text_field."
-        " Name the field with --timestamp_field. Files without times: --time_from=order. Name the field with --key_field."
+        "the file has no field 'timestamp', 'text', 'customer'; it has 'id', 'body'. Name the field with --timestamp_field."
+        " Files without times: --time_from=order. Name the field with --text_field. Name the field with --key_field."
     )
 
 
@@ -96,8 +96,8 @@ def test_a_first_row_without_the_fields_is_one_dead_letter():
     (letter,) = read(b"id,date,body\n1,2001-01-31,A ship came in\n2,2001-02-01,Another one\n", "a.csv")
     assert (letter.source, letter.reason, letter.record) == ("a.csv", "schema", "'id', 'date', 'body'")
     assert letter.detail == (
-        "the file has no field 'text', 'timestamp'; it has 'id', 'date', 'body'. Is it --text_field=body?"
-        " Is it --timestamp_field=date? Files without times: --time_from=order."
+        "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Is it --timestamp_field=date?"
+        " Files without times: --time_from=order. Is it --text_field=body?"
     )
     (letter,) = read(b"id,timestamp,text,text\n1,2,a,b\n", "a.csv")
     assert letter.detail == "the file has more than one field 'text'"

@@ -129,7 +129,7 @@ def test_text_that_is_not_utf_8_costs_its_record():
 def test_fields_that_are_not_there_are_told_once():
     (letter,) = documents(parquet({"id": ["a"] * 9, "body": ["x y"] * 9, "at": [1] * 9}))
     assert (letter.source, letter.reason) == ("a.parquet", "schema")
-    assert letter.detail.startswith("the file has no field 'text', 'timestamp'; it has 'id', 'body', 'at'.")
+    assert letter.detail.startswith("the file has no field 'timestamp', 'text'; it has 'id', 'body', 'at'.")
 
 
 def test_a_name_that_two_columns_have_is_refused():
