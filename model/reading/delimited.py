@@ -25,6 +25,8 @@ from model.reading.lines import BYTE_ORDER_MARK, HEAD
 from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
 
 _DELIMITERS = ",;\t|"
+_NEWLINE = 10
+_BLANK = re.compile(rb"[\r\n]+")
 _QUOTED = re.compile(r'"[^"]*"')
 
 # Python's limit on a field, 128 kB, holds for the whole process. Rows are bounded here, by the size of a document.
@@ -96,7 +98,7 @@ class CsvFile:
                     yield fields
 
     def _place(self) -> str:
-        return f"{self._name} row {self._row}"
+        return f"{self._name} row {self._row + self._source.blank}"
 
     def _letter(self, reason: str, detail: str) -> DeadLetter:
         return dead_letter(self._place(), reason, detail, bytes(self._source.head))
@@ -117,13 +119,14 @@ class _Source:
 
     Attributes:
         head: the beginning of the row that is being read. size: of what was read of it, in bytes.
+        blank: how many blank lines were passed over between rows.
     """
 
     def __init__(self, chunks: Iterable[bytes], max_bytes: int) -> None:
         self.head = bytearray()
-        self.size = 0
-        self._lines = _lines(chunks, max_bytes)
+        self.size = self.blank = 0
         self._max = max_bytes
+        self._lines = self._cut(chunks)
         self._peeked: tuple[bytes, int] | None = None
 
     def begin(self) -> None:
@@ -150,24 +153,28 @@ class _Source:
             raise _TooLargeError
         return _text(line)
 
+    def _cut(self, chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+        """(line with its end, its length); of a line that is too long only the head. Blank lines are left out between rows."""
+        held, length, is_first = bytearray(), 0, True
+        for chunk in chunks:
+            # A first chunk of less than three bytes is the whole file.
+            at = len(BYTE_ORDER_MARK) if is_first and chunk.startswith(BYTE_ORDER_MARK) else 0
+            is_first = False
+            while at < len(chunk):
+                if not self.size and not length and (blank := _BLANK.match(chunk, at)):
+                    self.blank += chunk.count(b"\n", at, blank.end())
+                    at = blank.end()
+                    continue
+                end = chunk.find(b"\n", at) + 1 or len(chunk)
+                held += chunk[at : min(end, at + max(self._max - length, HEAD - len(held), 0))]
+                length, at = length + end - at, end
+                if chunk[end - 1] == _NEWLINE:
+                    yield bytes(held), length
+                    held.clear()
+                    length = 0
+        if length:
+            yield bytes(held), length
+
 
 def _text(line: bytes) -> str:
     return line.decode("utf-8", "surrogateescape")
-
-
-def _lines(chunks: Iterable[bytes], max_bytes: int) -> Iterator[tuple[bytes, int]]:
-    """(line with its end, its length); of a line that is too long only the head."""
-    held, length, is_first = bytearray(), 0, True
-    for chunk in chunks:
-        if is_first:
-            # A first chunk of less than three bytes is the whole file.
-            chunk, is_first = chunk.removeprefix(BYTE_ORDER_MARK), False
-        for piece in chunk.splitlines(keepends=True):
-            held += piece[: max(max_bytes - length, HEAD - len(held), 0)]
-            length += len(piece)
-            if piece.endswith(b"\n"):
-                yield bytes(held), length
-                held.clear()
-                length = 0
-    if length:
-        yield bytes(held), length

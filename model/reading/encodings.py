@@ -2,8 +2,8 @@ r"""Text files in other encodings than UTF-8: their bytes, encoded anew as UTF-8
 
 A byte that the encoding does not have becomes one that UTF-8 does not have either, so it costs the one record that holds it.
 
->>> b"".join(recoded([b"caf\\xe9\\n"], "latin-1")).decode()
-'café\\n'
+>>> b"".join(recoded([b"caf\xe9\n"], "latin-1")).decode()
+'café\n'
 """
 
 from __future__ import annotations

@@ -61,6 +61,13 @@ def test_a_file_without_anything():
     assert read(b"") == read(b"id,text\n") == []
 
 
+def test_blank_rows_in_their_millions_cost_no_time_and_those_in_quotes_are_text():
+    chunks = [b'id,text\n1,"a\n', b"\n" * 1000 + b'b"\n', *[b"\n" * 2**20] * 32, b"2,c\n"]
+    first, second = CsvFile(chunks, "a.csv", 10_000).records()
+    assert first[1]["text"] == "a\n" + "\n" * 1000 + "b"
+    assert second[0] == f"a.csv row {3 + 32 * 2**20}"
+
+
 def test_bytes_that_are_not_utf_8_are_kept_for_the_parser():
     ((_, record),) = read(b"id,text\n1,caf\xe9\n")
     assert record["text"].encode("utf-8", "surrogateescape") == b"caf\xe9"
