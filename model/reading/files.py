@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any, BinaryIO, Literal, Protocol, get_args
 
 from model.dead_letters import DeadLetter
@@ -34,6 +35,8 @@ TimeFrom = Literal["field", "order"]
 
 # Files of text, which may be gzipped and in any encoding.
 TEXT_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv"}
+# So many items are looked at for a record that shows which fields may be meant.
+_TRIED = 10
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 
 
@@ -188,7 +191,7 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
     """What is wrong with the names of a file's fields, and what to do about it; None if nothing is."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in table.names}:
-        record = next((item[1] for item in table.records() if not isinstance(item, DeadLetter)), {})
+        record = next((item[1] for item in islice(table.records(), _TRIED) if not isinstance(item, DeadLetter)), {})
         return missing("the file", lacking, table.names, record)
     if repeated := [field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1]:
         return f"the file has more than one field {listed(repeated)}"
