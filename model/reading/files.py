@@ -14,18 +14,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any, BinaryIO, Literal, Protocol, get_args
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError, above_zero, one_of
 from model.reading.arrays import read_json
-from model.reading.avro import AvroFile, Item
+from model.reading.avro import MAX_BLOCK, AvroFile, Item
+from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
 from model.reading.encodings import check_encoding, is_utf_8, recoded
 from model.reading.hints import listed, missing
 from model.reading.lines import inflated
 from model.reading.parquet import ParquetTable
-from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, needed_fields, parse_line, parse_record
+from model.reading.parsing import (
+    DAMAGED,
+    MEGABYTE,
+    SCHEMA,
+    TOO_LARGE,
+    ParseSettings,
+    dead_letter,
+    needed_fields,
+    parse_line,
+    parse_record,
+)
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
@@ -34,6 +46,8 @@ TimeFrom = Literal["field", "order"]
 
 # Files of text, which may be gzipped and in any encoding.
 TEXT_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv"}
+# So many items are looked at for a record that shows which fields may be meant.
+_TRIED = 10
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 
 
@@ -156,13 +170,18 @@ def _open_csv(stream: BinaryIO, name: str, settings: ReadSettings) -> CsvFile | 
     return table if table.names else None
 
 
+def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
+    # A document must fit into a block, with what is around it.
+    return AvroFile(stream, name, max(MAX_BLOCK, 2 * settings.parse.max_document_bytes))
+
+
 def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
     return ParquetTable(stream, name, (*needed_fields(settings.parse, settings.time_from == "field"), settings.parse.fields.label))
 
 
 _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
     "csv": _open_csv,
-    "avro": lambda stream, name, _: AvroFile(stream, name),
+    "avro": _open_avro,
     "parquet": _open_parquet,
 }
 
@@ -178,7 +197,8 @@ def _open(opened: Callable[[BinaryIO, str, ReadSettings], Any], stream: BinaryIO
     try:
         table: Table | None = opened(stream, name, settings)
     except DamagedDataError as error:
-        return dead_letter(name, DAMAGED, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
+        reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
+        return dead_letter(name, reason, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
     if table is None or not (wrong := _wrong_names(table, settings)):
         return table
     return dead_letter(name, SCHEMA, wrong, listed(table.names).encode())
@@ -188,7 +208,7 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
     """What is wrong with the names of a file's fields, and what to do about it; None if nothing is."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in table.names}:
-        record = next((item[1] for item in table.records() if not isinstance(item, DeadLetter)), {})
+        record = next((item[1] for item in islice(table.records(), _TRIED) if not isinstance(item, DeadLetter)), {})
         return missing("the file", lacking, table.names, record)
     if repeated := [field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1]:
         return f"the file has more than one field {listed(repeated)}"
