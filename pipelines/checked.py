@@ -21,6 +21,7 @@ from model.inference import InferenceSettings, inference_for
 from model.learners import learner_for
 from model.reading.files import ReadSettings
 from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
+from model.regular import read_text
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.learner_flags import LEARNER_FLAGS
@@ -186,7 +187,4 @@ def _word_list(path: str | None, tokeniser: TokeniserSettings) -> tuple[str, ...
 
 
 def _lines(option: str, path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(option, path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    return read_text(option, path, "a UTF-8 text file, one word a line").split("\n")

@@ -22,6 +22,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentP
 
 from model.errors import BeamTopicsError
 from pipelines import inference_options, options
+from pipelines.arenas import limit_arenas
 from pipelines.checked import check_outputs
 from pipelines.runners import complete, is_local
 from pipelines.terminal import plain
@@ -137,6 +138,7 @@ def command(
     """
 
     def main(argv: Sequence[str] | None = None) -> int:
+        limit_arenas()
         try:
             run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
         except BeamTopicsError as error:

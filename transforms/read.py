@@ -32,8 +32,10 @@ from model.errors import OptionError
 from model.reading.files import ReadSettings, check_formats, read_file
 from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import Document
+from model.regular import check_regular
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
+from transforms.links import warn_of_dangling_links
 from transforms.refusals import Refusals
 from transforms.sequence import NAMESPACE
 
@@ -68,6 +70,10 @@ def _matched(pattern: str, option: str) -> list[str]:
     except (BeamIOError, ValueError) as error:
         raise OptionError(option, pattern, allowed, f"It cannot be looked up: {error}.") from error
     files = [found.path for found in result.metadata_list if not Path(found.path).is_dir()]
+    if FileSystems.get_scheme(pattern) is None:
+        for path in files:
+            check_regular(option, path)
+        warn_of_dangling_links(option, pattern)
     if not files:
         raise OptionError(option, pattern, allowed, "Check the spelling, and that the files are there; a folder wants /* behind it.")
     return files

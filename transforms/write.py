@@ -29,6 +29,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
 from model.errors import one_of
+from model.leftovers import PREFIX, remove_leftovers
 from transforms.sequence import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
@@ -50,11 +51,12 @@ def write_file(path: str, data: bytes) -> None:
 def _write_local(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # A leading dot: a glob over the folder does not see it.
-    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         Path(temporary).chmod(0o644)
+        remove_leftovers(Path(temporary))
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -27,6 +27,7 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from model.errors import DamagedDataError, OptionError
+from model.leftovers import PREFIX, remove_leftovers
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -180,7 +181,7 @@ def blobs_at(root: str) -> Blobs:
 
 def _write_beside(target: Path, data: bytes) -> Path:
     """A finished file with a name of its own in the folder of ``target``."""
-    number, name = tempfile.mkstemp(prefix=".new-", dir=target.parent)
+    number, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
     with os.fdopen(number, "wb") as file:
         file.write(data)
         file.flush()
@@ -188,6 +189,7 @@ def _write_beside(target: Path, data: bytes) -> Path:
     # mkstemp's 0600 would hide the file from other users of a shared folder.
     path = Path(name)
     path.chmod(0o644)
+    remove_leftovers(path)
     return path
 
 

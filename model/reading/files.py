@@ -20,13 +20,24 @@ from typing import Any, BinaryIO, Literal, Protocol, get_args
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError, above_zero, one_of
 from model.reading.arrays import read_json
-from model.reading.avro import AvroFile, Item
+from model.reading.avro import MAX_BLOCK, AvroFile, Item
+from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
 from model.reading.encodings import check_encoding, is_utf_8, recoded
 from model.reading.hints import listed, missing
 from model.reading.lines import inflated
 from model.reading.parquet import ParquetTable
-from model.reading.parsing import DAMAGED, MEGABYTE, SCHEMA, ParseSettings, dead_letter, needed_fields, parse_line, parse_record
+from model.reading.parsing import (
+    DAMAGED,
+    MEGABYTE,
+    SCHEMA,
+    TOO_LARGE,
+    ParseSettings,
+    dead_letter,
+    needed_fields,
+    parse_line,
+    parse_record,
+)
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
@@ -159,13 +170,18 @@ def _open_csv(stream: BinaryIO, name: str, settings: ReadSettings) -> CsvFile | 
     return table if table.names else None
 
 
+def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
+    # A document must fit into a block, with what is around it.
+    return AvroFile(stream, name, max(MAX_BLOCK, 2 * settings.parse.max_document_bytes))
+
+
 def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
     return ParquetTable(stream, name, (*needed_fields(settings.parse, settings.time_from == "field"), settings.parse.fields.label))
 
 
 _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
     "csv": _open_csv,
-    "avro": lambda stream, name, _: AvroFile(stream, name),
+    "avro": _open_avro,
     "parquet": _open_parquet,
 }
 
@@ -181,7 +197,8 @@ def _open(opened: Callable[[BinaryIO, str, ReadSettings], Any], stream: BinaryIO
     try:
         table: Table | None = opened(stream, name, settings)
     except DamagedDataError as error:
-        return dead_letter(name, DAMAGED, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
+        reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
+        return dead_letter(name, reason, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
     if table is None or not (wrong := _wrong_names(table, settings)):
         return table
     return dead_letter(name, SCHEMA, wrong, listed(table.names).encode())

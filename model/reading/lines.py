@@ -11,6 +11,7 @@ letter. A line longer than allowed is counted, not kept.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -24,6 +25,7 @@ _CHUNK = 2**16
 HEAD = 4 * DeadLetter.RECORD_CHARACTERS
 _GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LONGEST_REPEAT = 2**31
 
 
 def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
@@ -57,10 +59,18 @@ class _Lines:
         self._held = bytearray()
         self._length = 0
         self._number = first
+        # Possessive repeats, which need no memory for what they have matched.
+        self._blank_lines = re.compile(rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT))
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """Cut the next bytes of the file."""
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
+            # A gzip of some kilobytes can hold millions of blank lines: they are skipped all at once.
+            if not self._length and (blank := self._blank_lines.match(chunk, start)):
+                self._number += chunk.count(b"\n", start, blank.end())
+                start = blank.end()
+                continue
             self._hold(chunk[start:end])
             yield from self.end()
             start = end + 1

@@ -468,6 +468,8 @@ def test_client_properties_come_from_a_file(tmp_path):
     path.write_text("oops\n")
     with pytest.raises(OptionError, match=r"--kafka_config: '.*:1' was given; allowed is name=value in each line"):
         properties(str(path))
+    with pytest.raises(OptionError, match=r"--kafka_config: '/dev/zero' was given; allowed is a regular file\. It is a device"):
+        properties("/dev/zero")
     with pytest.raises(OptionError, match=r"--kafka_config: .*It cannot be read"):
         properties(str(tmp_path / "none"))
 

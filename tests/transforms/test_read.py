@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import os
 
 import apache_beam as beam
 import fastavro
@@ -180,6 +181,16 @@ def test_patterns_are_checked_before_the_run(tmp_path):
         check_patterns([str(tmp_path / "*")], ReadSettings())
     with pytest.raises(OptionError, match="one or more paths"):
         check_patterns([], ReadSettings())
+
+
+@pytest.mark.parametrize("pattern", ["a.jsonl", "*.jsonl"])
+def test_a_pipe_is_refused_by_its_name_and_not_opened(tmp_path, pattern):
+    os.mkfifo(tmp_path / "a.jsonl")
+    said = rf"--input: '{tmp_path}/a\.jsonl' was given; allowed is a regular file\. It is a named pipe\."
+    with pytest.raises(OptionError, match=said):
+        check_patterns([str(tmp_path / pattern)], ReadSettings())
+    with pytest.raises(OptionError, match="'/dev/zero' was given; allowed is a regular file. It is a device"):
+        check_patterns(["/dev/zero"], ReadSettings(format="jsonl"))
 
 
 def test_a_wrong_tokeniser_ends_before_the_run():
