@@ -25,7 +25,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from model import pending, wire
+from model import checks, pending, wire
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
@@ -79,15 +79,23 @@ class SequenceHead:
         if data[: len(cls.MAGIC)] != cls.MAGIC or len(data) != at + PENDING_BYTES + wire.DIGEST_BYTES:
             raise DamagedDataError(f"the sequence's head begins with {data[:4]!r} and has {len(data)} bytes; another release wrote it")
         sequence, taken, has, closed = _NUMBERS.unpack_from(data, len(cls.MAGIC))
+        checks.whole("sequence of a sequence's head", sequence)
+        checks.whole("documents taken of a sequence's head", taken)
         head = PendingHead.from_bytes(data[at : at + PENDING_BYTES])
         return cls(sequence, data[at + PENDING_BYTES :], closed if has else None, taken, head)
 
 
 @dataclass(frozen=True, slots=True)
-class Firing:
-    """What one firing gave."""
+class Closed:
+    """What closing a window gave, or a part of it that the budget allowed.
+
+    Attributes:
+        head: where the sequence stands afterwards. end: of the window.
+        links: the minibatches. dead_letters: the documents whose id is repeated in the window.
+    """
 
     head: SequenceHead
+    end: int
     links: list[NumberedMinibatch]
     dead_letters: list[DeadLetter]
 
@@ -111,30 +119,38 @@ def arrive(
 
 def fire(
     key: str, head: SequenceHead, mirror: Mirror, bag: Bag, time: int, settings: SequenceSettings, budget: int = FIRING_BYTES
-) -> Firing:
-    """Close the windows that end by ``time``, in order; what goes beyond ``budget`` bytes stays due at the same time."""
-    firing = Firing(head, [], [])
+) -> Iterator[Closed]:
+    """Close the windows that end by ``time``, in their order.
+
+    The windows that ``budget`` bytes of minibatches do not reach stay due at the same time.
+    """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
         documents, repeated = distinct(mirror.at(end))
-        if not head.taken:
-            firing.dead_letters.extend(_repeated(document, end) for document in repeated)
-        taken = head.taken
-        for part in cut(documents[taken:], settings):
-            taken += len(part)
-            minibatch = Minibatch.from_documents(key, head.sequence + 1, end, taken == len(documents), part)
-            link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
-            firing.links.append(link)
-            head = replace(head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken)
+        closed = Closed(head, end, [], [] if head.taken else [_repeated(document, end) for document in repeated])
+        for link, head in _cut_window(key, head, end, documents, settings):
+            closed.links.append(link)
             budget -= len(link.payload)
             if budget <= 0:
                 break
-        if taken < len(documents):
-            break
-        head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
+        if head.taken == len(documents):
+            head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
+        yield replace(closed, head=head)
         if budget <= 0:
-            break
-    return replace(firing, head=head)
+            return
+
+
+def _cut_window(
+    key: str, head: SequenceHead, end: int, documents: Sequence[TokenisedDocument], settings: SequenceSettings
+) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
+    """The minibatches of a window from the first document that was not sent yet, each with the head after it."""
+    taken = head.taken
+    for part in cut(documents[taken:], settings):
+        taken += len(part)
+        minibatch = Minibatch.from_documents(key, head.sequence + 1, end, taken == len(documents), part)
+        link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
+        head = replace(head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken)
+        yield link, head
 
 
 def distinct(window: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
@@ -185,12 +201,12 @@ def sequence_documents(
     for document in documents:
         head, _ = arrive(head, mirror, bag, document.to_bytes(), document.timestamp, settings)
     while head.pending.due is not None:
-        firing = fire(key, head, mirror, bag, head.pending.due, settings)
-        head = firing.head
-        if on_dead_letter:
-            for letter in firing.dead_letters:
-                on_dead_letter(letter)
-        yield from firing.links
+        for closed in fire(key, head, mirror, bag, head.pending.due, settings):
+            head = closed.head
+            if on_dead_letter:
+                for letter in closed.dead_letters:
+                    on_dead_letter(letter)
+            yield from closed.links
 
 
 def _repeated(document: TokenisedDocument, end: int) -> DeadLetter:

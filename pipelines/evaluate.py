@@ -53,8 +53,7 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     which = options.view_as(ModelVersionOptions)
     store = ModelStore(options.view_as(StoreOptions).model_store)
     last = store.manifest(which.model_key, which.model_version)
-    history = [m for m in store.manifests(which.model_key) if m.sequence <= last.sequence]
-    return thin(history, options.view_as(EvaluationOptions).versions)
+    return thin(store.up_to(last), options.view_as(EvaluationOptions).versions)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:

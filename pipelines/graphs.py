@@ -16,6 +16,7 @@ from model.publishing.store import ModelStore
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import LearnerOptions, RecordOptions, StoreOptions, TrainingOptions
+from pipelines.runners import streams
 from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -73,7 +74,9 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
     """Documents to versions in the model store."""
     onward = learning.resume_from if options.view_as(TrainingOptions).resume_source == "onward" else ""
-    sequenced = documents | "Sequence" >> Sequence(learning.tokeniser, learning.sequence, learning.store, onward, learning.settings.islands)
+    islands = learning.settings.islands
+    sequence = Sequence(learning.tokeniser, learning.sequence, learning.store, onward, islands, streams=streams(options))
+    sequenced = documents | "Sequence" >> sequence
     references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, references, sequenced.dead_letters)
 
@@ -99,7 +102,9 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
     """All of them, into the folder ``--dead_letters``."""
     given = options.view_as(RecordOptions)
     if given.file_period:
-        write: beam.PTransform = GatherByPeriod(given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period)
+        write: beam.PTransform = GatherByPeriod(
+            given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period, streams=streams(options)
+        )
     else:
         write = WriteDeadLetters(given.dead_letters)
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write

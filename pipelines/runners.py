@@ -18,8 +18,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
 from model.errors import OptionError
-from pipelines.options import OUTPUTS
+from pipelines.options import OUTPUTS, SourceOptions
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it, and state with it.
@@ -67,7 +69,22 @@ class Flags:
     @property
     def live(self) -> bool:
         """Whether documents come as a stream."""
-        return bool(self.get("streaming")) or self.get("source") in _LIVE
+        return _live(self.get("streaming"), self.get("source"))
+
+
+def _live(streaming: Any, source: Any) -> bool:
+    return bool(streaming) or source in _LIVE
+
+
+def streams(options: PipelineOptions) -> bool:
+    """Return whether event time advances while the job reads its source, so that windows close in the meantime.
+
+    It does where documents come as a stream (``--streaming``, or a source that is a log) and the runner passes them on as they come.
+    The local runner ends one stage before it begins the next. A graph is built with the answer: its steps that wait for event time are
+    told, and never guess.
+    """
+    given = options.view_as(StandardOptions)
+    return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(given.runner)
 
 
 Rule = Callable[[Flags], None]

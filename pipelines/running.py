@@ -16,6 +16,7 @@ from rich.console import Console
 from model import errors
 from model.errors import BeamTopicsError
 from pipelines import refusals
+from pipelines.bundle_metrics import metrics_added_up
 from pipelines.progress import progress
 from pipelines.terminal import plain
 from transforms.sequence import NAMESPACE
@@ -52,7 +53,7 @@ def run(
     build(pipeline, options)
     logging.getLogger().addFilter(_about_us)
     try:
-        with progress():
+        with metrics_added_up(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.errors import DamagedDataError
 from model.publishing.store import ModelStore
 from model.publishing.watching import TOP_WORDS
 from model.records import FloatArray
@@ -39,8 +40,10 @@ def show(options: PipelineOptions) -> None:
     words = options.view_as(ShowOptions).top_words
     chosen = store.manifest(which.model_key, which.model_version)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
-    history = [m for m in store.manifests(chosen.key) if m.sequence <= chosen.sequence]
+    history = store.up_to(chosen)
     totals = [store.get_snapshot(m.key, m.snapshot).totals for m in thin(history, _CURVE)]
+    if len({len(of_version) for of_version in totals}) > 1:
+        raise DamagedDataError(f"the versions up to {chosen.version} have different numbers of topics; restore the store from a copy")
     curves = [sparkline(trace) for trace in growth(totals).T]
     out = console()
     out.print(topic_table(f"version {chosen.version}, up to {day(chosen.event_time)}", snapshot, curves, "new, by version", words))

@@ -75,7 +75,7 @@ def files_of_model(
     pipeline: beam.Pipeline, options: PipelineOptions, manifest: Manifest, patterns: list[str], option: str = "--input"
 ) -> Documents:
     """Documents for one model, cut as it cuts them. With ``--key_field`` those of its key; the others are dead letters."""
-    tokeniser, name = TokeniserSettings.from_dict(manifest.settings["tokeniser"]), option.removeprefix("--")
+    tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, option)
     if options.view_as(RecordOptions).key_field is None:
         return read

@@ -16,6 +16,7 @@ from pipelines.command import command
 from pipelines.graphs import check_learned, check_store, learn, learn_options_of, report_coverage, write_dead_letters
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
+from pipelines.runners import streams
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
@@ -34,13 +35,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
-    label = Label(given.before_first_model, given.label_with, given.shards)
+    label = Label(given.before_first_model, given.label_with, given.shards, streams=streams(options))
     labelled = (learned.minibatches, learned.references) | "Label" >> label
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
     wanted = options.view_as(CoverageOptions)
-    known = Coverage(learning.store, wanted.coverage_window, wanted.retrain_below)
+    known = Coverage(learning.store, wanted.coverage_window, wanted.retrain_below, streams=streams(options))
     report_coverage(labelled.documents | "Coverage" >> known, options)
     write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)

@@ -86,7 +86,7 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Table:
         table.add_column(column, overflow="fold", ratio=1)
     for topic in changed:
         words = (" ".join(f"{word} {_figure(rank)}" for word, rank in topic[way].items()) for way in ("entered", "left"))
-        table.add_row(str(topic["topic"]), *map(plain, words))
+        table.add_row(*map(plain, (str(topic["topic"]), *words)))
     return table
 
 

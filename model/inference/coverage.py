@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model import wire
+from model import checks, wire
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
@@ -64,9 +64,12 @@ class Tally:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
-        header, words = wire.unpack(cls.MAGIC, data)
+        header, words = wire.unpack(cls.MAGIC, data, 2)
+        facts = checks.record(cls, header, "a tally", apart=("known", "unknown"))
+        for name, count in facts.items():
+            checks.whole(f"{name} of a tally", count)
         known, unknown = (set(wire.array_from_bytes(values, _WORDS).tolist()) for values in words)
-        return cls(header["documents"], header["tokens"], header["tokens_known"], known, unknown)
+        return cls(**facts, known=known, unknown=unknown)
 
 
 def _digest(word: str) -> int:

@@ -69,3 +69,45 @@ def count_documents(cloud: Any, pages: Any, slots: Any) -> None:
                     if pages.words[page, k] != GONE:
                         documents.rows[row, topics.rows[place, k]] += 1
                 page = pages.following[page]
+
+
+@kernel
+def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> None:
+    """sums[p] += contents[starts[n] + owner[n, p]] for all n; no sum exceeds ``most``.
+
+    contents: int[total, width], none negative. starts: int64[n]. owner: int[n, P]. sums: int64[P, width].
+    """
+    for n in range(len(starts)):
+        for p in range(owner.shape[1]):
+            row = starts[n] + np.int64(owner[n, p])
+            for k in range(contents.shape[1]):
+                sums[p, k] = min(sums[p, k] + np.int64(contents[row, k]), most)
+
+
+@kernel
+def word_in_excess(cloud: Any, words: Any, pages: Any, columns: Any, scratch: Any) -> Any:
+    """The first word of which a particle's history has more tokens in a topic than n_wt says; -1 where there is none.
+
+    words: int64[N], of all tokens of the history, ascending. pages, columns: int64[N], where each token is. scratch: int64[T], zeros.
+    """
+    rows, topics = cloud.words.rows, cloud.topics.rows
+    places = np.empty(0 if len(pages) == 0 else pages.max() + 1, np.int64)
+    for p in range(len(cloud.weight)):
+        for k in range(len(pages)):
+            places[pages[k]] = -1
+        for k in range(len(pages)):
+            if places[pages[k]] < 0:
+                places[pages[k]] = row_of(cloud.topics, p, pages[k])
+        begin = 0
+        while begin < len(words):
+            row, end = np.int64(row_of(cloud.words, p, words[begin])), begin
+            while end < len(words) and words[end] == words[begin]:
+                topic = topics[places[pages[end]], columns[end]]
+                scratch[topic] += 1
+                if scratch[topic] > rows[row, topic]:
+                    return words[begin]
+                end += 1
+            for k in range(begin, end):
+                scratch[topics[places[pages[k]], columns[k]]] = 0
+            begin = end
+    return -1

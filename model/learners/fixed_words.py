@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model import checks
 from model.errors import OptionError
 from model.records import IntArray
 from model.settings import LearnerSettings
@@ -58,6 +59,13 @@ class FixedWords:
         """The names of the numbers, in their order."""
         return self._vocabulary.words
 
+    def nbytes(self) -> int:
+        """Return the memory of the words."""
+        if self.kind == "full-hash":
+            # The names change, their number does not.
+            return sum(map(sys.getsizeof, self.words))
+        return self._vocabulary.nbytes()
+
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
         """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
         if self.kind == "full-hash":
@@ -72,7 +80,18 @@ class FixedWords:
         return found
 
     def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
-        """Go on from saved names."""
+        """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
+        checks.sized("votes for words", voices, len(self.voices))
+        checks.within("votes for words", voices, 0, checks.LARGEST)
+        if self.kind == "full-hash":
+            checks.sized("words of a saved learner", words, len(self.words))
+        else:
+            checks.distinct("words of a saved learner", words)
+            if self.words:
+                checks.sized("words of a saved learner", words, len(self.words))
+                checks.equal("words of a saved learner that are not in the settings", set(words) - set(self.words), set())
+            elif self.expected:
+                checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
         if self.kind == "full-hash":
             self._vocabulary.words[:], self.voices = words, voices.copy()
             return

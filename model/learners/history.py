@@ -14,6 +14,8 @@ from model.records import IntArray, LongArray
 from model.settings import LearnerSettings
 
 WHOLE = -1
+# The documents and the positions of units.
+Units = tuple[LongArray, LongArray]
 
 
 class History:
@@ -69,6 +71,16 @@ class History:
         for slot, (_, label) in zip(slots.tolist(), documents, strict=True):
             self.labels[slot] = label
         return slots
+
+    def restore(self, slots: LongArray, arrival: LongArray, arrived: int, seen: int, newest: Units, kept: Units) -> None:
+        """Go on from a saved history, whose documents have begun in ``slots``: who may be visited, as indices into ``slots``."""
+        past = self.past
+        self.arrival[slots], self.arrived = arrival, arrived
+        past.marks[:4] = (len(newest[0]) % max(1, len(past.newest_slot)), len(newest[0]), len(kept[0]), seen)
+        past.newest_slot[: len(newest[0])], past.newest_position[: len(newest[0])] = slots[newest[0]], newest[1]
+        past.kept_slot[: len(kept[0])], past.kept_position[: len(kept[0])] = slots[kept[0]], kept[1]
+        past.held[:] = 0
+        np.add.at(past.held, slots[np.concatenate([newest[0], kept[0]])], 1)
 
     def admit(self, slot: int, key0: int, key1: int) -> None:
         """The document can be visited from now on: as a whole, or each of its tokens."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,12 @@ class Blobs(Protocol):
         """The full name of a path, for messages."""
 
     def read(self, path: str) -> bytes:
-        """All bytes of a path. Raises FileNotFoundError where there is none."""
+        """All bytes of a path.
+
+        Raises:
+            FileNotFoundError: there is none.
+            DamagedDataError: it is no regular file, or leads out of the root.
+        """
 
     def exists(self, path: str) -> bool:
         """Whether ``path`` is there."""
@@ -110,7 +116,14 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            return (self._root / path).read_bytes()
+            # A link may lead anywhere; one within the store is as good as a file.
+            try:
+                target, root = (self._root / path).resolve(), self._root.resolve()
+            except RuntimeError as error:
+                raise DamagedDataError(f"{self.where(path)} is a link that leads back to itself; put a file there") from error
+            if not target.is_relative_to(root):
+                raise DamagedDataError(f"{self.where(path)} is a link out of the model store, to {target}; put a file there")
+            return _read_regular(target, self.where(path))
 
     def exists(self, path: str) -> bool:
         with self._explained():
@@ -177,6 +190,17 @@ def blobs_at(root: str) -> Blobs:
         remedy = "Give a folder that all workers share, or gs://bucket/folder."
         raise OptionError("--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy)
     return LocalBlobs(root)
+
+
+def _read_regular(path: Path, name: str) -> bytes:
+    """All bytes of a regular file. Another kind of file may have no end, or wait for somebody."""
+    # Without O_NONBLOCK a named pipe would wait here for its writer.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise DamagedDataError(f"{name} is not a regular file; the model store holds files and folders only")
+    with os.fdopen(number, "rb") as file:
+        return file.read()
 
 
 def _write_beside(target: Path, data: bytes) -> Path:

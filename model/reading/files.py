@@ -46,9 +46,9 @@ TimeFrom = Literal["field", "order"]
 
 # Files of text, which may be gzipped and in any encoding.
 TEXT_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv"}
+BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 # So many items are looked at for a record that shows which fields may be meant.
 _TRIED = 10
-BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def streamed(events, chosen, name):
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
     sequenced.minibatches | Learn(chosen) | Publish(chosen)
     pipeline.run().wait_until_finish()
@@ -238,7 +238,7 @@ def test_windows_close_while_the_stream_goes_on(tmp_path):
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
-    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | Learn(options(tmp_path)) | Publish(options(tmp_path))
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():

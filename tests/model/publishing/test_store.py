@@ -48,8 +48,8 @@ class TestSnapshots:
             store.put_snapshot(random_snapshot())
 
     def test_missing(self, store):
-        with pytest.raises(DamagedDataError, match=r"snapshots/00.avro is missing from the model store"):
-            store.get_snapshot("", "00")
+        with pytest.raises(DamagedDataError, match=r"snapshots/0{64}.avro is missing from the model store"):
+            store.get_snapshot("", "0" * 64)
 
 
 class TestCheckpoints:
