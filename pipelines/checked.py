@@ -86,10 +86,24 @@ def check_plot(path: str | None) -> None:
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:
-    """How the input is read."""
+    """How the input is read.
+
+    Raises:
+        OptionError: a value cannot be used, or would be ignored beside another option.
+    """
     given = options.view_as(RecordOptions)
+    _refuse_beside("id_from", "place", given, {"id_field": "id"})
+    _refuse_beside("time_from", "order", given, {"timestamp_field": "timestamp", "timestamp_unit": "s"})
     names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
-    return ReadSettings(ParseSettings(names, given.max_document_mb * MEGABYTE), given.format, given.time_from)
+    parse = ParseSettings(names, given.max_document_mb * MEGABYTE, given.id_from, given.timestamp_unit)
+    return ReadSettings(parse, given.format, given.time_from, given.encoding)
+
+
+def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str]) -> None:
+    """Refuse options that have no effect where ``option`` has this value."""
+    for name, default in defaults.items():
+        if getattr(given, option) == value and getattr(given, name) != default:
+            raise OptionError(f"--{name}", getattr(given, name), f"nothing with --{option}={value}", "Leave one of the two out.")
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:

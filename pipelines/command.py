@@ -133,7 +133,10 @@ def _all_flags() -> set[str]:
 def command(
     prog: str, description: str, groups: Groups, required: Mapping[str, str], run: Callable[[PipelineOptions], Any]
 ) -> Callable[[Sequence[str] | None], int]:
-    """A ``main(argv)`` that parses, runs, and returns the exit code: 2 with one line on stderr for an error that a user can mend."""
+    """A ``main(argv)`` that parses, runs, and returns the exit status, with one line on stderr for an error that a user can mend.
+
+    The status is 0, or that of the error (:mod:`model.errors`): 3 where most of the input was refused, 2 for any other error.
+    """
 
     def main(argv: Sequence[str] | None = None) -> int:
         limit_arenas()
@@ -142,7 +145,7 @@ def command(
         except BeamTopicsError as error:
             # It may quote a document.
             print(f"python -m {prog}:", *(plain(line) for line in str(error).splitlines()), file=sys.stderr)
-            return 2
+            return error.exit_status
         return 0
 
     return main

@@ -12,6 +12,7 @@ In-sample nMI and prequential perplexity were measured while the model learned, 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -84,8 +85,11 @@ def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
     if options.view_as(EvaluationOptions).classify is not None:
         check_classifier("--classify", ",".join(options.view_as(EvaluationOptions).classify))
-    if (lines := run_for_figures(build, options)) is None:
-        return
+    run_for_figures(build, options, lambda lines: show(lines, options))
+
+
+def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
+    """Print and draw the figures."""
     rows = sorted(lines, key=lambda row: row["sequence"])
     columns = {title: name for title, name in _COLUMNS.items() if name not in _ASKED_FOR or any(row[name] is not None for row in rows)}
     console().print(figure_table(f"{len(rows)} versions", list(columns), ([row[name] for name in columns.values()] for row in rows)))

@@ -17,7 +17,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.evaluation import EvaluationSettings
 from model.inference import InferenceSettings
 from model.reading.files import Format, TimeFrom
-from model.reading.parsing import MEGABYTE, ParseSettings
+from model.reading.parsing import MEGABYTE, IdFrom, ParseSettings
+from model.reading.timestamps import UNITS
 from model.settings import LearnerSettings, SequenceSettings, TokeniserSettings
 from pipelines import values
 from pipelines.learner_flags import LEARNER_FLAGS, SAMPLERS
@@ -32,7 +33,9 @@ class InputOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
+        parser.add_argument(
+            "--input", type=values.patterns, help="files of JSON or CSV (also .gz), Avro or Parquet: paths or globs, with commas"
+        )
 
 
 class SourceOptions(PipelineOptions):
@@ -70,9 +73,12 @@ class RecordOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--format", choices=get_args(Format), default="auto", help="auto goes by the file's ending")
+        parser.add_argument("--format", choices=get_args(Format), default="auto", help="of the files; auto: as each one's name ends")
+        parser.add_argument("--encoding", default="utf-8", help="of files of JSON and CSV, for example latin-1")
         parser.add_argument("--id_field", default="id", help="the field with a document's id")
-        parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601, or seconds since 1970")
+        parser.add_argument("--id_from", choices=get_args(IdFrom), default="field", help="place: a digest of file and place is the id")
+        parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601 text, or a number of --timestamp_unit since 1970")
+        parser.add_argument("--timestamp_unit", choices=tuple(UNITS), default="s", help="of times that are numbers without a schema")
         parser.add_argument("--text_field", default="text", help="the field with its text")
         parser.add_argument("--label_field", default="label", help="its known class, for evaluation only; records may lack it")
         parser.add_argument("--key_field", help="one model for each value of this field; without it, one model for all")

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
+from pipelines import refusals
 from pipelines.bundle_metrics import metrics_added_up
 from pipelines.progress import progress
 from pipelines.terminal import plain
@@ -29,7 +30,7 @@ _FULL = re.compile(rf"OSError: \[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\] (.*)$
 _BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
 # Flink raises this one for a job that was cancelled, whatever the job went through before.
 _FLINK_CANCELLED = "JobCancellationException"
-_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters"
+_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters; what was refused is in the dead letters"
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
@@ -39,13 +40,21 @@ def _is_news(record: logging.LogRecord) -> bool:
     return error is None or own_error(error) is None
 
 
-def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int] | None:
-    """Build the graph, run it to its end, print the counters to standard error and return them.
+def run(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    then: Callable[[dict[str, int]], None] = lambda counted: None,
+) -> None:
+    """Build the graph, run it to its end, print the counters to standard error, and do what comes then.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None; and so it does
-    where another job took this one's place (``--update``).
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and nothing comes then; so it is
+    where another job took this one's place (``--update``), too.
+
+    Args:
+        then: shows or checks what the job did; it gets the counters by name. It is left out where no record could be used.
 
     Raises:
+        RefusedInputError: the job ended, and less than half of the records could be used.
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was cancelled.
     """
     pipeline = beam.Pipeline(options=options)
@@ -54,10 +63,8 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     try:
         with metrics_added_up(), progress():
             result = pipeline.run()
-            if not _waits(options):
-                return None
-            if not _ended(result):
-                return None
+            if not _waits(options) or not _ended(result):
+                return
     except Exception as error:
         if (own := own_error(error)) is not None:
             raise own from error
@@ -67,7 +74,11 @@ def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: Pipelin
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
-    return found
+    refused = refusals.report(result)
+    if refused is None or refused.used > 0:
+        then(found)
+    if refused is not None:
+        raise refusals.error_of(refused, options)
 
 
 def _ended(result: PipelineResult) -> bool:

@@ -68,7 +68,22 @@ LEARNERS = {
 }
 WHOLE = (-1, 0, 1, 2, 255, 2**31 - 1, 2**31, 2**40, 2**52, 2**62, 2**63 - 1, -(2**31), -(2**63))
 FLOATS = (float("nan"), float("inf"), float("-inf"), -1.0, 0.0, 1e-320, 0.5, 1.0, 2.0**400, 1e308)
-VALUES = (*WHOLE, *(value for value in FLOATS if np.isfinite(value)), None, True, "", "x", "1e999", "0x1p2000", [], {}, [[]], [None], 2**70, 10**400)
+VALUES = (
+    *WHOLE,
+    *(value for value in FLOATS if np.isfinite(value)),
+    None,
+    True,
+    "",
+    "x",
+    "1e999",
+    "0x1p2000",
+    [],
+    {},
+    [[]],
+    [None],
+    2**70,
+    10**400,
+)
 STREAM = minibatches_of(topical(30, words=30, length=12), 5)
 DOCUMENTS = topical(4, words=40, length=8, seed=8)
 METHODS = ("gibbs3", "variational", "naive-bayes", "gibbs2")

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO, NamedTuple
 
@@ -81,6 +81,9 @@ class _Frame(NamedTuple):
 class AvroFile:
     """An open Avro file.
 
+    Attributes:
+        names: of the fields of its records.
+
     Args:
         stream: its bytes; can seek. name: for the places in dead letters.
         max_block: the most bytes of a block, before and after it is unpacked.
@@ -121,21 +124,18 @@ class AvroFile:
             raise LimitError("its schema is nested deeper than a JSON parser goes") from None
         check_nesting(self.schema)
         self._types = _field_types(self.schema)
+        self.names = tuple(self._types)
         self._schema = fastavro.parse_schema(_without_logical_types(self.schema))
         self._shape = shape_of(self._schema)
 
-    def missing(self, fields: Iterable[str]) -> list[str]:
-        """Those of the fields that the schema does not have."""
-        return [field for field in fields if field not in self._types]
-
-    def time_unit(self, field: str) -> Fraction:
-        """Microseconds in one unit of a field: of its logical type, or a second where it has none."""
+    def time_unit(self, field: str) -> Fraction | None:
+        """Microseconds in one unit of a field of a logical type; None where it has none."""
         declared = self._types.get(field)
         for option in declared if isinstance(declared, list) else [declared]:
             named = option.get("logicalType") if isinstance(option, dict) else None
             if isinstance(named, str) and named in _TIME_UNITS:
                 return _TIME_UNITS[named]
-        return Fraction(MICROSECONDS_PER_SECOND)
+        return None
 
     def records(self) -> Iterator[Item]:
         """(place, record) in the order of the file, and a dead letter for each stretch that cannot be read."""

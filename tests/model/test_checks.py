@@ -60,7 +60,19 @@ DEEP = b"[" * 32 + b"]" * 32
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"{", b"\xff", b"NaN", b"[Infinity]", b"[-1e999]", b'"\\ud800"', b"9" * 5000, b"[" * 100_000, b'{"a":' * 100_000, b"[" + DEEP + b"]"],
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"NaN",
+        b"[Infinity]",
+        b"[-1e999]",
+        b'"\\ud800"',
+        b"9" * 5000,
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b"[" + DEEP + b"]",
+    ],
     ids=lambda data: repr(data[:12]),
 )
 def test_json_that_is_refused_in_one_line(data):

@@ -24,7 +24,7 @@ def parsed(*flags):
         ("stray", "stray: there is no such option here."),
         ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
         ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
-        ("--format=xml", "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'avro'. Correct the spelling."),
+        ("--format=xml", "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'csv', 'avro', 'parquet'. Correct the spelling."),
         ("--runner=SparkRuner", "the full name of a class. Did you mean --runner=SparkRunner?"),
         ("--runner=x", "--runner: 'x' was given; allowed is one of "),
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),

@@ -249,7 +249,7 @@ def test_one_model_for_each_key(tmp_path):
     assert versions == {key: store.manifest(key).version for key in ("de/at", "en")}
     assert len(lines(tmp_path / "mixtures")) == GOOD
     (dead,) = lines(tmp_path / "dead")
-    assert dead["reason"] == "no_model"
+    assert dead["reason"] == "unknown_key"
     assert dead["detail"] == "this run has no model for the key 'fr', but for 'de/at', 'en'"
 
 
@@ -269,7 +269,7 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
     (row,) = map(json.loads, figures.read_text().splitlines())
     assert (row["documents"], row["version"]) == (english, ModelStore(str(tmp_path / "models")).manifest("en").version)
-    letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "no_model"]
+    letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "unknown_key"]
     assert len({json.loads(row["record"])["id"] for row in letters}) == GOOD - english
     assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
 

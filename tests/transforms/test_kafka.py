@@ -11,7 +11,7 @@ import pytest
 from collecting import run
 
 from model.errors import OptionError, SourceError
-from model.reading.parsing import ParseSettings
+from model.reading.parsing import ParseSettings, place_id
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms import kafka, kafka_client, kafka_sink, ordered
@@ -237,10 +237,19 @@ def test_a_marker_is_not_passed_behind_a_rest_that_was_taken_away(broker):
     assert driving.ids([first, second]) == [f"d{n}" for n in range(5, 15)]
 
 
-def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2):
+def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2, parse=None):
     consumer = Consumer(broker)
     consumer.assign([broker.TopicPartition("posts", partition, start)])
-    return PartitionReader(consumer, "posts", partition, LogRange((0,), stop), (start,), settings, ParseSettings(), clock, now)
+    return PartitionReader(consumer, "posts", partition, LogRange((0,), stop), (start,), settings, parse or ParseSettings(), clock, now)
+
+
+def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number_of_milliseconds(broker):
+    broker.partitions[2] = [Message(0, b'{"timestamp": 5000, "text": "a"}'), Message(1, b'{"timestamp": 6000, "text": "a"}')]
+    parse = ParseSettings(id_from="place", timestamp_unit="ms")
+    one = reader(broker, parse=parse)
+    items = [one.take().item, one.take().item]
+    assert [item.id for item in items] == [place_id("posts/2/0"), place_id("posts/2/1")]
+    assert [item.timestamp for item in items] == [5 * SECOND, 6 * SECOND]
 
 
 def test_bad_messages_are_dead_letters_with_their_place(broker):

@@ -111,7 +111,7 @@ HOSTILE = {
     ),
     "2**40 records in a byte": (
         header(NO_BYTES) + block(2**40, b"\0"),
-        "a.avro block 1 record 1: missing_id: the field 'id' is missing or empty (--id_field)",
+        "a.avro block 1 record 1: missing_id: the record has no field 'id', 'timestamp', 'text'; it has no fields. Name",
     ),
     "a block of deflate that becomes four gigabytes": (None, f"cannot be read: it unpacks to more than {2**26} bytes"),
     "a schema of 5,000 arrays": (
