@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo test test-slow test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,17 @@ test-runners: $(STAMP)-runners ## Prism, Flink and other real servers; needs Jav
 
 test-faults: $(STAMP)-runners ## twenty kills on a Flink cluster, and other long trials of real servers
 	$(RUN) -m pytest -q -rs -m faults tests/runners
+
+# setuptools builds the project in the image. The tool is named here only: no test and no pipeline needs it.
+LOCK = uv pip compile --quiet --upgrade --generate-hashes --no-emit-index-url --custom-compile-command 'make lock' \
+	--python-version 3.11 --python-platform x86_64-manylinux_2_28 --extra gcp --extra kafka -o requirements.lock
+
+lock: $(STAMP) ## pin what the worker image installs, with hashes, in requirements.lock
+	$(RUN) -m pip install --quiet 'uv>=0.5,<1'
+	echo 'setuptools>=68' | $(RUN) -m $(LOCK) setup.py -
+
+base-digest: ## print the digest of the worker image's base; needs Docker and its registry
+	@docker buildx imagetools inspect "$$(sed -n 's/^FROM \(apache.*\)@.*/\1/p' docker/Dockerfile)" --format '{{.Manifest.Digest}}'
 
 lint: $(STAMP) ## ruff
 	$(RUN) -m ruff check .

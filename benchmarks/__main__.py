@@ -19,6 +19,7 @@ from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.variational import variational
+from benchmarks.windows import windows
 from benchmarks.yao import yao
 
 CASES = {
@@ -31,6 +32,7 @@ CASES = {
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,
+    "windows": windows,
     "runners": runners,
     "memory": memory,
     "soak": soak,

@@ -21,6 +21,8 @@ from model.records import Document, TopicMixture
 from model.times import to_iso
 
 NAME_CHARACTERS = 20
+# The fields that tell a mixture from every other one: an id may be used again, at another time.
+ROW_KEY = ("key", "id", "timestamp", "model_version")
 
 _TIME = {"type": "long", "logicalType": "timestamp-micros"}
 
@@ -83,6 +85,11 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
 def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
     """A mixture as JSON on one line, its time in ISO 8601."""
     return wire.canonical_json(mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}).encode()
+
+
+def row_key(mixture: TopicMixture) -> bytes:
+    """The JSON list of the values of ``ROW_KEY``, as :func:`mixture_to_json` writes them."""
+    return wire.canonical_json([mixture.key, mixture.id, to_iso(mixture.timestamp), mixture.model_version]).encode()
 
 
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class BeamTopicsError(Exception):
-    """Base class of every error that this project raises on purpose."""
+    """Base class of every error that this project raises on purpose.
+
+    Attributes:
+        exit_status: of a program that such an error ends.
+    """
+
+    exit_status = 2
 
 
 class OptionError(BeamTopicsError, ValueError):
@@ -53,6 +59,20 @@ class MemoryLimitError(BeamTopicsError):
 
 class SourceError(BeamTopicsError):
     """A system that documents come from, or mixtures go to, does not do what it should."""
+
+
+# The remedy where a disk is full.
+FULL_DISK = "Free some space, or give another folder, and run again."
+
+
+class OutputError(BeamTopicsError):
+    """A file cannot be written."""
+
+
+class RefusedInputError(BeamTopicsError):
+    """A run came to its end, and nothing or less than half of what it read could be used."""
+
+    exit_status = 3
 
 
 class LostMinibatchesError(BeamTopicsError):

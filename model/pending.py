@@ -29,6 +29,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from model import checks
 from model.errors import DamagedDataError
 
 _DUE = struct.Struct("<q")
@@ -90,7 +91,12 @@ class PendingHead:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PendingHead:
+        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        checks.sized("bytes of a buffer's head", data, PENDING_BYTES)
         live, stored, has, due, done, size = _HEAD.unpack_from(data)
+        for name, count in (("waiting", live), ("stored", stored), ("bytes", size)):
+            checks.whole(f"{name} of a buffer's head", count)
+        checks.whole("marks of a buffer's head", has, 0, 4)
         mark = int.from_bytes(data[_HEAD.size :], "little")
         return cls(live, mark, stored, due if has & 1 else None, done if has & 2 else None, size)
 
@@ -172,6 +178,8 @@ def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
         return mirror
     mirror.clear()
     for element in bag.read():
+        if len(element) < _DUE.size:
+            checks.refuse("bytes of a waiting entry", len(element), f"{_DUE.size} or more")
         (due,) = _DUE.unpack_from(element)
         if head.done is None or due > head.done:
             mirror.put(due, element[_DUE.size :])

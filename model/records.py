@@ -1,7 +1,8 @@
 """The nouns that flow: Document -> TokenisedDocument -> Minibatch -> (Snapshot, in its own module) -> TopicMixture.
 
 Each is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds
-since 1970-01-01 UTC, and may be negative. Everything in here is checked where it is made, so later stages need not.
+since 1970-01-01 UTC, and may be negative. Everything in here is checked where it is made and where it is read
+(:mod:`model.checks`), so later stages need not.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+# Rounding may bring a proportion above 1.
+_MOST_PROPORTION = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,11 @@ class Document:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Document:
-        header, (text,) = wire.unpack(cls.MAGIC, data)
-        return cls(text=text.decode(), **header)
+        header, (text,) = wire.unpack(cls.MAGIC, data, 1)
+        try:
+            return cls(**checks.record(cls, {**header, "text": text.decode()}, "a document"))
+        except UnicodeDecodeError as error:
+            raise DamagedDataError(f"a document's text is not UTF-8: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +67,11 @@ class TokenisedDocument:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TokenisedDocument:
-        header, (words, tokens) = wire.unpack(cls.MAGIC, data)
-        return cls(words=wire.words_from_bytes(words), tokens=wire.array_from_bytes(tokens, "<i4"), **header)
+        header, (text, numbers) = wire.unpack(cls.MAGIC, data, 2)
+        facts = checks.record(cls, header, "a document", apart=("words", "tokens"))
+        words, tokens = wire.words_from_bytes(text), wire.array_from_bytes(numbers, "<i4")
+        checks.within("tokens of a document", tokens, 0, len(words))
+        return cls(words=words, tokens=tokens, **facts)
 
     def order(self) -> tuple[int, str, bytes]:
         """What documents are sorted by: time, id, content. (Windows, whose fingerprints depend on it, by the content's digest.)"""
@@ -127,19 +136,17 @@ class Minibatch:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Minibatch:
-        header, (words, timestamps, tokens, offsets) = wire.unpack(cls.MAGIC, data)
-        return cls(
-            key=header["key"],
-            sequence=header["sequence"],
-            window_end=header["window_end"],
-            closes_window=header["closes_window"],
-            ids=tuple(header["ids"]),
-            timestamps=wire.array_from_bytes(timestamps, "<i8"),
-            labels=tuple(header["labels"]),
-            words=wire.words_from_bytes(words),
-            tokens=wire.array_from_bytes(tokens, "<i4"),
-            offsets=wire.array_from_bytes(offsets, "<i8"),
-        )
+        header, (text, *blobs) = wire.unpack(cls.MAGIC, data, 4)
+        facts = checks.record(cls, header, "a minibatch", apart=("timestamps", "words", "tokens", "offsets"))
+        words = wire.words_from_bytes(text)
+        timestamps, tokens, offsets = (wire.array_from_bytes(blob, kind) for blob, kind in zip(blobs, ("<i8", "<i4", "<i8"), strict=True))
+        checks.whole("sequence of a minibatch", facts["sequence"])
+        checks.sized("labels of a minibatch", facts["labels"], len(facts["ids"]))
+        checks.sized("timestamps of a minibatch", timestamps, len(facts["ids"]))
+        checks.distinct("words of a minibatch", words)
+        checks.within("tokens of a minibatch", tokens, 0, len(words))
+        checks.offsets("offsets of a minibatch", offsets, len(facts["ids"]), len(tokens))
+        return cls(timestamps=timestamps, words=words, tokens=tokens, offsets=offsets, **facts)
 
     def documents(self) -> Iterable[TokenisedDocument]:
         """The documents again, one by one, each with a dictionary of its own."""
@@ -203,8 +210,10 @@ class NumberedMinibatch:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NumberedMinibatch:
-        header, (previous, fingerprint, payload) = wire.unpack(cls.MAGIC, data)
-        return cls(header["sequence"], previous, fingerprint, payload)
+        header, (previous, fingerprint, payload) = wire.unpack(cls.MAGIC, data, 3)
+        for link in (previous, fingerprint):
+            checks.sized("link of a numbered minibatch", link, wire.DIGEST_BYTES)
+        return cls(checks.whole("sequence of a numbered minibatch", checks.field(header, "sequence")), previous, fingerprint, payload)
 
     @classmethod
     def link(cls, sequence: int, previous: bytes, payload: bytes) -> NumberedMinibatch:
@@ -260,8 +269,11 @@ class TopicMixture:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TopicMixture:
-        header, (proportions,) = wire.unpack(cls.MAGIC, data)
-        return cls(proportions=wire.array_from_bytes(proportions, "<f8"), **header)
+        header, (blob,) = wire.unpack(cls.MAGIC, data, 1)
+        facts = checks.record(cls, header, "a mixture", apart=("proportions",))
+        proportions = wire.array_from_bytes(blob, "<f8")
+        checks.measures("proportions of a mixture", proportions, 0.0, _MOST_PROPORTION)
+        return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:
         """The ``count`` largest topics with their proportions; ties in the order of the topics."""

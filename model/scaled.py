@@ -11,6 +11,11 @@ import math
 import struct
 from dataclasses import dataclass
 
+from model import checks
+
+_FORM = struct.Struct("<dq")
+_BELOW_ONE = math.nextafter(1.0, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
@@ -40,8 +45,22 @@ class Scaled:
         return math.log(self.mantissa) + self.exponent * math.log(2) if self.mantissa else -math.inf
 
     def to_bytes(self) -> bytes:
-        return struct.pack("<dq", self.mantissa, self.exponent)
+        return _FORM.pack(self.mantissa, self.exponent)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Scaled:
-        return cls(*struct.unpack("<dq", data))
+        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        checks.sized("bytes of a scaled number", data, _FORM.size)
+        mantissa, exponent = _FORM.unpack(data)
+        if mantissa:
+            checks.number("mantissa of a scaled number", mantissa, 0.5, _BELOW_ONE)
+        checks.whole("exponent of a scaled number", exponent, -checks.LARGEST)
+        return cls(mantissa, exponent)
+
+    @classmethod
+    def from_hex(cls, text: object) -> Scaled:
+        """The same, of bytes in hexadecimal digits."""
+        try:
+            return cls.from_bytes(bytes.fromhex(str(text)))
+        except ValueError:
+            checks.refuse("a scaled number", repr(text), "32 hexadecimal digits")

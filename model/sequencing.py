@@ -25,9 +25,9 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from model import pending, wire
+from model import checks, pending, wire
 from model.dead_letters import DeadLetter
-from model.errors import DamagedDataError
+from model.errors import DamagedDataError, StoreConflictError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
 from model.records import Minibatch, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
@@ -36,6 +36,8 @@ from model.times import to_iso
 REPEATED_ID = "repeated_id"
 # One firing of a timer emits about so much, so that no bundle grows without bound; the rest follows at the same event time.
 FIRING_BYTES = 32 << 20
+# The largest share of added documents that may be older than the last window that was learned.
+MOST_OLDER = 0.1
 
 _NUMBERS = struct.Struct("<qq?q")
 
@@ -79,15 +81,23 @@ class SequenceHead:
         if data[: len(cls.MAGIC)] != cls.MAGIC or len(data) != at + PENDING_BYTES + wire.DIGEST_BYTES:
             raise DamagedDataError(f"the sequence's head begins with {data[:4]!r} and has {len(data)} bytes; another release wrote it")
         sequence, taken, has, closed = _NUMBERS.unpack_from(data, len(cls.MAGIC))
+        checks.whole("sequence of a sequence's head", sequence)
+        checks.whole("documents taken of a sequence's head", taken)
         head = PendingHead.from_bytes(data[at : at + PENDING_BYTES])
         return cls(sequence, data[at + PENDING_BYTES :], closed if has else None, taken, head)
 
 
 @dataclass(frozen=True, slots=True)
-class Firing:
-    """What one firing gave."""
+class Closed:
+    """What closing a window gave, or a part of it that the budget allowed.
+
+    Attributes:
+        head: where the sequence stands afterwards. end: of the window.
+        links: the minibatches. dead_letters: the documents whose id is repeated in the window.
+    """
 
     head: SequenceHead
+    end: int
     links: list[NumberedMinibatch]
     dead_letters: list[DeadLetter]
 
@@ -109,32 +119,64 @@ def arrive(
     return SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting), late
 
 
+def check_newer(key: str, head: SequenceHead, mirror: Mirror, bag: Bag, settings: SequenceSettings) -> None:
+    """Refuse an input that repeats what was learned: too many of its documents lie before the last closed window.
+
+    Called before the first window closes, when the whole input waits. Documents of the last closed window
+    itself are not counted: a run may have ended within that window.
+
+    Raises:
+        StoreConflictError: more than ``MOST_OLDER`` of the documents that wait are older.
+    """
+    if head.closed is None or head.pending.due != (at := window_end(head.closed, settings.window)):
+        return
+    begin, found = head.closed - settings.window, pending.matched(head.pending, mirror, bag).at(at)
+    older = sum(wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"] < begin for data in found)
+    if older > MOST_OLDER * head.pending.live:
+        of_key = f" of key {key!r}" if key else ""
+        raise StoreConflictError(
+            f"{older:,} of {head.pending.live:,} documents{of_key} are older than the last window that the model store has learned,"
+            f" which begins at {to_iso(begin)}; --add_documents allows {MOST_OLDER:.0%}. Nothing of this input was learned. Give only"
+            " documents that came after those that were learned. To repeat a run that was interrupted, add --resume_from=the number of"
+            " the minibatch that it went on after. To learn an archive from its beginning, give an empty model store."
+        )
+
+
 def fire(
     key: str, head: SequenceHead, mirror: Mirror, bag: Bag, time: int, settings: SequenceSettings, budget: int = FIRING_BYTES
-) -> Firing:
-    """Close the windows that end by ``time``, in order; what goes beyond ``budget`` bytes stays due at the same time."""
-    firing = Firing(head, [], [])
+) -> Iterator[Closed]:
+    """Close the windows that end by ``time``, in their order.
+
+    The windows that ``budget`` bytes of minibatches do not reach stay due at the same time.
+    """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
         documents, repeated = distinct(mirror.at(end))
-        if not head.taken:
-            firing.dead_letters.extend(_repeated(document, end) for document in repeated)
-        taken = head.taken
-        for part in cut(documents[taken:], settings):
-            taken += len(part)
-            minibatch = Minibatch.from_documents(key, head.sequence + 1, end, taken == len(documents), part)
-            link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
-            firing.links.append(link)
-            head = replace(head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken)
+        closed = Closed(head, end, [], [] if head.taken else [_repeated(document, end) for document in repeated])
+        for link, after in _cut_window(key, closed.head, end, documents, settings):
+            head = after
+            closed.links.append(link)
             budget -= len(link.payload)
             if budget <= 0:
                 break
-        if taken < len(documents):
-            break
-        head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
+        if head.taken == len(documents):
+            head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
+        yield replace(closed, head=head)
         if budget <= 0:
-            break
-    return replace(firing, head=head)
+            return
+
+
+def _cut_window(
+    key: str, head: SequenceHead, end: int, documents: Sequence[TokenisedDocument], settings: SequenceSettings
+) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
+    """The minibatches of a window from the first document that was not sent yet, each with the head after it."""
+    taken = head.taken
+    for part in cut(documents[taken:], settings):
+        taken += len(part)
+        minibatch = Minibatch.from_documents(key, head.sequence + 1, end, taken == len(documents), part)
+        link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
+        head = replace(head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken)
+        yield link, head
 
 
 def distinct(window: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
@@ -185,12 +227,12 @@ def sequence_documents(
     for document in documents:
         head, _ = arrive(head, mirror, bag, document.to_bytes(), document.timestamp, settings)
     while head.pending.due is not None:
-        firing = fire(key, head, mirror, bag, head.pending.due, settings)
-        head = firing.head
-        if on_dead_letter:
-            for letter in firing.dead_letters:
-                on_dead_letter(letter)
-        yield from firing.links
+        for closed in fire(key, head, mirror, bag, head.pending.due, settings):
+            head = closed.head
+            if on_dead_letter:
+                for letter in closed.dead_letters:
+                    on_dead_letter(letter)
+            yield from closed.links
 
 
 def _repeated(document: TokenisedDocument, end: int) -> DeadLetter:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from model import checks
 from model.errors import DamagedDataError
 
 _U32 = struct.Struct("<I")
@@ -48,46 +49,57 @@ def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def unpack(magic: bytes, data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+def unpack(magic: bytes, data: bytes, blobs: int | None = None) -> tuple[dict[str, Any], list[bytes]]:
     """The header and the blobs of a message.
+
+    Args:
+        magic: the kind and the version of the record.
+        data: the message.
+        blobs: how many it must have; None where that varies.
 
     Raises:
         DamagedDataError: the bytes are not a whole message of this magic and version.
     """
-    if data[:4] != magic:
-        raise DamagedDataError(
-            f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged"
-        )
+    header, at = _header(magic, data)
     try:
-        length = _U32.unpack_from(data, 4)[0]
-        header = json.loads(data[8 : 8 + length].decode())
-        at = 8 + length
         count = _U32.unpack_from(data, at)[0]
-        at += 4
-        blobs = []
+        at += _U32.size
+        found = []
         for _ in range(count):
             size = _U64.unpack_from(data, at)[0]
-            at += 8
+            at += _U64.size
             if at + size > len(data):
                 raise DamagedDataError(f"a {magic!r} record ends in the middle of a field: {len(data)} bytes, {at + size} wanted")
-            blobs.append(data[at : at + size])
+            found.append(data[at : at + size])
             at += size
-    except (struct.error, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except struct.error as error:
         raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: {error}") from error
-    if at != len(data) or not isinstance(header, dict):
+    if at != len(data):
         raise DamagedDataError(f"a {magic!r} record has {len(data) - at} bytes too many")
-    return header, blobs
+    if blobs is not None and len(found) != blobs:
+        raise DamagedDataError(f"a {magic!r} record has {len(found)} parts in place of {blobs}; another release wrote it, or it is damaged")
+    return header, found
 
 
 def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
     """The header of a message alone, for a stage that needs no more. Raises DamagedDataError."""
-    try:
-        header = json.loads(data[8 : 8 + _U32.unpack_from(data, 4)[0]].decode())
-    except (struct.error, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DamagedDataError(f"the header of a {magic!r} record of {len(data)} bytes cannot be read: {error}") from error
-    if data[:4] != magic or not isinstance(header, dict):
-        raise DamagedDataError(f"expected a record that begins with {magic!r}, found {data[:4]!r}")
-    return header
+    return _header(magic, data)[0]
+
+
+def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
+    """The header, and where it ends."""
+    if data[:4] != magic:
+        raise DamagedDataError(
+            f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged"
+        )
+    start = 4 + _U32.size
+    if len(data) < start:
+        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: it ends before its header")
+    end = start + _U32.unpack_from(data, 4)[0]
+    header = checks.parse_json(data[start:end], f"the header of a {magic!r} record")
+    if end > len(data) or not isinstance(header, dict):
+        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: its header is not whole")
+    return header, end
 
 
 def words_to_bytes(words: tuple[str, ...]) -> bytes:
@@ -103,8 +115,18 @@ def words_to_bytes(words: tuple[str, ...]) -> bytes:
 
 
 def words_from_bytes(data: bytes) -> tuple[str, ...]:
-    """The inverse of :func:`words_to_bytes`."""
-    return tuple(data.decode().split("\n")) if data else ()
+    """The inverse of :func:`words_to_bytes`.
+
+    Raises:
+        DamagedDataError: the bytes are not UTF-8, or a word is empty.
+    """
+    try:
+        words = tuple(data.decode().split("\n")) if data else ()
+    except UnicodeDecodeError as error:
+        raise DamagedDataError(f"{len(data)} bytes of words are not UTF-8: {error}") from error
+    if "" in words:
+        raise DamagedDataError(f"one of {len(words)} stored words is empty")
+    return words
 
 
 def array_to_bytes(values: npt.ArrayLike, dtype: str) -> bytes:

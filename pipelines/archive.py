@@ -1,6 +1,8 @@
-"""Turn any source into an archive: Avro files sorted by time, one for each period, which replay.
+"""Sort documents into an archive of Avro files, for --source=replay.
 
 ``python -m pipelines.archive --input='raw/*.jsonl' --archive=archive --dead_letters=dead --shard_period=30d``
+
+The files are sorted by time, one for each period.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from model.inference import METHOD, InferenceSettings
 from model.learners import LEARNER, LearnerSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
+from model.regular import read_text
 from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.options import (
@@ -35,6 +36,9 @@ from pipelines.options import (
     TokeniserOptions,
 )
 from pipelines.settings_options import fields_given, given_of
+
+# The formats of --plot, by the ending of its name.
+PLOTS = (".png", ".svg")
 
 
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
@@ -75,16 +79,32 @@ def check_plot(path: str | None) -> None:
     """Raises OptionError: a plot is wanted, and cannot be drawn or written."""
     if path is None:
         return
+    if Path(path).suffix.lower() not in PLOTS:
+        raise OptionError("--plot", path, f"a file whose name ends in {' or '.join(PLOTS)}", "Correct the ending.")
     if importlib.util.find_spec("matplotlib") is None:
         raise OptionError("--plot", path, "nothing unless matplotlib is installed", "Run: pip install matplotlib. Or leave --plot out.")
     _check_can_be_made("--plot", path, is_file=True)
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:
-    """How the input is read."""
+    """How the input is read.
+
+    Raises:
+        OptionError: a value cannot be used, or would be ignored beside another option.
+    """
     given = options.view_as(RecordOptions)
+    _refuse_beside("id_from", "place", given, {"id_field": "id"})
+    _refuse_beside("time_from", "order", given, {"timestamp_field": "timestamp", "timestamp_unit": "s"})
     names = FieldNames(given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field)
-    return ReadSettings(ParseSettings(names, given.max_document_mb * MEGABYTE), given.format, given.time_from)
+    parse = ParseSettings(names, given.max_document_mb * MEGABYTE, given.id_from, given.timestamp_unit)
+    return ReadSettings(parse, given.format, given.time_from, given.encoding)
+
+
+def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str]) -> None:
+    """Refuse options that have no effect where ``option`` has this value."""
+    for name, default in defaults.items():
+        if getattr(given, option) == value and getattr(given, name) != default:
+            raise OptionError(f"--{name}", getattr(given, name), f"nothing with --{option}={value}", "Leave one of the two out.")
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
@@ -145,7 +165,4 @@ def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[s
 
 
 def _lines(option: str, path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(option, path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    return read_text(option, path, "a UTF-8 text file, one word a line").split("\n")

@@ -22,9 +22,10 @@ from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentP
 
 from model.errors import BeamTopicsError
 from pipelines import inference_options, options
+from pipelines.arenas import limit_arenas
 from pipelines.checked import check_outputs
 from pipelines.help import ALL, help_text, iter_choices, titled
-from pipelines.runners import complete, is_local
+from pipelines.runners import check_name, complete, is_local
 from pipelines.terminal import plain
 
 Groups = Sequence[type[PipelineOptions]]
@@ -96,13 +97,14 @@ def parse(argv: Sequence[str], prog: str, description: str, groups: Groups, requ
 
     Raises:
         UsageError: an unknown flag, a value of the wrong form, a missing option.
-        OptionError: options that the runner cannot work with, or a path on a file system that is not installed.
+        OptionError: no such runner, options that it cannot work with, or a path on a file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
     if given.help is not None:
         print(help_text(parser, dict(iter_choices(groups)), given, required))
         raise SystemExit(0)
+    check_name(given.runner)
     _refuse_unknown(unknown, parser, prog, given.runner)
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
@@ -137,15 +139,19 @@ def _all_flags() -> set[str]:
 def command(
     prog: str, description: str, groups: Groups, required: Mapping[str, str], run: Callable[[PipelineOptions], Any]
 ) -> Callable[[Sequence[str] | None], int]:
-    """A ``main(argv)`` that parses, runs, and returns the exit code: 2 with one line on stderr for an error that a user can mend."""
+    """A ``main(argv)`` that parses, runs, and returns the exit status, with one line on stderr for an error that a user can mend.
+
+    The status is 0, or that of the error (:mod:`model.errors`): 3 where most of the input was refused, 2 for any other error.
+    """
 
     def main(argv: Sequence[str] | None = None) -> int:
+        limit_arenas()
         try:
             run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
         except BeamTopicsError as error:
             # It may quote a document.
             print(f"python -m {prog}:", *(plain(line) for line in str(error).splitlines()), file=sys.stderr)
-            return 2
+            return error.exit_status
         return 0
 
     return main

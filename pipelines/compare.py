@@ -1,4 +1,4 @@
-"""Compare inference methods on the same documents: agreement with a reference and time per document, as a table, JSON lines and a plot.
+"""Compare inference methods: agreement with a reference, and time per document.
 
 ``python -m pipelines.compare --input='held/*.jsonl' --model_store=models --dead_letters=dead --methods=gibbs3,variational
 --reference=gibbs2``
@@ -61,9 +61,11 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
 def compare_methods(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    if (lines := run_for_figures(build, options)) is None:
-        return
-    rows = ordered(lines)
+    run_for_figures(build, options, lambda lines: show(ordered(lines), options))
+
+
+def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
+    """Print and draw the figures."""
     title = f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents" if rows else "no documents"
     console().print(figure_table(title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
     if (plot := options.view_as(FigureOptions).plot) is not None:

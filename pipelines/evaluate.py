@@ -1,8 +1,9 @@
-"""Evaluate the versions of a model store: nMI, perplexity, coherence over the stream, as a table, JSON lines and a plot.
+"""Evaluate the versions of a model store on held-out documents.
 
 ``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead --plot=quality.png``
 
-``--held_out`` are documents that the model has not learned; each version is scored on all of them, versions in parallel.
+The figures are nMI, perplexity and coherence over the stream, as a table, JSON lines and a plot. ``--held_out`` are documents
+that the model has not learned; each version is scored on all of them, versions in parallel.
 ``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify`` the accuracy of a linear SVM, trained with the proportions
 of those documents, on the held-out ones, and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
 In-sample nMI and prequential perplexity were measured while the model learned, and come from the manifests.
@@ -11,6 +12,7 @@ In-sample nMI and prequential perplexity were measured while the model learned, 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -25,7 +27,7 @@ from pipelines.figures import run_for_figures, write_figures
 from pipelines.graphs import write_dead_letters
 from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
 from pipelines.sources import files_of_model
-from pipelines.terminal import console, figure_table, rank_table, thin
+from pipelines.terminal import PREQUENTIAL, console, figure_table, rank_table, thin
 from transforms.evaluate import Evaluate, EvaluationPlan
 
 GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
@@ -44,6 +46,10 @@ _COLUMNS = {
     "left to right": "left_to_right_perplexity",
     "prequential": "prequential_perplexity",
 }
+_PERPLEXITY = (
+    "Perplexity and left to right are of the held-out documents: where the coverage is low, the words that the model does not know"
+    " make up most of them."
+)
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 
 
@@ -52,8 +58,7 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     which = options.view_as(ModelVersionOptions)
     store = ModelStore(options.view_as(StoreOptions).model_store)
     last = store.manifest(which.model_key, which.model_version)
-    history = [m for m in store.manifests(which.model_key) if m.sequence <= last.sequence]
-    return thin(history, options.view_as(EvaluationOptions).versions)
+    return thin(store.up_to(last), options.view_as(EvaluationOptions).versions)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
@@ -80,15 +85,20 @@ def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
     if options.view_as(EvaluationOptions).classify is not None:
         check_classifier("--classify", ",".join(options.view_as(EvaluationOptions).classify))
-    if (lines := run_for_figures(build, options)) is None:
-        return
+    run_for_figures(build, options, lambda lines: show(lines, options))
+
+
+def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
+    """Print and draw the figures."""
     rows = sorted(lines, key=lambda row: row["sequence"])
     columns = {title: name for title, name in _COLUMNS.items() if name not in _ASKED_FOR or any(row[name] is not None for row in rows)}
     console().print(figure_table(f"{len(rows)} versions", list(columns), ([row[name] for name in columns.values()] for row in rows)))
+    console().print(f"\n{_PERPLEXITY}\n{PREQUENTIAL}")
     if words := options.view_as(EvaluationOptions).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
-        console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: retrain.")
+        remedy = "retrain, for example with pipelines.train --add_documents"
+        console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}.")
     if (plot := options.view_as(FigureOptions).plot) is not None:
         plots.draw(plot, rows)
 

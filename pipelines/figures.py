@@ -24,10 +24,14 @@ def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
     _ = lines | "Write" >> beam.io.WriteToText(options.view_as(FigureOptions).json, num_shards=1, shard_name_template="")
 
 
-def run_for_figures(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> list[dict[str, Any]] | None:
-    """Run a graph that ends in :func:`write_figures`; its lines, in any order. Without ``--json`` they are kept only so long.
+def run_for_figures(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    show: Callable[[list[dict[str, Any]]], None],
+) -> None:
+    """Run a graph that ends in :func:`write_figures`, and show its lines, in any order. Without ``--json`` they are kept only so long.
 
-    None where the job was only submitted: ``--json`` will have them.
+    Nothing is shown where the job was only submitted: ``--json`` will have them.
 
     Raises:
         OptionError: a plot is wanted and cannot be drawn, or another runner's workers have no file to write to.
@@ -40,7 +44,9 @@ def run_for_figures(build: Callable[[beam.Pipeline, PipelineOptions], Any], opti
         )
     with tempfile.TemporaryDirectory() as folder:
         given.json = given.json or str(Path(folder) / "figures.jsonl")
-        if run(build, options) is None:
-            return None
-        with FileSystems.open(given.json) as lines:
-            return [json.loads(line) for line in lines.read().splitlines()]
+        run(build, options, lambda counted: show(_lines(given.json)))
+
+
+def _lines(path: str) -> list[dict[str, Any]]:
+    with FileSystems.open(path) as lines:
+        return [json.loads(line) for line in lines.read().splitlines()]

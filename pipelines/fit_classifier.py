@@ -1,14 +1,15 @@
-"""Fit a classifier that foretells a model's topic mixtures from words alone, for --method=maxent and --method=hybrid.
+"""Fit the classifier that --method=maxent and --method=hybrid need.
 
 ``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models --dead_letters=dead``
 
-The documents should be like those that it will label; those that the model was learned from will do. It is written into the model
-store beside its model version.
+It predicts a model's topic mixtures from words alone, and is written into the model store beside its model version. The documents
+should be like those that it will label; those that the model was learned from will do.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -72,15 +73,16 @@ def fit_and_show(options: PipelineOptions) -> None:
     version = which.model_version = ModelStore(store).manifest(which.model_key, which.model_version).version
     classifiers = ClassifierStore(store)
     before = classifiers.newest(which.model_key, version)
-    counted = run(build, options)
-    if counted is None:
-        return
-    digest = classifiers.newest(which.model_key, version)
-    # Not every runner counts; on one that does not, a new classifier is the sign.
-    if digest is None or (not counted.get("pairs") and digest == before):
-        remedy = "Give documents like those that it was learned from."
-        raise OptionError("--input", options.view_as(InputOptions).input, "documents of this model, with words that it knows", remedy)
-    _show(classifiers.get(which.model_key, digest), digest)
+
+    def show(counted: Mapping[str, int]) -> None:
+        digest = classifiers.newest(which.model_key, version)
+        # Not every runner counts; on one that does not, a new classifier is the sign.
+        if digest is None or (not counted.get("pairs") and digest == before):
+            remedy = "Give documents like those that it was learned from."
+            raise OptionError("--input", options.view_as(InputOptions).input, "documents of this model, with words that it knows", remedy)
+        _show(classifiers.get(which.model_key, digest), digest)
+
+    run(build, options, show)
 
 
 def _show(classifier: Classifier, digest: str) -> None:

@@ -10,16 +10,18 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError, OptionError
+from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.learning.options import LearnOptions
 from model.publishing.store import ModelStore
+from pipelines.adding import keys_to_add_to, tell_end, tell_keys, tell_point
 from pipelines.checked import learner_settings_of, sequence_settings_of, tokeniser_settings_of
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import RecordOptions, StoreOptions, TrainingOptions
+from pipelines.runners import streams
 from transforms.gather import GatherByPeriod
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.sequence import Sequence
+from transforms.sequence import AddedTo, Sequence
 from transforms.write import WriteDeadLetters, WriteRecords
 
 
@@ -32,14 +34,8 @@ class Learned(NamedTuple):
 
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Checked options of the learner, those that change what is learned and the others.
-
-    Raises:
-        OptionError: one of them cannot be used, or the input is said to go on from a checkpoint, and none is named.
-    """
+    """Checked options of the learner, those that change what is learned and the others."""
     given = options.view_as(TrainingOptions)
-    if given.resume_source == "onward" and not given.resume_from:
-        raise OptionError("--resume_source", "onward", "again without --resume_from", "Add --resume_from=latest, or leave this out.")
     return LearnOptions(
         settings=learner_settings_of(options),
         tokeniser=tokeniser_settings_of(options),
@@ -49,7 +45,7 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
         checkpoint_tokens=given.checkpoint_tokens,
         max_state_mb=given.max_state_mb,
         threads=given.threads,
-        resume_from=given.resume_from or "",
+        resume_from=given.resume_from or ("latest" if given.add_documents else ""),
     )
 
 
@@ -59,21 +55,29 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     Raises:
         StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
     """
-    store = ModelStore(learning.store)
-    if options.view_as(RecordOptions).key_field is not None:
-        if learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
+    store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
+    adds = options.view_as(TrainingOptions).add_documents
+    keys = keys_to_add_to(store, keyed) if adds else []
+    if keyed:
+        if adds:
+            tell_keys(keys)
+        elif learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError("--resume_from", learning.resume_from, allowed, "Correct --model_store, or leave this out to start anew.")
         return
     store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
     if learning.resume_from:
-        store.resume_point("", learning.resume_from, learning.settings.islands)
+        point = store.resume_point("", learning.resume_from, learning.settings.islands)
+        if adds:
+            tell_point(store, point[0], learning.resume_from)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
     """Documents to versions in the model store."""
-    onward = learning.resume_from if options.view_as(TrainingOptions).resume_source == "onward" else ""
-    sequenced = documents | "Sequence" >> Sequence(learning.tokeniser, learning.sequence, learning.store, onward, learning.settings.islands)
+    islands, adds = learning.settings.islands, options.view_as(TrainingOptions).add_documents
+    added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
+    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
+    sequenced = documents | "Sequence" >> sequence
     references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, references, sequenced.dead_letters)
 
@@ -85,7 +89,14 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
     Raises:
         LostMinibatchesError: fewer were learned.
+        StoreConflictError: the input ended before the checkpoint that the run was to go on from.
     """
+    if early := counted.get("ended_early", 0):
+        raise StoreConflictError(
+            f"{options.view_as(StoreOptions).model_store} has learned more than this input holds: for {early} of the learners the input"
+            " ended before their checkpoint, and they learned nothing. --resume_from goes on with the whole input of the run that was"
+            " interrupted. If this input holds only documents that came after those that were learned, give --add_documents in its place."
+        )
     cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
     learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
     if learned < cut and not counted.get("restores", 0):
@@ -93,13 +104,17 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
             f"the job ended, but of {cut} minibatches (all islands together) only {learned} were learned: the runner lost or still holds "
             "the others. The model store is good up to there. Go on with --resume_from=latest, and tell which runner it was."
         )
+    if options.view_as(TrainingOptions).add_documents:
+        tell_end(counted)
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
     """All of them, into the folder ``--dead_letters``."""
     given = options.view_as(RecordOptions)
     if given.file_period:
-        write: beam.PTransform = GatherByPeriod(given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period)
+        write: beam.PTransform = GatherByPeriod(
+            given.dead_letters, "dead-letters", ".jsonl", json_lines, given.file_period, streams=streams(options)
+        )
     else:
         write = WriteDeadLetters(given.dead_letters)
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write

@@ -23,7 +23,7 @@ from model.settings import TokeniserSettings
 from pipelines.checked import inference_settings_of
 from pipelines.command import command
 from pipelines.graphs import report_coverage, write_dead_letters
-from pipelines.inference_options import CoverageOptions, TrainingDocumentsOptions
+from pipelines.inference_options import CoverageOptions, RetrainOptions, TrainingDocumentsOptions
 from pipelines.options import (
     InferenceOptions,
     InputOptions,
@@ -35,6 +35,7 @@ from pipelines.options import (
     SourceOptions,
     StoreOptions,
 )
+from pipelines.runners import streams
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import files, read_source
@@ -54,6 +55,7 @@ GROUPS = (
     InferenceOptions,
     TrainingDocumentsOptions,
     CoverageOptions,
+    RetrainOptions,
     RecordOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
@@ -78,7 +80,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         chosen = {key: store.manifest(key, which.model_version) for key in keys}
     for manifest in chosen.values():
         store.get_snapshot(manifest.key, manifest.snapshot)
-    if len({str(manifest.settings["tokeniser"]) for manifest in chosen.values()}) != 1:
+    if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
         raise OptionError("--key_field", list(chosen), "keys whose models have one tokeniser", "Label one at a time, with --model_key.")
     return chosen
 
@@ -102,7 +104,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     if inference_for(settings).together and source != "files":
         raise OptionError("--method", settings.kind, f"a method for one document at a time with --source={source}", "Use gibbs3.")
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
-    tokeniser = TokeniserSettings.from_json(next(iter(models.values())).settings["tokeniser"])
+    tokeniser = next(iter(models.values())).tokeniser
     documents, unreadable = read_source(pipeline, options, tokeniser)
     routed = documents | "Route" >> Route(list(models))
     dead = [unreadable, routed.dead_letters]
@@ -121,7 +123,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         versioned.append(of_key | f"Version {key!r}" >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str]))
     write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
     only = models[""].key if list(models) == [""] else None
-    known = Coverage(store, wanted.coverage_window, wanted.retrain_below, only)
+    below = options.view_as(RetrainOptions).retrain_below
+    known = Coverage(store, wanted.coverage_window, below, only, streams=streams(options))
     report_coverage(versioned | "All versions" >> beam.Flatten() | "Coverage" >> known, options)
     write_dead_letters(dead, options)
 

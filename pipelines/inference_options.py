@@ -27,6 +27,13 @@ class CoverageOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--coverage", help="folder for the reports, one for each window; without it they are logged and counted only")
         parser.add_argument("--coverage_window", type=values.duration, default="1d", help="event time in one report")
+
+
+class RetrainOptions(PipelineOptions):
+    """Retraining."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
             "--retrain_below", type=values.number, default=RETRAIN_BELOW, help="share of known distinct words that gives the retrain signal"
         )

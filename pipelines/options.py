@@ -18,7 +18,8 @@ from model.inference import METHOD
 from model.learners import LEARNER
 from model.options import options_of
 from model.reading.files import Format, TimeFrom
-from model.reading.parsing import MEGABYTE, ParseSettings
+from model.reading.parsing import MEGABYTE, IdFrom, ParseSettings
+from model.reading.timestamps import UNITS
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import values
 from pipelines.settings_options import add_choice, add_options
@@ -33,7 +34,9 @@ class InputOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--input", type=values.patterns, help="JSON-lines (also .gz) or Avro files: paths or globs, with commas")
+        parser.add_argument(
+            "--input", type=values.patterns, help="files of JSON or CSV (also .gz), Avro or Parquet: paths or globs, with commas"
+        )
 
 
 class SourceOptions(PipelineOptions):
@@ -71,9 +74,12 @@ class RecordOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--format", choices=get_args(Format), default="auto", help="auto goes by the file's ending")
+        parser.add_argument("--format", choices=get_args(Format), default="auto", help="of the files; auto: as each one's name ends")
+        parser.add_argument("--encoding", default="utf-8", help="of files of JSON and CSV, for example latin-1")
         parser.add_argument("--id_field", default="id", help="the field with a document's id")
-        parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601, or seconds since 1970")
+        parser.add_argument("--id_from", choices=get_args(IdFrom), default="field", help="place: a digest of file and place is the id")
+        parser.add_argument("--timestamp_field", default="timestamp", help="ISO 8601 text, or a number of --timestamp_unit since 1970")
+        parser.add_argument("--timestamp_unit", choices=tuple(UNITS), default="s", help="of times that are numbers without a schema")
         parser.add_argument("--text_field", default="text", help="the field with its text")
         parser.add_argument("--label_field", default="label", help="its known class, for evaluation only; records may lack it")
         parser.add_argument("--key_field", help="one model for each value of this field; without it, one model for all")
@@ -129,12 +135,16 @@ class TrainingOptions(PipelineOptions):
         parser.add_argument(
             "--checkpoint_tokens", type=values.positive, default=TOKENS_OF_A_CHECKPOINT, help="learned between two checkpoints"
         )
-        parser.add_argument("--resume_from", help="go on from a checkpoint: latest, or its sequence number")
         parser.add_argument(
-            "--resume_source",
-            choices=("again", "onward"),
-            default="again",
-            help="again: the input is read from its beginning; onward: it holds only what comes after",
+            "--add_documents",
+            type=values.switch,
+            nargs="?",
+            const=True,
+            default=False,
+            help="the input holds only documents that came after those that the model store has learned; go on from there",
+        )
+        parser.add_argument(
+            "--resume_from", help="finish a run that was interrupted, with the same input: latest, or the number of a checkpoint"
         )
         parser.add_argument("--threads", type=values.positive, default=1, help="of one learner; they never change a result")
         parser.add_argument("--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused")
@@ -205,7 +215,7 @@ class FigureOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--json", help="write the figures here, one JSON line for each row of the table")
-        parser.add_argument("--plot", help="draw the figures here, a PNG")
+        parser.add_argument("--plot", help="draw the figures here, a .png or .svg")
 
 
 class EvaluationOptions(PipelineOptions):

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from model.errors import FULL_DISK, OutputError
 from model.times import EPOCH
 from pipelines.terminal import plain, rank_trace
 
@@ -40,12 +41,14 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
             if any(value == value for value in values):
                 axes.plot(times, values, label=label, marker="." if len(rows) < 60 else None)
         axes.set_ylabel(title)
+        if names is _LOWER:
+            # An early version may be worse than the last by powers of ten.
+            axes.set_yscale("log")
         if axes.lines:
             axes.legend()
     if words:
         _draw_ranks(panels[2], times, words, rows)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="png", dpi=110)
+    _save(figure, path)
 
 
 def _draw_ranks(axes: Any, times: Sequence[Any], words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -75,5 +78,21 @@ def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
         axes.set_xscale("log")
         axes.set_xlabel("milliseconds a document")
         axes.set_title(title)
+    _save(figure, path)
+
+
+def _save(figure: Any, path: str) -> None:
+    """Write the picture in the format of its ending; the same figures give the same bytes.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    import matplotlib
+
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="png", dpi=110)
+    ending = Path(path).suffix[1:].lower()
+    try:
+        with matplotlib.rc_context({"svg.hashsalt": "beam-topics"}):
+            figure.savefig(path, format=ending, dpi=110, metadata={"Date": None} if ending == "svg" else None)
+    except OSError as error:
+        raise OutputError(f"--plot: {path} cannot be written: {error.strerror}. {FULL_DISK}") from error

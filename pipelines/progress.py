@@ -59,11 +59,10 @@ class Progress(logging.Handler):
         # The counts are of this process, which learns each document once for each island.
         islands = len({record.island for record in records})
         documents, tokens = (max(getattr(record, name) for record in records) for name in ("documents", "tokens"))
-        rate = max(tokens - self._first_tokens, 0) / islands / max(time.monotonic() - self._began, 1e-3)
-        return (
-            f"up to {day(last.event_time)}  {documents // islands:,} documents  {rate:,.0f} tokens/s"
-            f"  {last.words:,} words  ESS {last.ess:.1f}"
-        )
+        learned = (tokens - self._first_tokens) / islands
+        # The rate is known from the second record on.
+        rate = f"  {learned / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s" if learned > 0 else ""
+        return f"up to {day(last.event_time)}  {documents // islands:,} documents{rate}  {last.words:,} words  ESS {last.ess:.1f}"
 
 
 class _TerminalProgress(Progress):
@@ -93,20 +92,28 @@ class _Coverage(logging.Handler):
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
-        self._console, self._windows, self._signals, self._lowest = console, 0, 0, (2.0, "")
+        self._console, self._windows, self._signals = console, 0, 0
+        self._lowest: tuple[float, str] = (2.0, "")
+        self._newest: tuple[int, str] | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         self._windows += 1
-        share = record.report.word_share  # type: ignore[attr-defined]
+        report = record.report  # type: ignore[attr-defined]
+        share = report.word_share
+        if report.retrain_below is None:
+            self._newest = max(self._newest or (report.end, ""), (report.end, record.getMessage()))
         self._lowest = min(self._lowest, (2.0 if share is None else share, record.getMessage()))
         self._signals += record.levelno >= logging.WARNING
         if record.levelno >= logging.WARNING and self._signals <= self.MOST:
             self._console.print(plain(record.getMessage()))
 
     def sum_up(self) -> None:
-        """The lowest of the windows; nothing where there was none."""
-        if self._lowest[1]:
-            self._console.print(plain(f"{self._windows} windows, {self._signals} retrain signals; the lowest {self._lowest[1]}"))
+        """The lowest of the windows, of a model that is being trained the newest; nothing where there was none."""
+        if self._newest is not None:
+            self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
+        elif self._lowest[1]:
+            remedy = ". To train it further: pipelines.train --add_documents" * (self._signals > 0)
+            self._console.print(plain(f"{self._windows} windows, {self._signals} retrain signals; the lowest {self._lowest[1]}{remedy}"))
 
 
 @contextmanager

@@ -14,12 +14,15 @@ runner that is not in :data:`RUNNERS` gets its flags as they are.
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
 from model.errors import OptionError
-from pipelines.options import OUTPUTS
+from pipelines.options import OUTPUTS, SourceOptions
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it, and state with it.
@@ -67,7 +70,22 @@ class Flags:
     @property
     def live(self) -> bool:
         """Whether documents come as a stream."""
-        return bool(self.get("streaming")) or self.get("source") in _LIVE
+        return _live(self.get("streaming"), self.get("source"))
+
+
+def _live(streaming: Any, source: Any) -> bool:
+    return bool(streaming) or source in _LIVE
+
+
+def streams(options: PipelineOptions) -> bool:
+    """Return whether event time advances while the job reads its source, so that windows close in the meantime.
+
+    It does where documents come as a stream (``--streaming``, or a source that is a log) and the runner passes them on as they come.
+    The local runner ends one stage before it begins the next. A graph is built with the answer: its steps that wait for event time are
+    told, and never guess.
+    """
+    given = options.view_as(StandardOptions)
+    return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(given.runner)
 
 
 Rule = Callable[[Flags], None]
@@ -228,6 +246,23 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "flinkrunner": (long_jobs, whole_bundles_in_checkpoints, small_bundles, fixed_key_groups, workers_of_a_cluster),
     "dataflowrunner": (no_main_session, installed_on_workers, one_process_a_worker, outputs_off_the_workers),
 }
+
+
+def check_name(runner: str | None) -> None:
+    """Refuse a runner that Beam does not know; the full name of a class is left to Beam.
+
+    Raises:
+        OptionError: the name is misspelt.
+    """
+    if runner is None or "." in runner:
+        return
+    known = {name.lower(): name for name in StandardOptions.KNOWN_RUNNER_NAMES}
+    name = runner.lower()
+    if name in known or f"{name}runner" in known or name in RUNNERS:
+        return
+    near = difflib.get_close_matches(name, known, 1)
+    remedy = f"Did you mean --runner={known[near[0]]}?" if near else "Leave it out to run on this machine."
+    raise OptionError("--runner", runner, f"one of {', '.join(known.values())}, or the full name of a class", remedy)
 
 
 def is_local(runner: str | None) -> bool:

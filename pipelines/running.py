@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from collections.abc import Callable
@@ -15,50 +16,69 @@ from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
+from pipelines import refusals
+from pipelines.bundle_metrics import metrics_added_up
 from pipelines.progress import progress
 from pipelines.terminal import plain
 from transforms.sequence import NAMESPACE
 
 # Beam hands a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
-_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters"
+# An OSError that a user can mend, as text: the disk, or the user's share of it, is full.
+_FULL = re.compile(rf"OSError: \[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\] (.*)$", re.MULTILINE)
+# Beam logs an error in a step here, with its traceback, before it raises it.
+_BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
+# Flink raises this one for a job that was cancelled, whatever the job went through before.
+_FLINK_CANCELLED = "JobCancellationException"
+_NOTHING = "nothing was counted: there was no record to read, or this runner keeps no counters; what was refused is in the dead letters"
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
-def _about_us(record: logging.LogRecord) -> bool:
-    """False for what Beam's RunInference says wherever torch is not installed: it measures no memory then, and nothing is wrong."""
-    return "Resource module is not available" not in record.msg
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for the traceback of an error that the command itself tells in one line."""
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or own_error(error) is None
 
 
-def run(build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions) -> dict[str, int] | None:
-    """Build the graph, run it to its end, print the counters to standard error and return them.
+def run(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    then: Callable[[dict[str, int]], None] = lambda counted: None,
+) -> None:
+    """Build the graph, run it to its end, print the counters to standard error, and do what comes then.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and returns None; and so it does
-    where another job took this one's place (``--update``).
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the job, and nothing comes then; so it is
+    where another job took this one's place (``--update``), too.
+
+    Args:
+        then: shows or checks what the job did; it gets the counters by name. It is left out where no record could be used.
 
     Raises:
+        RefusedInputError: the job ended, and less than half of the records could be used.
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was cancelled.
     """
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
-    logging.getLogger().addFilter(_about_us)
+    _BEAM_ERRORS.addFilter(_is_news)
     try:
-        with progress():
+        with metrics_added_up(), progress():
             result = pipeline.run()
-            if not _waits(options):
-                return None
-            if not _ended(result):
-                return None
+            if not _waits(options) or not _ended(result):
+                return
     except Exception as error:
         if (own := own_error(error)) is not None:
             raise own from error
         raise
     finally:
-        logging.getLogger().removeFilter(_about_us)
+        _BEAM_ERRORS.removeFilter(_is_news)
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
-    return found
+    refused = refusals.report(result)
+    if refused is None or refused.used > 0:
+        then(found)
+    if refused is not None:
+        raise refusals.error_of(refused, options)
 
 
 def _ended(result: PipelineResult) -> bool:
@@ -69,14 +89,24 @@ def _ended(result: PipelineResult) -> bool:
     """
     try:
         result.wait_until_finish()
-    except Exception:
-        if result.state == PipelineState.CANCELLED:
+    except Exception as error:
+        if result.state == PipelineState.CANCELLED or _cancelled_on_flink(result, error):
             raise BeamTopicsError(
                 "the job was cancelled. The model store is good up to its newest checkpoint; go on with --resume_from=latest."
             ) from None
         if result.state not in (PipelineState.DRAINED, PipelineState.UPDATED):
             raise
     return bool(result.state != PipelineState.UPDATED)
+
+
+def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
+    """Whether a job that Flink's runner calls FAILED was cancelled.
+
+    The runner names the root cause alone. Of a job that was restored, that is the failure before it was restored;
+    the exceptions around it are in the job's messages, which Beam gives no other way to.
+    """
+    said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
+    return any(_FLINK_CANCELLED in text for text in (str(error), *said))
 
 
 def _waits(options: PipelineOptions) -> bool:
@@ -86,10 +116,13 @@ def _waits(options: PipelineOptions) -> bool:
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
     """The error of ours that a runner's exception is about, without the name of the step; None where there is none."""
+    kind: type[BeamTopicsError]
     if isinstance(error, BeamTopicsError):
         kind, text = type(error), str(error)
     elif found := _OURS.findall(str(error)):
         kind, text = getattr(errors, found[-1][0], BeamTopicsError), found[-1][1]
+    elif full := _FULL.findall(f"{type(error).__name__}: {error}"):
+        return errors.OutputError(f"{_STEP.sub('', full[-1])}. {errors.FULL_DISK}")
     else:
         return None
     # An OptionError is made of four parts; its text is all that comes through.

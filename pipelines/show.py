@@ -1,4 +1,4 @@
-"""Show a model store: the topics of one version and what changed in them, how each one's share went, and the versions.
+"""Show the topics of a model store, what changed in them, and the versions.
 
 ``python -m pipelines.show --model_store=models``
 """
@@ -11,12 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.errors import DamagedDataError
 from model.publishing.store import ModelStore
 from model.publishing.watching import TOP_WORDS
 from model.records import FloatArray
 from pipelines.command import command
 from pipelines.options import ModelVersionOptions, ShowOptions, StoreOptions
-from pipelines.terminal import change_table, console, day, figure_table, sparkline, thin, topic_table
+from pipelines.terminal import PREQUENTIAL, change_table, console, day, figure_table, sparkline, thin, topic_table
 
 GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions)
 _CURVE = 24
@@ -39,8 +40,10 @@ def show(options: PipelineOptions) -> None:
     words = options.view_as(ShowOptions).top_words
     chosen = store.manifest(which.model_key, which.model_version)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
-    history = [m for m in store.manifests(chosen.key) if m.sequence <= chosen.sequence]
+    history = store.up_to(chosen)
     totals = [store.get_snapshot(m.key, m.snapshot).totals for m in thin(history, _CURVE)]
+    if len({len(of_version) for of_version in totals}) > 1:
+        raise DamagedDataError(f"the versions up to {chosen.version} have different numbers of topics; restore the store from a copy")
     curves = [sparkline(trace) for trace in growth(totals).T]
     out = console()
     out.print(topic_table(f"version {chosen.version}, up to {day(chosen.event_time)}", snapshot, curves, "new, by version", words))
@@ -48,14 +51,15 @@ def show(options: PipelineOptions) -> None:
     if chosen.changes:
         out.print(change_table(f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now", chosen.changes))
         out.print()
-    columns = ("up to", "documents", "tokens", "words", "perplexity", "ESS", "version")
+    columns = ("up to", "documents", "tokens", "words", "prequential", "ESS", "version")
     rows = [
         (day(m.event_time), m.documents, m.tokens, m.words, m.prequential_perplexity, m.ess, m.version) for m in thin(history, _VERSIONS)
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
+    out.print(f"\n{PREQUENTIAL}")
 
 
-main = command("pipelines.show", "Show the topics of a model store.", GROUPS, {"model_store": "models"}, show)
+main = command("pipelines.show", __doc__.partition("\n")[0], GROUPS, {"model_store": "models"}, show)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -16,6 +16,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import at_least
 from pipelines.options import KafkaOptions, OutputOptions, RecordOptions
 from pipelines.own import Own, check_own
+from pipelines.runners import streams
 from transforms.gather import GatherByPeriod
 from transforms.kafka_client import client_library, properties
 from transforms.kafka_sink import WriteMixturesToKafka
@@ -46,7 +47,7 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions) -> None
         sink: beam.PTransform = WriteMixturesToKafka(kafka.kafka_servers, given.output_topic, kafka.kafka_config or "", given.top_topics)
     elif period := options.view_as(RecordOptions).file_period:
         encode = mixture_encoder(given.output_format, given.top_topics)
-        sink = GatherByPeriod(given.output, "mixtures", f".{given.output_format}", encode, period)
+        sink = GatherByPeriod(given.output, "mixtures", f".{given.output_format}", encode, period, streams=streams(options))
     else:
         sink = WriteMixtures(given.output, given.output_format, given.top_topics)
     _ = mixtures | "Write mixtures" >> sink

@@ -2,10 +2,10 @@
 
 | ``--source`` | reads | options of its own |
 |---|---|---|
-| ``files`` | files, in any order | ``--input``, ``--format``, ``--time_from`` |
+| ``files`` | files, in any order | ``--input``, ``--format``, ``--encoding``, ``--time_from``, ``--id_from``, ``--timestamp_unit`` |
 | ``replay`` | an archive, as the stream that it was | ``--input``, ``--replay_speed`` |
-| ``kafka`` | JSON objects, live | ``--kafka_...``, ``--until``, ``--idle_after``, ``--max_delay`` |
-| ``pubsub`` | JSON objects, live | ``--pubsub_...`` |
+| ``kafka`` | JSON objects, live | ``--kafka_...``, ``--until``, ``--idle_after``, ``--max_delay``, ``--id_from``, ``--timestamp_unit`` |
+| ``pubsub`` | JSON objects, live | ``--pubsub_...``, ``--timestamp_unit`` |
 
 An option that belongs to another source than the one that was chosen is refused, because it would be ignored.
 """
@@ -32,10 +32,14 @@ from transforms.replay import ReplayArchive, archive_of
 from transforms.route import Route
 
 _OWN: Own = {
-    "files": {"input": None, "format": "auto", "time_from": "field"},
+    "files": {"input": None, "format": "auto", "encoding": "utf-8", "time_from": "field", "id_from": "field", "timestamp_unit": "s"},
     "replay": {"input": None, "replay_speed": None},
-    "kafka": dict.fromkeys(("kafka_servers", "kafka_config", "kafka_topic", "kafka_start", "until", "idle_after", "max_delay")),
-    "pubsub": dict.fromkeys(("pubsub_subscription", "pubsub_timestamp_attribute")),
+    "kafka": {
+        **dict.fromkeys(("kafka_servers", "kafka_config", "kafka_topic", "kafka_start", "until", "idle_after", "max_delay")),
+        "id_from": "field",
+        "timestamp_unit": "s",
+    },
+    "pubsub": {**dict.fromkeys(("pubsub_subscription", "pubsub_timestamp_attribute")), "timestamp_unit": "s"},
 }
 _NEEDED = {
     "files": {"input": "'data/*.jsonl.gz'"},
@@ -71,7 +75,7 @@ def files_of_model(
     pipeline: beam.Pipeline, options: PipelineOptions, manifest: Manifest, patterns: list[str], option: str = "--input"
 ) -> Documents:
     """Documents for one model, cut as it cuts them. With ``--key_field`` those of its key; the others are dead letters."""
-    tokeniser, name = TokeniserSettings.from_json(manifest.settings["tokeniser"]), option.removeprefix("--")
+    tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> files(options, tokeniser, patterns, option)
     if options.view_as(RecordOptions).key_field is None:
         return read

@@ -1,6 +1,8 @@
-"""Learn topics and label documents at once, each by the newest model that was published before the end of its window.
+"""Learn topics and label documents at once.
 
 ``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures --dead_letters=dead --window=1d``
+
+Each document is labelled by the newest model that was published before the end of its window.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pipelines.command import command
 from pipelines.graphs import check_learned, check_store, learn, learn_options_of, report_coverage, write_dead_letters
 from pipelines.inference_options import CoverageOptions
 from pipelines.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
+from pipelines.runners import streams
 from pipelines.running import run
 from pipelines.sinks import write_mixtures
 from pipelines.sources import read_source
@@ -34,13 +37,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
-    label = Label(given.before_first_model, given.label_with, given.shards)
+    label = Label(given.before_first_model, given.label_with, given.shards, streams=streams(options))
     labelled = (learned.minibatches, learned.references) | "Label" >> label
     mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
         bytes
     )
-    wanted = options.view_as(CoverageOptions)
-    known = Coverage(learning.store, wanted.coverage_window, wanted.retrain_below)
+    # The model is being trained: low coverage is no signal to train it, as it is in pipelines.infer.
+    known = Coverage(learning.store, options.view_as(CoverageOptions).coverage_window, retrain_below=None, streams=streams(options))
     report_coverage(labelled.documents | "Coverage" >> known, options)
     write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
@@ -48,7 +51,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
 def run_and_check(options: PipelineOptions) -> None:
     """Run, and see that all was learned."""
-    check_learned(run(build, options) or {}, options)
+    run(build, options, lambda counted: check_learned(counted, options))
 
 
 main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +20,11 @@ from model.publishing.watching import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
 
+# Printed under every table with such a figure.
+PREQUENTIAL = (
+    "Prequential perplexity: each minibatch is scored before it is learned; over the tokens since the version before,"
+    " so the first version has none. A word that is new to the model counts by its spelling. Lower is better."
+)
 _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -55,9 +60,14 @@ def shares(snapshot: Snapshot) -> list[float]:
     return [float(n) / total if total else 0.0 for n in snapshot.totals]
 
 
-def topic_table(title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int) -> Table:
+def titled(title: str, table: Table) -> Group:
+    """A table under its title, which may be longer than a row: a title of the table itself would be wrapped to its width."""
+    return Group(Text(plain(title).plain, style="italic"), table)
+
+
+def topic_table(title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int) -> Group:
     """Topics by share: number, share, curve, most frequent words."""
-    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     table.add_column("share", justify="right")
     table.add_column(plain(curve_title), no_wrap=True)
@@ -65,34 +75,34 @@ def topic_table(title: str, snapshot: Snapshot, curves: Sequence[str], curve_tit
     share, top = shares(snapshot), snapshot.top_words(words)
     for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
         table.add_row(str(topic), f"{share[topic]:.1%}", Text(curves[topic], style="cyan"), plain(" ".join(top[topic])))
-    return table
+    return titled(title, table)
 
 
-def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Group:
     """Rows of figures; None is shown as a dash."""
-    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    table = Table(show_edge=False)
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
     for row in rows:
         table.add_row(*(plain(_figure(value)) for value in row))
-    return table
+    return titled(title, table)
 
 
-def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Table:
+def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
     """What :func:`model.publishing.watching.changes` found: the words that entered and left each topic's first ones, with their ranks."""
-    table = Table(title=plain(title), title_justify="left", show_edge=False)
+    table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("entered", "left"):
         table.add_column(column, overflow="fold", ratio=1)
     for topic in changed:
         words = (" ".join(f"{word} {_figure(rank)}" for word, rank in topic[way].items()) for way in ("entered", "left"))
-        table.add_row(str(topic["topic"]), *map(plain, words))
-    return table
+        table.add_row(*map(plain, (str(topic["topic"]), *words)))
+    return titled(title, table)
 
 
-def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table:
+def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group:
     """Each word's rank in the topic where it stands highest in the last row; a curve that is high where the rank is."""
-    table = Table(title="ranks of words", title_justify="left", show_edge=False)
+    table = Table(show_edge=False)
     for column in ("word", "topic", "first", "best", "now", "over the stream"):
         table.add_column(column, justify="left" if column in ("word", "over the stream") else "right")
     for word in words:
@@ -101,7 +111,7 @@ def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Table
         heights = [math.nan if rank is None else 1 / math.log2(1 + rank) for rank in ranks]
         figures = (topic, known[0], min(known), ranks[-1]) if known else (None,) * 4
         table.add_row(plain(word), *map(_figure, figures), Text(sparkline(heights), style="cyan"))
-    return table
+    return titled("ranks of words", table)
 
 
 def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[int | None, list[int | None]]:

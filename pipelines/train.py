@@ -51,7 +51,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
 def run_and_check(options: PipelineOptions) -> None:
     """Run, and see that all was learned."""
-    check_learned(run(build, options) or {}, options)
+    run(build, options, lambda counted: check_learned(counted, options))
 
 
 main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)

@@ -167,6 +167,17 @@ def numbers(text: str) -> tuple[float, ...]:
     return tuple(number(part.strip()) for part in text.split(","))
 
 
+def switch(text: str) -> bool:
+    """An option that may stand alone or be ``true`` or ``false``, as a template's launcher writes it.
+
+    Raises:
+        argparse.ArgumentTypeError: something else.
+    """
+    if text not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is true or false. Leave the value out for true.")
+    return text == "true"
+
+
 def choices(allowed: Sequence[str], **notes: str) -> str:
     """The values of an option as a help text names them, some with a note; of a ``Literal``, ``get_args`` gives them."""
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]

@@ -28,7 +28,7 @@ DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project",
 IMAGE = "--sdk_container_image=registry/beam-topics:1"
 _FILES, _ARCHIVE = "--input={folder}/corpus.jsonl", "--input={folder}/archive/*.avro"
 _DEAD, _STORE, _NEW = "--dead_letters=gs://bucket/dead", "--model_store=gs://bucket/models", "--model_store=gs://bucket/new"
-_RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--resume_from=latest", "--resume_source=onward"]
+_RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--add_documents"]
 _OUTPUT = "--output=gs://bucket/mixtures"
 _MESSAGES = ["--source=pubsub", "--pubsub_subscription=projects/my-project/subscriptions/documents", "--streaming"]
 GRAPHS = {

@@ -4,12 +4,15 @@ Every malformed record is one by construction (or by the standard library's judg
 dead letter: a damaged Avro block here holds one record.
 """
 
+import csv
 import gzip
 import io
 import json
 import random
 
 import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -169,18 +172,79 @@ def mutated_blocks(count, seed=12):
     return found
 
 
+_BAD_TIMES = st.sampled_from(["", "never", "12/31/2001", "31.12.2001", "980942400000", "1" * 20, "2001-13-01"])
+_CELL_FAULTS = {
+    "id": st.sampled_from(["", "\0", "a\0b"]),
+    "timestamp": _BAD_TIMES | st.text("xyz ", max_size=9),
+    "text": st.sampled_from(["", " ", "\t \u2003", "\0"]),
+}
+_COLUMN_FAULTS = {
+    "id": st.none() | st.sampled_from(["", "\0"]),
+    "timestamp": st.none() | st.floats(min_value=1e13) | st.just(float("nan")),
+    "text": st.none() | st.sampled_from(["", " ", "\0"]),
+}
+
+
+def _cells(record):
+    out = io.StringIO(newline="")
+    csv.writer(out).writerow(record[name] for name in ("id", "timestamp", "text"))
+    return out.getvalue().encode()
+
+
+def _with_faults(faults, count):
+    chosen = st.sampled_from(sorted(faults)).flatmap(lambda field: st.tuples(st.just(field), faults[field]))
+    return [{**good(0), "id": "wrong", field: value} for field, value in drawn(chosen, count)]
+
+
+def built_rows_of_csv(count):
+    """CSV rows: with a wrong field, with bytes that are not UTF-8, with too few or too many fields, with a quote too many."""
+    rows = [_cells(record) for record in _with_faults(_CELL_FAULTS, count)]
+    others = [b"wrong,0,caf\xe9\n", b"wrong,0\n", b"wrong,0,text,more\n", b'wrong,0,"te"xt\n', b'wrong,0,"text\n" \n']
+    rows[::2] = [others[at % len(others)] for at in range(len(rows[::2]))]
+    return rows
+
+
+def _columns(records):
+    return pa.table(
+        {
+            "id": pa.array([record["id"] for record in records], pa.string()),
+            "timestamp": pa.array([record["timestamp"] for record in records], pa.float64()),
+            "text": pa.array([record["text"] for record in records], pa.string()),
+        }
+    )
+
+
 def write_mixed(folder, count, seed=13):
     """``count`` good records and as many malformed ones, in files of every kind; the good ones."""
     generator, records = random.Random(seed), [good(number) for number in range(count)]
-    half, three = count // 2, 3 * count // 10
-    lines = [json.dumps(record).encode() for record in records[:half]] + built_lines(three) + mutated_lines(three)
+    tenth, three = count // 10, 3 * count // 10
+    lines = [json.dumps(record).encode() for record in records[: 4 * tenth]] + built_lines(three) + mutated_lines(three)
     generator.shuffle(lines)
     middle = len(lines) // 2
     (folder / "a.jsonl").write_bytes(b"\n".join(lines[:middle]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines[middle:]) + b"\n"))
-    rest = count - 2 * three
-    header, pieces = blocks(records[half:])
-    pieces += [*mutated_blocks(rest // 2), _avro(built_rows(rest - rest // 2))[len(header) :]]
-    generator.shuffle(pieces)
-    (folder / "c.avro").write_bytes(header + b"".join(pieces))
+    _write_avro(folder / "c.avro", records[4 * tenth : 7 * tenth], tenth, generator)
+    items = [json.dumps(record, indent=1).encode() for record in records[7 * tenth : 8 * tenth]] + built_items(tenth)
+    generator.shuffle(items)
+    first = items.index(next(item for item in items if item.startswith(b"{")))
+    items[0], items[first] = items[first], items[0]
+    (folder / "d.json.gz").write_bytes(gzip.compress(b"[\n" + b",\n".join(items) + b"]"))
+    rows = [_cells(record) for record in records[8 * tenth : 9 * tenth]] + built_rows_of_csv(tenth)
+    generator.shuffle(rows)
+    (folder / "e.csv").write_bytes(b"id,timestamp,text\n" + b"".join(rows))
+    rest = records[9 * tenth :] + _with_faults(_COLUMN_FAULTS, count - 2 * three - 3 * tenth)
+    generator.shuffle(rest)
+    pq.write_table(_columns(rest), folder / "f.parquet", row_group_size=300)
     return records
+
+
+def built_items(count):
+    """Items of a JSON array: records with a fault, and what is no record."""
+    return drawn(_ONE_FAULT.map(_with_fault) | _JSON.map(lambda value: json.dumps(value).encode()), count)
+
+
+def _write_avro(path, records, malformed, generator):
+    header, pieces = blocks(records)
+    pieces += [*mutated_blocks(malformed // 2), _avro(built_rows(malformed - malformed // 2))[len(header) :]]
+    generator.shuffle(pieces)
+    path.write_bytes(header + b"".join(pieces))

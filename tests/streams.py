@@ -16,7 +16,7 @@ from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.sequence import Sequence
+from transforms.sequence import AddedTo, Sequence
 
 SECOND = 1_000_000
 WORDS = ["tax", "law", "ship", "sea", "gold", "bank", "peace", "war"]
@@ -80,11 +80,11 @@ def collected(name):
     return Collect.HELD[name]
 
 
-def train(items, options, *flags, runner=None, resume_source="again"):
+def train(items, options, *flags, runner=None, adds=False, streams=False):
     """Run sequence, learn and publish over the documents; the references (key, JSON), as published."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    onward = options.resume_from if resume_source == "onward" else ""
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, options.store, onward, options.settings.islands)
+    added_to = AddedTo(options.store, options.settings.islands, options.resume_from) if adds else None
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, added_to, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
     references | "Collect" >> beam.ParDo(Collect("references"))
     sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))

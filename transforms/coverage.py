@@ -79,8 +79,8 @@ class _Count(beam.DoFn):
 class _Report(KeepsPeriods):
     """A model's tallies to one report for each version and window."""
 
-    def __init__(self, window_micros: int, retrain_below: float) -> None:
-        super().__init__(window_micros)
+    def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
+        super().__init__(window_micros, streams)
         self._below = retrain_below
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
@@ -129,18 +129,21 @@ class Coverage(beam.PTransform):
 
     Args:
         store: root of the model store. window_micros: length of the windows, microseconds.
-        retrain_below: a share of the distinct words.
+        retrain_below: a share of the distinct words; None for no signal.
         key: of the model; None where each document's own key says which.
+        streams: whether windows close while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
 
     Raises:
         OptionError: a share that is not between 0 and 1.
     """
 
-    def __init__(self, store: str, window_micros: int, retrain_below: float = RETRAIN_BELOW, key: str | None = None) -> None:
+    def __init__(
+        self, store: str, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, key: str | None = None, *, streams: bool
+    ) -> None:
         super().__init__()
-        if not 0 <= retrain_below <= 1:
+        if retrain_below is not None and not 0 <= retrain_below <= 1:
             raise OptionError("--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7.")
-        self._count, self._report = _Count(store, key, window_micros), _Report(window_micros, retrain_below)
+        self._count, self._report = _Count(store, key, window_micros), _Report(window_micros, retrain_below, streams)
 
     def expand(self, versioned: beam.PCollection) -> beam.PCollection:
         return (

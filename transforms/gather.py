@@ -7,7 +7,7 @@ the end of their period (:mod:`transforms.periods`), so they appear later, by up
 :data:`MOST` records or :data:`transforms.write.FLUSH_BYTES` of a shard, whichever is less. A file is named after its content; one that
 a failed bundle wrote is written again, and has other records too only where more came in between.
 
-    mixtures | GatherByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000)
+    mixtures | GatherByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000, streams=True)
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def shard_of(record: bytes) -> bytes:
 class GatherDoFn(KeepsPeriods):
     """See the module's docstring; keyed by :func:`shard_of`."""
 
-    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int) -> None:
-        super().__init__(period)
+    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool) -> None:
+        super().__init__(period, streams)
         self._write = partial(write_batch, prefix, name, ending, encode)
         self._name = f"{name.replace('-', '_')}_written"
 
@@ -67,16 +67,17 @@ class GatherByPeriod(beam.PTransform):
 
     Args:
         prefix, name, ending, encode: as in :class:`transforms.write.WriteRecords`. period: of event time, microseconds.
+        streams: whether periods close while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
 
     Raises:
         OptionError: the period is not above 0.
     """
 
-    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int) -> None:
+    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool) -> None:
         super().__init__()
         if period <= 0:
             raise OptionError("--file_period", period, "a length of time above 0", "Give for example 1h.")
-        self._fn = GatherDoFn(prefix, name, ending, encode, period)
+        self._fn = GatherDoFn(prefix, name, ending, encode, period, streams=streams)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         return (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import apache_beam as beam
@@ -22,6 +23,36 @@ _MIRRORS = 64
 def timer_time(micros: int) -> Timestamp:
     """A timer's time: whole milliseconds, rounded up, because some runners know no finer ones."""
     return Timestamp(micros=-(-micros // 1000) * 1000)
+
+
+@dataclass(frozen=True)
+class Wake:
+    """When the event-time timer of a step fires.
+
+    A job that streams closes a window when event time has passed its end, so the timer is set to the earliest
+    time that is due. In any other job everything is due once the input has ended. One firing at the end then
+    closes all windows in their order, because each firing of a timer costs a bundle.
+
+    Attributes:
+        streams: whether the job streams (:func:`pipelines.runners.streams`).
+        end: when the step fires in a job that does not stream, in microseconds of event time.
+    """
+
+    streams: bool
+    end: int
+
+    def moved(self, before: int | None, after: int | None) -> Timestamp | None:
+        """Return the time to set the timer to, or None if the timer is right as it is.
+
+        Args:
+            before: The earliest due time at which the timer is set; None if it is not set.
+            after: The earliest due time now; None if nothing is due.
+        """
+        if after is None or after == before:
+            return None
+        if self.streams:
+            return timer_time(after)
+        return timer_time(self.end) if before is None else None
 
 
 class Mirrors:

@@ -31,8 +31,11 @@ from model.learners.base import LearnerSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
+from transforms.logs import leave_out_harmless
 from transforms.sequence import NAMESPACE
 
+# RunInference warns, on every worker without torch, that it cannot measure memory.
+leave_out_harmless()
 _BATCH = 64
 _MODELS = 4
 _NEW, _LEARNED = b"n", b"l"

@@ -87,7 +87,7 @@ class PartitionReader:
 
     Args:
         consumer: assigned to the partition at ``start``; it reports the partition's end.
-        topic, partition: their names. A dead letter's place is ``topic/partition/offset``.
+        topic, partition: their names. A message's place is ``topic/partition/offset``.
         clock, now: seconds that only grow, and seconds since 1970.
     """
 

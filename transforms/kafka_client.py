@@ -14,6 +14,7 @@ from apache_beam.io.filesystem import BeamIOError
 from apache_beam.io.filesystems import FileSystems
 
 from model.errors import OptionError
+from model.regular import check_regular
 from model.times import parse_time
 
 Until = Literal["end", "forever"]
@@ -82,6 +83,8 @@ def properties(path: str) -> dict[str, str]:
     """
     if not path:
         return {}
+    if FileSystems.get_scheme(path) is None:
+        check_regular("--kafka_config", path)
     try:
         with FileSystems.open(path) as stream:
             lines = stream.read().decode().splitlines()

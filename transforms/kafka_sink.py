@@ -2,8 +2,8 @@
 
     mixtures: bytes (TopicMixture) -> nothing
 
-A message's value is the line that :class:`transforms.write.WriteMixtures` would write; its key is the JSON list of key, id and model
-version, so readers drop what came twice by it, and a compacted topic does so by itself. A bundle ends when the brokers have
+A message's value is the line that :class:`transforms.write.WriteMixtures` would write. Its key is the JSON list of key, id, timestamp and
+model version: readers drop repeated messages by it, and a compacted topic does so by itself. A bundle ends when the brokers have
 acknowledged all of its messages; if they refuse one, the bundle fails, and the runner does it again.
 """
 
@@ -18,8 +18,7 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model import wire
-from model.encoding import mixture_to_json
+from model.encoding import mixture_to_json, row_key
 from model.errors import SourceError
 from model.records import TopicMixture
 from transforms.kafka_client import client_library, producer_of
@@ -32,8 +31,7 @@ _SILENCE = f"no answer in {_TIMEOUT:g} s"
 def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
     """(key, value) of a mixture's message."""
     mixture = TopicMixture.from_bytes(data)
-    key = wire.canonical_json([mixture.key, mixture.id, mixture.model_version]).encode()
-    return key, mixture_to_json(mixture, top_topics)
+    return row_key(mixture), mixture_to_json(mixture, top_topics)
 
 
 class KafkaSinkDoFn(beam.DoFn):

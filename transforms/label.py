@@ -5,7 +5,9 @@
 
 The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly once, and a document's window is the
 one that it was learned in. The step is keyed by (key, hash of the id mod shards); references go to all shards of their key. One event-time
-timer per shard waits for the windows' ends; :mod:`model.inference.labelling` has the logic.
+timer per shard (:class:`transforms.heads.Wake`) waits for the windows' ends, or in a job that does not stream for the end of the
+input. A labelled document carries the time at which its label was decided, which is the same in both.
+:mod:`model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model.inference.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
-from transforms.heads import KeepsHead, timer_time
-from transforms.sequence import DEAD_LETTERS, LAST_TIME, NAMESPACE
+from model.sequencing import FIRING_BYTES
+from transforms.heads import KeepsHead, Wake, timer_time
+from transforms.sequence import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -79,8 +83,9 @@ class LabelDoFn(KeepsHead[LabelHead]):
     _WAITING = beam.DoFn.StateParam(WAITING)
     _WINDOW = beam.DoFn.TimerParam(WINDOW)
 
-    def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
+    def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith, streams: bool) -> None:
         self._labeller = Labeller(before_first_model, label_with)
+        self._wake = Wake(streams, END_OF_LABELS)
 
     def setup(self) -> None:
         super().setup()
@@ -93,6 +98,7 @@ class LabelDoFn(KeepsHead[LabelHead]):
     def process(
         self,
         element: tuple[bytes, bytes],
+        now: Timestamp = beam.DoFn.TimestampParam,
         head: Any = _HEAD,
         pending: Any = _PENDING,
         waiting: Any = _WAITING,
@@ -106,9 +112,10 @@ class LabelDoFn(KeepsHead[LabelHead]):
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
             labels = self._labeller.document(before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :])
-        if (after := _target(labels.head)) is not None and after != _target(before):
-            timer.set(timer_time(after))
-        yield from self._outputs(key, labels, head)
+        if (time := self._wake.moved(_target(before), _target(labels.head))) is not None:
+            timer.set(time)
+        self.write_head(key, labels.head, head)
+        yield from self._outputs(labels, now)
 
     @on_timer(WINDOW)
     def decide(
@@ -120,22 +127,28 @@ class LabelDoFn(KeepsHead[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Label what is due."""
-        labels = self._labeller.fire(self.read_head(key, head), self.mirrors.of(key), pending, waiting, time.micros)
-        yield from self._outputs(key, labels, head)
-        if time.micros >= LAST_TIME:
-            yield from self._outputs(key, self._labeller.end(labels.head, waiting), head)
-        elif (after := _target(labels.head)) is not None:
-            timer.set(timer_time(after))
+        """Label what is due by now, one due time after the other, as if the timer had fired at each of them."""
+        current, budget = self.read_head(key, head), FIRING_BYTES
+        while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
+            labels = self._labeller.fire(current, self.mirrors.of(key), pending, waiting, due)
+            current = labels.head
+            budget -= sum(len(document) for document, _ in labels.labelled)
+            yield from self._outputs(labels, timer_time(due))
+        if budget > 0 and time.micros >= END_OF_LABELS:
+            labels = self._labeller.end(current, waiting)
+            current = labels.head
+            yield from self._outputs(labels, time)
+        self.write_head(key, current, head)
+        if (again := self._wake.moved(None, _target(current))) is not None:
+            timer.set(again)
 
-    def _outputs(self, key: bytes, labels: Labels, state: Any) -> Iterator[Any]:
-        self.write_head(key, labels.head, state)
+    def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
             self._labelled.inc()
-            yield pair
+            yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
             self._no_model.inc()
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at))
 
 
 class Label(beam.PTransform):
@@ -145,17 +158,21 @@ class Label(beam.PTransform):
         before_first_model: what becomes of a document without an earlier version, see :mod:`model.inference.labelling`.
         label_with: ``window``, or ``latest``: at once, and not reproducible.
         shards: how many labellers a key has.
+        streams: whether documents are labelled while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
     """
 
-    def __init__(self, before_first_model: BeforeFirstModel = "wait", label_with: LabelWith = "window", shards: int = 4) -> None:
+    def __init__(
+        self, before_first_model: BeforeFirstModel = "wait", label_with: LabelWith = "window", shards: int = 4, *, streams: bool
+    ) -> None:
         super().__init__()
-        self._before, self._with, self._shards = before_first_model, label_with, shards
+        self._shards = shards
+        self._label = LabelDoFn(before_first_model, label_with, streams)
 
     def expand(self, inputs: tuple[beam.PCollection, beam.PCollection]) -> Labelled:
         minibatches, references = inputs
         documents = minibatches | "Documents" >> beam.FlatMap(documents_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
         versions = references | "To shards" >> beam.FlatMap(references_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
-        step = beam.ParDo(LabelDoFn(self._before, self._with)).with_output_types(tuple[bytes, str], **{DEAD_LETTERS: bytes})
+        step = beam.ParDo(self._label).with_output_types(tuple[bytes, str], **{DEAD_LETTERS: bytes})
         outputs = (documents, versions) | "Together" >> beam.Flatten() | "Label" >> step.with_outputs(DEAD_LETTERS, main="documents")
         return Labelled(outputs.documents, outputs[DEAD_LETTERS])
 
@@ -166,8 +183,6 @@ def _reference(data: bytes) -> Reference:
 
 
 def _target(head: LabelHead) -> int | None:
-    """When to wake: also at the very end, if documents wait for a version that may never come."""
-    wake = head.wake()
-    if wake is not None or not head.waiting:
-        return wake
-    return LAST_TIME
+    """When something is due next: at the very end, if documents wait for a version that may never come."""
+    due = head.wake()
+    return END_OF_LABELS if due is None and head.waiting else due

@@ -35,6 +35,8 @@ PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls; with more keys than this they are made anew now and then.
 _MOST_SESSIONS = 1000
+# Counters that are fields of an Outcome.
+_OF_OUTCOMES = ("restores", "checkpoints", "gaps", "repeats", "ended_early")
 
 
 def island_key(key: bytes, island: int) -> bytes:
@@ -114,12 +116,12 @@ class Counters:
 
     def __init__(self) -> None:
         names = ("learned_minibatches", "learned_documents", "learned_tokens", "unknown_tokens", "resamplings")
-        self._counters = {name: Metrics.counter(NAMESPACE, name) for name in (*names, "restores", "checkpoints", "gaps", "repeats")}
+        self._counters = {name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OF_OUTCOMES)}
         self._ess = Metrics.distribution(NAMESPACE, "ess_x1000")
         self._log_loss = Metrics.distribution(NAMESPACE, "log_loss_per_token_x1000")
 
     def __call__(self, outcome: Outcome) -> None:
-        for name in ("restores", "checkpoints", "gaps", "repeats"):
+        for name in _OF_OUTCOMES:
             self._add(name, getattr(outcome, name))
         for _, info in outcome.steps:
             self._add("learned_minibatches", 1)

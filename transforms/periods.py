@@ -1,8 +1,9 @@
 """``KeepsPeriods``: what steps that let records wait for the end of their period of event time do alike.
 
 Records wait in state until the event time of their period has passed (:mod:`model.pending`), and one event-time timer closes it; never the
-clock. So results come later, by up to a period. Windows with a GroupByKey would say the same in fewer words, and lose groups on
-some runners. A record that comes after its period was closed waits for the end of the first one that is open; none is dropped.
+clock. So results come later, by up to a period. In a job that does not stream one firing at the end of the input closes all periods
+(:class:`transforms.heads.Wake`). Windows with a GroupByKey would say the same in fewer words, and lose groups on some runners. A record
+that comes after its period was closed waits for the end of the first one that is open; none is dropped.
 
 Such a step needs a shuffle before it, which begins a stage: a pipeline may have several, and the local runner keeps the timers of a fused
 stage by their names alone, and gives one step's to another. (For the same reason no other step has a timer of this name.)
@@ -18,11 +19,12 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model import pending
 from model.pending import PendingHead
-from transforms.heads import KeepsHead, timer_time
+from transforms.heads import KeepsHead, Wake, timer_time
 from transforms.sequence import LAST_TIME
 
 
@@ -35,7 +37,12 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
 
 
 class KeepsPeriods(KeepsHead[PendingHead]):
-    """See the module's docstring. ``period``: microseconds."""
+    """See the module's docstring.
+
+    Args:
+        period: microseconds.
+        streams: whether periods close while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+    """
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -44,8 +51,9 @@ class KeepsPeriods(KeepsHead[PendingHead]):
     _PENDING = beam.DoFn.StateParam(PENDING)
     _PERIOD = beam.DoFn.TimerParam(PERIOD)
 
-    def __init__(self, period: int) -> None:
+    def __init__(self, period: int, streams: bool) -> None:
         self._period = period
+        self._wake = Wake(streams, LAST_TIME)
 
     @abstractmethod
     def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
@@ -78,8 +86,8 @@ class KeepsPeriods(KeepsHead[PendingHead]):
         if self.crowded(key, after, bag, due):
             outputs, after = self.thinned(key, after, bag)
             yield from outputs
-        if after.due is not None and after.due != before.due:
-            timer.set(timer_time(after.due))
+        if (at := self._wake.moved(before.due, after.due)) is not None:
+            timer.set(at)
         self.write_head(key, after, head)
 
     @on_timer(PERIOD)
@@ -101,9 +109,10 @@ class KeepsPeriods(KeepsHead[PendingHead]):
             # What still comes may be of any period.
             waiting, after = self.emptied(key, before, bag)
         for due, records in waiting:
-            yield from self.closed(key, due, records)
-        if after.due is not None:
-            timer.set(timer_time(after.due))
+            for output in self.closed(key, due, records):
+                yield TimestampedValue(output, timer_time(due))
+        if (again := self._wake.moved(None, after.due)) is not None:
+            timer.set(again)
         self.write_head(key, after, head)
 
     def emptied(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:

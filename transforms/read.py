@@ -2,9 +2,10 @@
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Files are JSON lines (also gzipped) or Avro, on any file system that Beam knows. Each is read whole by one worker, many side by side;
-with ``time_from="order"`` one worker reads them all, in the order of their names. Beam's own readers are not used: they
-fail the job on the first damaged byte, or stop without a word where a gzip is cut off. :mod:`model.reading.files` has the logic.
+Files are JSON (lines, or one array) or CSV, both also gzipped, Avro or Parquet, on any file system that Beam knows. Each is read whole
+by one worker, many side by side; with ``time_from="order"`` one worker reads them all, in the order of their names. Beam's own
+readers are not used: they fail the job on the first damaged byte, or stop without a word where a gzip is cut off.
+:mod:`model.reading.files` has the logic.
 
     (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings())
 
@@ -28,11 +29,14 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.files import ReadSettings, check_formats, read_file
 from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import Document
+from model.regular import check_regular
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
+from transforms.links import warn_of_dangling_links
+from transforms.refusals import Refusals
 from transforms.sequence import NAMESPACE
 
 DOCUMENTS = "documents"
@@ -50,13 +54,12 @@ def check_patterns(patterns: Sequence[str], settings: ReadSettings, option: str 
     """The files that the patterns match now, sorted, each once.
 
     Raises:
-        OptionError: a pattern matches nothing or cannot be looked up, or a file's name does not tell its format.
+        OptionError: a pattern matches nothing or cannot be looked up, a file's name does not tell its format, or no file has an encoding.
     """
     if not patterns:
         raise OptionError(option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz.")
     files = {path for pattern in patterns for path in _matched(pattern, option)}
-    for path in files:
-        format_of(path, settings)
+    check_formats(files, settings)
     return sorted(files)
 
 
@@ -67,6 +70,10 @@ def _matched(pattern: str, option: str) -> list[str]:
     except (BeamIOError, ValueError) as error:
         raise OptionError(option, pattern, allowed, f"It cannot be looked up: {error}.") from error
     files = [found.path for found in result.metadata_list if not Path(found.path).is_dir()]
+    if FileSystems.get_scheme(pattern) is None:
+        for path in files:
+            check_regular(option, path)
+        warn_of_dangling_links(option, pattern)
     if not files:
         raise OptionError(option, pattern, allowed, "Check the spelling, and that the files are there; a folder wants /* behind it.")
     return files
@@ -87,7 +94,7 @@ class Emit(beam.DoFn):
         self._records = Metrics.counter(NAMESPACE, "records_read")
         self._documents = Metrics.counter(NAMESPACE, "documents")
         self._tokens = Metrics.counter(NAMESPACE, "tokens")
-        self._dead = {reason: Metrics.counter(NAMESPACE, f"dead_{reason}") for reason in REASONS}
+        self._refusals = Refusals(REASONS)
 
     def setup(self) -> None:
         if self._tokeniser_settings is not None:
@@ -97,7 +104,7 @@ class Emit(beam.DoFn):
         """The output for an item. A dead letter has the time of the element that it came from, unless another is given."""
         self._records.inc()
         if isinstance(item, DeadLetter):
-            self._dead[item.reason].inc()
+            self._refusals.add(item)
             letter = item.as_json().encode()
             return beam.pvalue.TaggedOutput(DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time))
         self._documents.inc()
@@ -193,11 +200,18 @@ class ReadRecords(_Read):
 
 
 class ParseMessages(beam.PTransform):
-    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead letters say of their origin."""
+    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead letters say of their origin.
+
+    Raises:
+        OptionError: ids are to come from the place, which such an object does not have.
+    """
 
     def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
+        if settings.id_from == "place":
+            allowed = "field for messages, which have no place that stays the same"
+            raise OptionError("--id_from", settings.id_from, allowed, "Give each message an id, and name its field with --id_field.")
         self._fn = _ParseMessage(source, settings, tokeniser)
 
     def expand(self, messages: beam.PCollection) -> Documents:

@@ -111,7 +111,7 @@ class ReplayArchive(beam.PTransform):
     """See the module's docstring; check the patterns first, with :func:`archive_of`.
 
     Raises:
-        OptionError: the speed is not above 0, or times are to come from the order, which is that of the times here.
+        OptionError: the speed is not above 0, or times or ids are to come from the order or the place, which an archive has already.
     """
 
     def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings, speed: float | None = None) -> None:
@@ -121,6 +121,8 @@ class ReplayArchive(beam.PTransform):
             raise OptionError("--replay_speed", speed, "a number above 0", "Give for example 3600x, an hour in a second.")
         if settings.time_from != "field":
             raise OptionError("--time_from", settings.time_from, "field with --source=replay", "An archive has the times already.")
+        if settings.parse.id_from != "field":
+            raise OptionError("--id_from", settings.parse.id_from, "field with --source=replay", "An archive has the ids already.")
         self._patterns = tuple(patterns)
         self._settings = settings
         self._fn = ReplayDoFn(settings, tokeniser, speed)

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.metrics import Metrics
 
 from model.dead_letters import DeadLetter
-from model.inference.labelling import NO_MODEL
 from model.records import TokenisedDocument
-from transforms.sequence import NAMESPACE
+from model.refused import UNKNOWN_KEY
+from transforms.refusals import Refusals
 
 DEAD_LETTERS = "dead_letters"
 
@@ -31,22 +30,23 @@ class Routed(NamedTuple):
 def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
     """The dead letter of a document whose key has no model."""
     known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
-    return DeadLetter.of(document, "routing", NO_MODEL, f"this run has no model for the key {document.key!r}, but for {known}")
+    return DeadLetter.of(document, "routing", UNKNOWN_KEY, f"this run has no model for the key {document.key!r}, but for {known}")
 
 
 class _Route(beam.DoFn):
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = list(keys)
         self._tags = {key: _tag(number) for number, key in enumerate(keys)}
-        self._dead = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
+        self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
         document = TokenisedDocument.from_bytes(element)
         if document.key in self._tags:
             yield beam.pvalue.TaggedOutput(self._tags[document.key], element)
         else:
-            self._dead.inc()
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, without_model(document, self._keys).as_json().encode())
+            letter = without_model(document, self._keys)
+            self._refusals.add(letter)
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
 
 
 class Route(beam.PTransform):

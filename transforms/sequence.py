@@ -3,16 +3,19 @@
     documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
 
 One stateful step in the global window decides everything about order, so its input must carry event times, and may come in any
-order. It holds one event-time timer per key, set to the end of the earliest window that waits; :mod:`model.sequencing` has the
-logic. When the stream ends (or is drained) an end marker follows, so that the last state is published too.
+order. It holds one event-time timer per key (:class:`transforms.heads.Wake`): in a job that streams at the end of the earliest window
+that waits, in any other job at the end of the input. One firing closes all windows that are due, in their order, and each minibatch
+carries the end of its own window as its event time. :mod:`model.sequencing` has the logic. When the stream ends (or is drained) an end
+marker follows, so that the last state is published too.
 
-A bounded run reads its whole archive before the first window closes: the archive is held in this step's state.
+A job that does not stream reads its whole archive before the first window closes: the archive is held in this step's state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -20,24 +23,26 @@ from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow
+from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing, wire
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
-from model.sequencing import SequenceHead
+from model.sequencing import Closed, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
-from transforms.heads import KeepsHead, timer_time
+from transforms.heads import KeepsHead, Wake, timer_time
 
 DEAD_LETTERS = "dead_letters"
 # Of the counters of every step.
 NAMESPACE = "beam_topics"
-# The last whole millisecond of event time; and a second before it the end of our streams, because what later steps do at the
-# very end must come after what the end marker makes them publish.
+# The last whole millisecond of event time. Each step does what it does at the end of the input before the steps that use its output:
+# Sequence at END_OF_STREAM, Label at END_OF_LABELS, and steps that gather records by periods at LAST_TIME.
 LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
+END_OF_LABELS = LAST_TIME - 500_000
 END_OF_STREAM = LAST_TIME - 1_000_000
 _TIME_BYTES = 8
+_FIRST_HEADS = 1000
 
 
 class Sequenced(NamedTuple):
@@ -47,22 +52,33 @@ class Sequenced(NamedTuple):
     dead_letters: beam.PCollection
 
 
+@dataclass(frozen=True)
+class AddedTo:
+    """The checkpoints that a sequence goes on from.
+
+    Attributes:
+        store: root of the model store. islands: of its learners.
+        point: ``latest``, or the sequence number of a checkpoint.
+    """
+
+    store: str
+    islands: int = 1
+    point: str = "latest"
+
+
 @dataclass
 class SequenceStart:
-    """Where the sequence of a key begins: at h_0, or (``onward``) at the store's checkpoint."""
+    """Where the sequence of a key begins: at h_0, or at a checkpoint of the model store."""
 
     tokeniser: TokeniserSettings
     settings: SequenceSettings
-    store: str = ""
-    resume_from: str = ""
-    islands: int = 1
+    added_to: AddedTo | None = None
 
     def head(self, key: str) -> SequenceHead:
         """The first head of a key; one that the store has no checkpoint of begins anew."""
-        store = ModelStore(self.store) if self.resume_from else None
-        if not store or not store.has_checkpoints(key):
+        if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(key):
             return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
-        entry = store.resume_point(key, self.resume_from, self.islands)[0]
+        entry = store.resume_point(key, self.added_to.point, self.added_to.islands)[0]
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 
@@ -76,18 +92,28 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
     _PENDING = beam.DoFn.StateParam(PENDING)
     _WINDOW = beam.DoFn.TimerParam(WINDOW)
 
-    def __init__(self, start: SequenceStart) -> None:
+    def __init__(self, start: SequenceStart, streams: bool) -> None:
         self._start = start
         self._settings = start.settings
+        self._wake = Wake(streams, END_OF_STREAM)
+        # Of a stream the documents are not all there when its first window closes.
+        self._checks_newer = start.added_to is not None and not streams
 
     def setup(self) -> None:
         super().setup()
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
+        self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
+        self._first = lru_cache(_FIRST_HEADS)(self._start.head)
         self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
 
     def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
-        return SequenceHead.from_bytes(data) if data else self._start.head(key.decode())
+        if data:
+            return SequenceHead.from_bytes(data)
+        first = self._first(key.decode())
+        if self._start.added_to and not first.sequence:
+            self._new_keys.inc()
+        return first
 
     def process(
         self,
@@ -100,8 +126,8 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
         after, late = sequencing.arrive(before, self.mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings)
-        if after.pending.due != before.pending.due:
-            timer.set(timer_time(_target(after)))
+        if (time := self._wake.moved(before.pending.due, after.pending.due)) is not None:
+            timer.set(time)
         if late:
             self._late.inc()
         self.write_head(key, after, head)
@@ -115,21 +141,33 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Emit what is due."""
-        before = self.read_head(key, head)
-        if before.pending.due is None:
-            if time.micros >= END_OF_STREAM:
-                yield key, NumberedMinibatch.end(before.sequence, before.chain).to_bytes()
-            return
-        firing = sequencing.fire(key.decode(), before, self.mirrors.of(key), bag, time.micros, self._settings)
-        self.write_head(key, firing.head, head)
-        timer.set(timer_time(_target(firing.head)))
-        for letter in firing.dead_letters:
+        """Emit what is due, each window at its own end."""
+        current = self.read_head(key, head)
+        self._check_newer(key, current, bag)
+        for closed in sequencing.fire(key.decode(), current, self.mirrors.of(key), bag, time.micros, self._settings):
+            current = closed.head
+            yield from self._outputs(key, closed)
+        self.write_head(key, current, head)
+        if (again := self._wake.moved(None, current.pending.due)) is not None:
+            timer.set(again)
+        elif time.micros < END_OF_STREAM:
+            timer.set(timer_time(END_OF_STREAM))
+        else:
+            yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
+
+    def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
+        """Refuse added documents that were learned already, where all of them wait and nothing was sent yet."""
+        if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
+            sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
+
+    def _outputs(self, key: bytes, closed: Closed) -> Iterator[Any]:
+        at = timer_time(closed.end)
+        for letter in closed.dead_letters:
             self._repeated.inc()
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
-        for link in firing.links:
+            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at))
+        for link in closed.links:
             self._minibatches.inc()
-            yield key, link.to_bytes()
+            yield TimestampedValue((key, link.to_bytes()), at)
 
 
 class Sequence(beam.PTransform):
@@ -137,19 +175,19 @@ class Sequence(beam.PTransform):
 
     Args:
         tokeniser, settings: they begin the chain, so another tokeniser is another history.
-        store, resume_from, islands: to go on from a checkpoint with a source that holds only what came after it
-            (``--resume_source=onward``). A source that is read again from its beginning needs none of them. Documents of the
-            checkpoint's own window that come again, or only now, join the next window.
+        added_to: for a source that holds only documents that came after those that a model store has learned (``--add_documents``).
+            A source that is read from its beginning has None. Documents of a window that was learned already join the next one.
+        streams: whether windows close while the source is read (:func:`pipelines.runners.streams`), or all at its end. The minibatches
+            are the same. A source without an end needs True; on a runner that reads the whole source first, False saves a bundle a window.
     """
 
-    def __init__(
-        self, tokeniser: TokeniserSettings, settings: SequenceSettings, store: str = "", resume_from: str = "", islands: int = 1
-    ) -> None:
+    def __init__(self, tokeniser: TokeniserSettings, settings: SequenceSettings, added_to: AddedTo | None = None, *, streams: bool) -> None:
         super().__init__()
-        self._start = SequenceStart(tokeniser, settings, store, resume_from, islands)
+        self._start = SequenceStart(tokeniser, settings, added_to)
+        self._streams = streams
 
     def expand(self, documents: beam.PCollection) -> Sequenced:
-        step = beam.ParDo(SequenceDoFn(self._start)).with_output_types(tuple[bytes, bytes], **{DEAD_LETTERS: bytes})
+        step = beam.ParDo(SequenceDoFn(self._start, self._streams)).with_output_types(tuple[bytes, bytes], **{DEAD_LETTERS: bytes})
         outputs = (
             documents
             | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
@@ -162,7 +200,3 @@ def _keyed(data: bytes) -> tuple[bytes, bytes]:
     """(key, event time and document): the one step that parses a document needs its header only."""
     header = wire.header_of(TokenisedDocument.MAGIC, data)
     return header["key"].encode(), header["timestamp"].to_bytes(_TIME_BYTES, "big", signed=True) + data
-
-
-def _target(head: SequenceHead) -> int:
-    return END_OF_STREAM if head.pending.due is None else head.pending.due

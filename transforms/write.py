@@ -4,7 +4,7 @@
 
 A DoFn without state gathers the records of a bundle and writes them when the bundle ends, or before that at 32 MB. A bundle that is done
 again writes the same file again; if a runner cuts its bundles otherwise the second time, a record may be in two files: at least once.
-Mixtures are told apart by (key, id, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a runner that
+A mixture's key is (key, id, timestamp, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a runner that
 streams, :mod:`transforms.gather` makes fewer and larger files.
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
@@ -14,6 +14,7 @@ A file appears whole or not at all: on a local disk it is written beside its pla
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +29,8 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
-from model.errors import one_of
+from model.errors import FULL_DISK, OutputError, one_of
+from model.leftovers import PREFIX, remove_leftovers
 from transforms.sequence import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
@@ -39,9 +41,17 @@ _MIXTURES: dict[str, Callable[..., bytes]] = {"jsonl": mixtures_to_json_lines, "
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a file, with the folders above it, so that no reader ever sees a part of it."""
+    """Write a file, with the folders above it, so that no reader ever sees a part of it.
+
+    Raises:
+        OutputError: the local disk is full, or the folder cannot be written.
+    """
     if FileSystems.get_scheme(path) is None:
-        _write_local(Path(path), data)
+        try:
+            _write_local(Path(path), data)
+        except OSError as error:
+            remedy = FULL_DISK if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Give a folder that this user may write."
+            raise OutputError(f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}") from error
     else:
         with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
             stream.write(data)
@@ -50,11 +60,12 @@ def write_file(path: str, data: bytes) -> None:
 def _write_local(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # A leading dot: a glob over the folder does not see it.
-    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         Path(temporary).chmod(0o644)
+        remove_leftovers(Path(temporary))
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

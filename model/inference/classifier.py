@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
+from model.inference.features import FEATURES
 from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot
 
 SingleArray = npt.NDArray[np.float32]
+# Sums over a document's words are still finite in 32 bits.
+_MOST_WEIGHT = 1e25
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,16 @@ class Provenance:
     held_out_loss: list[list[float]]
     iterations: int
     release: str
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The header of a :class:`Classifier`."""
+
+    topics: int
+    temperature: float
+    features: str
+    provenance: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +89,19 @@ class Classifier:
     @classmethod
     def from_bytes(cls, data: bytes) -> Classifier:
         """The inverse of ``to_bytes``. Raises DamagedDataError."""
-        header, (rows, weights) = wire.unpack(cls.MAGIC, data)
-        try:
-            words = wire.array_from_bytes(rows, "<i8")
-            table = wire.array_from_bytes(weights, "<f4").reshape(len(words), header["topics"])
-            return cls(words, table, float(header["temperature"]), str(header["features"]), Provenance(**header["provenance"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DamagedDataError(f"a classifier of {len(data)} bytes was written by another release or is damaged: {error}") from error
+        header, (rows, weights) = wire.unpack(cls.MAGIC, data, 2)
+        facts = _Facts(**checks.record(_Facts, header, "a classifier"))
+        made = Provenance(**checks.record(Provenance, facts.provenance, "the provenance of a classifier"))
+        words, table = wire.array_from_bytes(rows, "<i8"), wire.array_from_bytes(weights, "<f4")
+        checks.whole("topics of a classifier", facts.topics, 1)
+        checks.within("words of a classifier", words, 0, checks.LARGEST)
+        checks.ascending("words of a classifier", words, strictly=True)
+        table = checks.shaped("weights of a classifier", table, len(words), facts.topics)
+        checks.measures("weights of a classifier", table, -_MOST_WEIGHT, _MOST_WEIGHT)
+        checks.number("temperature of a classifier", facts.temperature, 1.0 / _MOST_WEIGHT, _MOST_WEIGHT)
+        if facts.features not in FEATURES:
+            checks.refuse("features of a classifier", repr(facts.features), " or ".join(FEATURES))
+        return cls(words, table, float(facts.temperature), facts.features, made)
 
     def table(self, snapshot: Snapshot) -> SingleArray:
         """float32[W, T]: a row for every word of the model.

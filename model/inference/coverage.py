@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model import wire
+from model import checks, wire
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
@@ -64,9 +64,12 @@ class Tally:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
-        header, words = wire.unpack(cls.MAGIC, data)
+        header, words = wire.unpack(cls.MAGIC, data, 2)
+        facts = checks.record(cls, header, "a tally", apart=("known", "unknown"))
+        for name, count in facts.items():
+            checks.whole(f"{name} of a tally", count)
         known, unknown = (set(wire.array_from_bytes(values, _WORDS).tolist()) for values in words)
-        return cls(header["documents"], header["tokens"], header["tokens_known"], known, unknown)
+        return cls(**facts, known=known, unknown=unknown)
 
 
 def _digest(word: str) -> int:
@@ -79,7 +82,7 @@ class CoverageReport:
 
     Attributes:
         key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents.
-        retrain_below: the share of distinct words below which the model should be trained again.
+        retrain_below: the share of distinct words below which the model should be trained again; None while it is being trained.
     """
 
     key: str
@@ -87,7 +90,7 @@ class CoverageReport:
     start: int
     end: int
     tally: Tally
-    retrain_below: float
+    retrain_below: float | None
 
     @property
     def word_share(self) -> float | None:
@@ -103,7 +106,7 @@ class CoverageReport:
     @property
     def retrain(self) -> bool:
         """Whether the model knows too little."""
-        return self.word_share is not None and self.word_share < self.retrain_below
+        return self.word_share is not None and self.retrain_below is not None and self.word_share < self.retrain_below
 
     def as_json(self) -> str:
         """One line."""
@@ -129,7 +132,7 @@ class CoverageReport:
         """For a person."""
         if self.word_share is None or self.token_share is None:
             return f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without a word"
-        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain else ""
+        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain_below is not None and self.retrain else ""
         of = f" of key {self.key!r}" if self.key else ""
         return (
             f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows {self.word_share:.1%} of the distinct words"

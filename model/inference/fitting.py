@@ -28,7 +28,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from model import wire
+from model import checks, wire
 from model.errors import OptionError, at_least, one_of
 from model.inference.classifier import SingleArray, log_likelihoods
 from model.inference.features import FEATURES, feature_values
@@ -87,8 +87,14 @@ class Pair:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Pair:
-        header, parts = wire.unpack(cls.MAGIC, data)
-        return cls(header["name"], *(wire.array_from_bytes(part, kind) for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)))
+        header, parts = wire.unpack(cls.MAGIC, data, 3)
+        facts = checks.record(cls, header, "a pair", apart=("rows", "times", "proportions"))
+        rows, times, proportions = (wire.array_from_bytes(part, kind) for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True))
+        checks.within("words of a pair", rows, 0, checks.LARGEST)
+        checks.sized("occurrences of a pair", times, len(rows))
+        checks.measures("occurrences of a pair", times, 1.0, float(checks.LARGEST))
+        checks.measures("proportions of a pair", proportions, 0.0, 1.0)
+        return cls(**facts, rows=rows, times=times, proportions=proportions)
 
 
 @dataclass(frozen=True, slots=True)

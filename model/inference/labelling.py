@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
-from model import pending, wire
+from model import checks, pending, wire
 from model.dead_letters import DeadLetter
 from model.pending import Bag, Mirror, PendingHead
 from model.records import TokenisedDocument
@@ -61,9 +61,15 @@ class LabelHead:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LabelHead:
-        header, (waiting,) = wire.unpack(cls.MAGIC, data)
-        references = tuple(Reference(*values) for values in header["references"])
-        return cls(references, header["forgotten"], PendingHead.from_bytes(waiting), header["waiting"])
+        header, (waiting,) = wire.unpack(cls.MAGIC, data, 1)
+        listed = checks.field(header, "references")
+        if not checks.fits(listed, list[list[Any]]) or not all(len(values) == len(Reference.__slots__) for values in listed):
+            checks.refuse("references of a labeller's head", repr(listed), "lists of event time, sequence and version")
+        named = [dict(zip(Reference.__slots__, values, strict=True)) for values in listed]
+        references = tuple(Reference(**checks.record(Reference, values, "a reference")) for values in named)
+        facts = checks.record(cls, {**header, "references": []}, "a labeller's head", apart=("pending",))
+        checks.whole("documents that wait in a labeller's head", facts["waiting"])
+        return cls(**{**facts, "references": references}, pending=PendingHead.from_bytes(waiting))
 
     def wake(self) -> int | None:
         """When there is something to do next, microseconds; None when it is only to be awaited."""

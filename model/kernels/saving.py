@@ -69,3 +69,63 @@ def count_documents(cloud: Any, pages: Any, slots: Any) -> None:
                     if pages.words[page, k] != GONE:
                         documents.rows[row, topics.rows[place, k]] += 1
                 page = pages.following[page]
+
+
+@kernel
+def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> None:
+    """sums[p] += contents[starts[n] + owner[n, p]] for all n; no sum exceeds ``most``.
+
+    contents: int[total, width], none negative. starts: int64[n]. owner: int[n, P]. sums: int64[P, width].
+    """
+    for n in range(len(starts)):
+        for p in range(owner.shape[1]):
+            row = starts[n] + np.int64(owner[n, p])
+            for k in range(contents.shape[1]):
+                sums[p, k] = min(sums[p, k] + np.int64(contents[row, k]), most)
+
+
+@kernel
+def word_in_excess(cloud: Any, pages: Any, slots: Any, count: Any) -> Any:
+    """The first of ``count`` words of which some particle's history has more tokens in a topic than n_wt says; -1 where there is none."""
+    rows, topics = cloud.words.rows, cloud.topics.rows
+    begins, places = _tokens_by_word(pages, slots, count)
+    held, seen, visit = np.empty(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64), 0
+    physical = np.empty(len(pages.words), np.int64)
+    for p in range(len(cloud.weight)):
+        for page in range(len(physical)):
+            physical[page] = row_of(cloud.topics, p, page)
+        for w in range(count):
+            if begins[w] == begins[w + 1]:
+                continue
+            row, visit = np.int64(row_of(cloud.words, p, w)), visit + 1
+            for k in range(begins[w], begins[w + 1]):
+                topic = topics[physical[places[k] // PAGE], places[k] % PAGE]
+                held[topic] = held[topic] + 1 if seen[topic] == visit else 1
+                seen[topic] = visit
+                if held[topic] > rows[row, topic]:
+                    return w
+    return -1
+
+
+@kernel
+def _tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
+    """(begins, places): the tokens of word w are places[begins[w]:begins[w + 1]], each page * PAGE + column; int64[count + 1], int64[N]."""
+    begins, used = np.zeros(count + 2, np.int64), 0
+    for filling in range(2):
+        # Counted two places ahead: while places are filled in, the entry between moves from a word's begin to its end.
+        places = np.empty(used, np.int64)
+        for slot in slots:
+            page = pages.first[slot]
+            for start in range(0, pages.length[slot], PAGE):
+                for k in range(min(PAGE, pages.length[slot] - start)):
+                    w = pages.words[page, k]
+                    if w != GONE and filling:
+                        places[begins[w + 1]] = page * PAGE + k
+                        begins[w + 1] += 1
+                    elif w != GONE:
+                        begins[w + 2] += 1
+                page = pages.following[page]
+        if not filling:
+            begins = np.cumsum(begins)
+            used = begins[count + 1]
+    return begins[: count + 1], places

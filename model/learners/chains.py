@@ -18,6 +18,9 @@ from model.learners.cloud import ROWS_AT_ONCE, over_slices
 from model.learners.state import ParticleState, draws, make_room
 from model.records import FloatArray, IntArray, LongArray
 
+# Fewer tokens than this, each as often as it is drawn, are learned sooner by one thread.
+_SIDE_BY_SIDE = 2000
+
 
 def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
     """Documents as word numbers, with their labels."""
@@ -59,4 +62,5 @@ def _run(state: ParticleState, made: Plan, weights: FloatArray, exponents: LongA
         end = min(begin + at_once, len(made.slots))
         make_room(state, particles, (end - begin) * visits, max(longest, int(length[made.slots[begin:end]].max())))
         run = partial(run_chains, state.cloud, state.prior, state.history.pages, draws(state, FIRST_PASS), made, weights, exponents)
-        over_slices(particles, state.threads, partial(run, begin, end))
+        tokens = int(length[made.slots[begin:end]].sum()) * visits
+        over_slices(particles, state.threads, partial(run, begin, end), side_by_side=tokens >= _SIDE_BY_SIDE)

@@ -77,12 +77,16 @@ def with_room(cloud: Cloud, writers: int, units: int, longest: int, words: int, 
     return cloud
 
 
-def over_slices(particles: int, threads: int, run: Callable[[int, int, int], object]) -> None:
-    """run(first, last, thread) for even slices of the particles, side by side; kernels release the interpreter's lock."""
-    if threads == 1:
-        run(0, particles, 0)
-        return
+def over_slices(particles: int, threads: int, run: Callable[[int, int, int], object], side_by_side: bool = True) -> None:
+    """run(first, last, thread) for even slices of the particles, side by side; kernels release the interpreter's lock.
+
+    With ``side_by_side=False`` one slice after the other, for work that takes less time than handing it to another thread.
+    """
     bounds = [particles * thread // threads for thread in range(threads + 1)]
+    if threads == 1 or not side_by_side:
+        for thread in range(threads):
+            run(bounds[thread], bounds[thread + 1], thread)
+        return
     futures = [_pool(threads).submit(run, bounds[k], bounds[k + 1], k) for k in range(threads)]
     for future in futures:
         future.result()

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model import checks
 from model.kernels.particles import GONE
 from model.kernels.sharing import new_table, with_rows
-from model.learners.packing import pack_table, unpack_table
+from model.learners.packing import Packed, pack_table, unpack_table
 from model.learners.priors import row_length, word_rows
 from model.learners.saving import count_documents_of
 from model.learners.state import ParticleState
@@ -36,7 +37,8 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
     leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
     _forget_counts(state, leaving)
     table, length = state.cloud.words, row_length(state.prior)
-    packed = pack_table(with_rows(table, len(numbers)), staying, np.full(len(staying), length))
+    blobs = pack_table(with_rows(table, len(numbers)), staying, np.full(len(staying), length))
+    packed = Packed.of(blobs, len(staying), len(table.line), length, checks.LARGEST)
     empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
     words = unpack_table(empty, np.arange(len(staying)), len(staying), packed)
     state.cloud = state.cloud._replace(words=words)

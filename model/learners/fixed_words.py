@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model import checks
 from model.errors import OptionError
 from model.learners.vocabularies import DEFAULT_MAX_WORDS, Given
 from model.options import Kinds, Record, option
@@ -96,6 +97,13 @@ class FixedWords:
         """The names of the numbers, in their order."""
         return self._vocabulary.words
 
+    def nbytes(self) -> int:
+        """Return the memory of the words."""
+        if self._voted:
+            # The names change, their number does not.
+            return sum(map(sys.getsizeof, self.words))
+        return self._vocabulary.nbytes()
+
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
         """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
         if self._voted:
@@ -110,7 +118,18 @@ class FixedWords:
         return found
 
     def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
-        """Go on from saved names."""
+        """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
+        checks.sized("votes for words", voices, len(self.voices))
+        checks.within("votes for words", voices, 0, checks.LARGEST)
+        if self._voted:
+            checks.sized("words of a saved learner", words, len(self.words))
+        else:
+            checks.distinct("words of a saved learner", words)
+            if self.words:
+                checks.sized("words of a saved learner", words, len(self.words))
+                checks.equal("words of a saved learner that are not in the settings", set(words) - set(self.words), set())
+            elif self.expected:
+                checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
         if self._voted:
             self._vocabulary.words[:], self.voices = words, voices.copy()
             return

@@ -10,15 +10,13 @@ Topics begin unlike each other: each row with counts between 1/2 and 3/2, drawn 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from model import wire
-from model.errors import DamagedDataError
+from model import checks, wire
 from model.kernels.expectations import dirichlet_means, dirichlet_weights
 from model.kernels.local import expected_counts, fit_documents
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
@@ -188,16 +186,19 @@ class _FixvocLearner(Generic[F]):
         state = self.init(settings, key, island, threads)
         voices, counts, added = (wire.array_from_bytes(blob, dtype) for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True))
         names = wire.words_from_bytes(words)
-        if len(counts) != len(names) * settings.topics or len(added) != settings.topics:
-            raise DamagedDataError(f"a saved learner has {len(counts)} counts of {len(names)} words")
+        checks.sized("sums of a saved learner's topics", added, settings.topics)
+        checks.measures("sums of a saved learner's topics", added)
+        checks.measures("counts of a saved learner's words", counts)
         state.vocabulary.restore(names, voices)
         state.restore(header)
-        state.counts, state.added, state.rows = counts.reshape(len(names), settings.topics).copy(), added.copy(), len(names)
-        state.scale, state.fresh = float(header["scale"]), float(header["fresh"])
+        state.counts = checks.shaped("counts of a saved learner's words", counts, len(names), settings.topics).copy()
+        state.added, state.rows = added.copy(), len(names)
+        state.scale = checks.number("scale of a saved learner", checks.field(header, "scale"), _SMALLEST_SCALE, 1.0)
+        state.fresh = checks.number("fresh of a saved learner", checks.field(header, "fresh"), 0.0, 1.0)
         return state
 
     def nbytes(self, state: FixvocState[F]) -> int:
-        return sizes((state.counts, state.vocabulary.voices)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        return sizes((state.counts, state.vocabulary.voices)) + state.vocabulary.nbytes()
 
 
 @register(FixvocHybrid)

@@ -15,6 +15,8 @@ from model.options import Kinds, Record, option
 from model.records import IntArray, LongArray
 
 WHOLE = -1
+# The documents and the positions of units.
+Units = tuple[LongArray, LongArray]
 
 
 class HistorySettings(Record):
@@ -125,6 +127,16 @@ class History:
             self.labels[slot] = label
         return slots
 
+    def restore(self, slots: LongArray, arrival: LongArray, arrived: int, seen: int, newest: Units, kept: Units) -> None:
+        """Go on from a saved history, whose documents have begun in ``slots``: who may be visited, as indices into ``slots``."""
+        past = self.past
+        self.arrival[slots], self.arrived = arrival, arrived
+        past.marks[:4] = (len(newest[0]) % max(1, len(past.newest_slot)), len(newest[0]), len(kept[0]), seen)
+        past.newest_slot[: len(newest[0])], past.newest_position[: len(newest[0])] = slots[newest[0]], newest[1]
+        past.kept_slot[: len(kept[0])], past.kept_position[: len(kept[0])] = slots[kept[0]], kept[1]
+        past.held[:] = 0
+        np.add.at(past.held, slots[np.concatenate([newest[0], kept[0]])], 1)
+
     def admit(self, slot: int, key0: int, key1: int) -> None:
         """The document can be visited from now on: as a whole, or each of its tokens."""
         if not self.tokens:
@@ -155,6 +167,18 @@ class History:
         found = [int(self.pages.first[slot])]
         while self.pages.following[found[-1]] >= 0:
             found.append(int(self.pages.following[found[-1]]))
+        return found
+
+    def all_pages(self, slots: LongArray) -> LongArray:
+        """int64: the pages of documents, one document's after the other's."""
+        counts = np.maximum(1, -(-self.pages.length[slots] // PAGE))
+        starts, at, step = np.cumsum(counts) - counts, self.pages.first[slots], 0
+        found = np.empty(int(counts.sum()), np.int64)
+        while len(at):
+            found[starts + step] = at
+            step += 1
+            longer = counts > step
+            starts, counts, at = starts[longer], counts[longer], self.pages.following[at[longer]]
         return found
 
     def words_of(self, slot: int) -> IntArray:

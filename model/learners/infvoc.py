@@ -27,7 +27,7 @@ from typing import Literal
 
 import numpy as np
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
 from model.kernels.sticks import Sticks, count_new, expected_logs, learn, look_up, means
 from model.learners.base import StepInfo, Summary, register
@@ -47,10 +47,12 @@ from model.learners.vocabularies import DEFAULT_MAX_WORDS
 from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
-from model.words.strings import CharacterModel
+from model.words.strings import SMALLEST, CharacterModel
 from model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTi1"
+# Of a stored beta parameter nu2.
+_SMALLEST_REST = 2.0**-400
 
 
 @dataclass(frozen=True)
@@ -176,12 +178,21 @@ class InfvocLearner:
         kinds = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
         base, size, numbers, use, rest, sums = (wire.array_from_bytes(blob, kind) for blob, kind in zip(blobs, kinds, strict=True))
         names = wire.words_from_bytes(words)
-        if len(size) != settings.topics or len(base) != len(names) or not size.sum() == len(numbers) == len(use) == len(rest):
-            raise DamagedDataError(f"a saved learner has {len(numbers)} entries of {len(names)} words")
+        _check_entries(len(names), size, numbers, settings)
+        for name, values in (("use", use), ("rest", rest)):
+            checks.sized(f"{name} of a saved learner's entries", values, len(numbers))
+        # An entry's rest is above 0: it begins there, and a step keeps a part of it or adds the concentration.
+        checks.measures("use of a saved learner's entries", use)
+        checks.measures("rest of a saved learner's entries", rest, _SMALLEST_REST)
+        checks.sized("spellings of a saved learner's words", base, len(names))
+        checks.measures("spellings of a saved learner's words", base, SMALLEST, 1.0)
+        checks.measures("sums of a saved learner's topics", sums)
+        if names and not letters:
+            raise DamagedDataError("a saved learner has words and no distribution over strings")
         state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
-        state.letters = CharacterModel.from_bytes(letters) if letters else None
-        state.base, state.sums = base.copy(), sums.reshape(-1, 2).copy()
+        state.letters = CharacterModel.from_bytes(letters) if letters else state.letters
+        state.base, state.sums = base.copy(), checks.shaped("sums of a saved learner's topics", sums, settings.topics, 2).copy()
         state.sticks = with_room(state.sticks, int(size.max(initial=0)), len(names))._replace(size=size.copy())
         used = entries(state.sticks)
         state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = numbers, use, rest
@@ -189,7 +200,7 @@ class InfvocLearner:
         return state
 
     def nbytes(self, state: InfvocState) -> int:
-        return sizes((*state.sticks, state.base)) + sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        return sizes((*state.sticks, state.base)) + state.vocabulary.nbytes()
 
     def _spell(self, state: InfvocState, known: int) -> None:
         """G0 of the words that have joined the vocabulary."""
@@ -229,6 +240,17 @@ class InfvocLearner:
             learn(first, last, local.rows, counts, scale, step, concentration, entry, state.sticks, state.sums)
 
         over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
+
+
+def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Infvoc) -> None:
+    """Refuse sets that are not of the words, or that have a word twice."""
+    checks.sized("sizes of a saved learner's topics", size, settings.topics)
+    checks.within("sizes of a saved learner's topics", size, 0, words + 1)
+    checks.sized("entries of a saved learner", numbers, int(size.sum()))
+    checks.within("words of a saved learner's entries", numbers, 0, words)
+    # Words of different topics are different here.
+    apart = np.sort(np.repeat(np.arange(len(size)) * (words + 1), size) + numbers)
+    checks.ascending("words of a saved learner's topic, sorted", apart, strictly=True)
 
 
 def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from model import wire
 from model.evaluation.nmi import nmi
 from model.kernels.meeting import MOVES
-from model.learners import saving
+from model.learners import loading, saving
 from model.learners.base import StepInfo, Summary, register
 from model.learners.chains import learn_by_chains
 from model.learners.cloud import best_particle, joint, nbytes
@@ -121,10 +120,10 @@ class ParticleLearner:
         return saving.to_bytes(state)
 
     def load(self, settings: ParticleSettings, key: str, island: int, data: bytes, threads: int = 1) -> ParticleState:
-        return saving.from_bytes(self.init(settings, key, island, threads), data)
+        return loading.from_bytes(self.init(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
-        words = sum(sys.getsizeof(word) for word in state.vocabulary.words)
+        words = state.vocabulary.nbytes()
         waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
         # What a publication made of an incomplete batch is held until the next, or until the batch is complete.
         held = (state, state.settled) if state.settled else (state,)

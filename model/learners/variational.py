@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
 from model.kernels.local import cumulate, sample_documents, score_documents
 from model.kernels.random import stream_key
@@ -148,10 +148,14 @@ class Progress(Generic[S]):
         return {**{name: getattr(self, name) for name in names}, "evidence": evidence}
 
     def restore(self, header: dict[str, Any]) -> None:
-        """The inverse of ``header``."""
+        """The inverse of ``header``. Raises DamagedDataError."""
         for name in ("sequence", "steps", "documents", "tokens", "scored"):
-            setattr(self, name, int(header[name]))
-        self.evidence, *recent = (Scaled.from_bytes(bytes.fromhex(text)) for text in header["evidence"])
+            setattr(self, name, checks.whole(f"{name} of a saved learner", checks.field(header, name)))
+        listed = checks.field(header, "evidence")
+        if not isinstance(listed, list):
+            checks.refuse("evidence of a saved learner", repr(listed), "a list of scaled numbers")
+        checks.whole("figures of evidence", len(listed), 1, EVIDENCE_WINDOW + 2)
+        self.evidence, *recent = map(Scaled.from_hex, listed)
         self.recent = deque(recent)
 
 
@@ -200,8 +204,8 @@ def words_of_documents(local: Local) -> tuple[IntArray, FloatArray, LongArray]:
 
 def unpack_state(magic: bytes, data: bytes, settings: VariationalSettings, blobs: int) -> tuple[dict[str, Any], list[bytes]]:
     """The parts of a saved state. Raises DamagedDataError where they do not fit the settings."""
-    header, found = wire.unpack(magic, data)
-    if len(found) != blobs or header.get("settings") != settings_digest(settings):
+    header, found = wire.unpack(magic, data, blobs)
+    if header.get("settings") != settings_digest(settings):
         raise DamagedDataError("a saved learner does not fit these settings; it was made with others, or is damaged")
     return header, found
 

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.base import ALGORITHM_VERSION, LearnerSettings
 
 _CHECKPOINT = b"BTl1"
+# Chain, fingerprint, witness and seal; candidates come before the seal.
+_FEWEST_BLOBS = 4
 
 
 def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
@@ -65,11 +67,28 @@ class LearnerHead:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LearnerHead:
-        header, (*blobs, seal) = wire.unpack(cls.MAGIC, data)
+        header, found = wire.unpack(cls.MAGIC, data)
+        if len(found) < _FEWEST_BLOBS:
+            checks.refuse("parts of a learner's head", len(found), f"{_FEWEST_BLOBS} or more")
+        *blobs, seal = found
         if seal != _seal(header, blobs):
             raise DamagedDataError("a learner's head does not have the content that it was written with")
         chain, fingerprint, witness, *candidates = blobs
-        return cls(chain=chain, fingerprint=fingerprint, witness=witness, candidates=tuple(candidates), **header)
+        facts = checks.record(cls, header, "a learner's head", apart=("chain", "fingerprint", "witness", "candidates"))
+        head = cls(chain=chain, fingerprint=fingerprint, witness=witness, candidates=tuple(candidates), **facts)
+        head.check()
+        return head
+
+    def check(self) -> None:
+        """Refuse counts and digests that no learner has. Raises DamagedDataError."""
+        for name in ("sequence", "log_count", "log_tokens", "gaps", "windows", "scored_tokens"):
+            checks.whole(f"{name} of a learner's head", getattr(self, name))
+        for name in ("checkpoint_sequence", "offered"):
+            checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
+        checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
+        checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
+        if self.checkpoint:
+            checks.hexadecimal("checkpoint of a learner's head", self.checkpoint)
 
     def _numbers(self) -> dict[str, Any]:
         others = ("chain", "fingerprint", "witness", "candidates")
@@ -91,5 +110,5 @@ def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
 
 def checkpoint_from_bytes(data: bytes) -> tuple[LearnerHead, bytes]:
     """The inverse of :func:`checkpoint_to_bytes`. Raises DamagedDataError."""
-    _, (head, state) = wire.unpack(_CHECKPOINT, data)
+    _, (head, state) = wire.unpack(_CHECKPOINT, data, 2)
     return LearnerHead.from_bytes(head), state

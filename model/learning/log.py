@@ -51,6 +51,7 @@ class Outcome:
     checkpoints: int = 0
     repeats: int = 0
     gaps: int = 0
+    ended_early: int = 0
 
 
 class Session:
@@ -90,6 +91,7 @@ class Session:
         if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
             self._check_repeat(head, link)
             out.repeats = 1
+            out.ended_early = int(link.is_end)
             return out
         ready = self._contiguous(out, link, gap)
         if not ready:
@@ -103,9 +105,9 @@ class Session:
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             raise DivergedError(
-                f"{self._history.who()}: minibatch {link.sequence} came again with other documents. Give the same input as before"
-                " (with --resume_source=again the whole of it; after a drain within a window only what came later, with"
-                " --resume_source=onward), or start anew with an empty model store."
+                f"{self._history.who()}: minibatch {link.sequence} came again with other documents. If the input holds only documents"
+                " that came after those that were learned, give --add_documents in place of --resume_from. To finish a run that was"
+                " interrupted, give the whole input of that run again. For a new run, give an empty model store."
             )
 
     def _contiguous(self, out: Outcome, link: NumberedMinibatch, gap: Bag) -> list[NumberedMinibatch]:

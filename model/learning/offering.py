@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from model.learners.base import Learner
+from model.learners.base import Learner, Summary
 from model.learning.head import LearnerHead
 from model.learning.options import LearnOptions
 from model.publishing.candidates import Candidate
@@ -64,7 +64,7 @@ def offer(
         log_evidence=summary.log_evidence,
         ess=summary.ess,
         in_sample_nmi=summary.in_sample_nmi,
-        prequential_perplexity=perplexity(summary.log_evidence - head.log_evidence, summary.scored_tokens - head.scored_tokens),
+        prequential_perplexity=_of_the_period(head, summary),
     )
     after = replace(
         head,
@@ -76,6 +76,13 @@ def offer(
         candidates=(*head.candidates, candidate.to_bytes()),
     )
     return after, candidate
+
+
+def _of_the_period(head: LearnerHead, summary: Summary) -> float | None:
+    """The perplexity since the last version; None for the first, because a model without words finds every word surprising."""
+    if not head.offered:
+        return None
+    return perplexity(summary.log_evidence - head.log_evidence, summary.scored_tokens - head.scored_tokens)
 
 
 def perplexity(log_evidence: float, tokens: int) -> float | None:

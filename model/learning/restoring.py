@@ -82,7 +82,8 @@ class History:
         if link.previous != chain:
             raise DivergedError(
                 f"{self.who()}: minibatch {link.sequence} does not follow what was learned: the documents before it were others."
-                " Give the same input, or start anew with an empty model store."
+                " If the input holds only documents that came after those that were learned, give --add_documents in place of"
+                " --resume_from. Otherwise give the same input, or an empty model store."
             )
         return link.fingerprint
 

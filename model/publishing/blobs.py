@@ -16,9 +16,11 @@ Model keys are any text, so :func:`escape_key` turns one into a name that is saf
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +28,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from model.errors import DamagedDataError, OptionError
+from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
+from model.leftovers import PREFIX, remove_leftovers
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -39,7 +42,12 @@ class Blobs(Protocol):
         """The full name of a path, for messages."""
 
     def read(self, path: str) -> bytes:
-        """All bytes of a path. Raises FileNotFoundError where there is none."""
+        """All bytes of a path.
+
+        Raises:
+            FileNotFoundError: there is none.
+            DamagedDataError: it is no regular file, or leads out of the root.
+        """
 
     def exists(self, path: str) -> bool:
         """Whether ``path`` is there."""
@@ -109,7 +117,14 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            return (self._root / path).read_bytes()
+            # A link may lead anywhere; one within the store is as good as a file.
+            try:
+                target, root = (self._root / path).resolve(), self._root.resolve()
+            except RuntimeError as error:
+                raise DamagedDataError(f"{self.where(path)} is a link that leads back to itself; put a file there") from error
+            if not target.is_relative_to(root):
+                raise DamagedDataError(f"{self.where(path)} is a link out of the model store, to {target}; put a file there")
+            return _read_regular(target, self.where(path))
 
     def exists(self, path: str) -> bool:
         with self._explained():
@@ -151,7 +166,9 @@ class LocalBlobs:
         except FileNotFoundError:
             raise
         except OSError as error:
-            remedy = f"The system says: {error.strerror}: {error.filename}."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise OutputError(f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}") from error
+            remedy = f"The system says: {error.strerror}{f': {error.filename}' if error.filename else ''}."
             raise OptionError("--model_store", str(self._root), "a folder that this user may read and write", remedy) from error
 
     @contextmanager
@@ -178,9 +195,20 @@ def blobs_at(root: str) -> Blobs:
     return LocalBlobs(root)
 
 
+def _read_regular(path: Path, name: str) -> bytes:
+    """All bytes of a regular file. Another kind of file may have no end, or wait for somebody."""
+    # Without O_NONBLOCK a named pipe would wait here for its writer.
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise DamagedDataError(f"{name} is not a regular file; the model store holds files and folders only")
+    with os.fdopen(number, "rb") as file:
+        return file.read()
+
+
 def _write_beside(target: Path, data: bytes) -> Path:
     """A finished file with a name of its own in the folder of ``target``."""
-    number, name = tempfile.mkstemp(prefix=".new-", dir=target.parent)
+    number, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
     with os.fdopen(number, "wb") as file:
         file.write(data)
         file.flush()
@@ -188,6 +216,7 @@ def _write_beside(target: Path, data: bytes) -> Path:
     # mkstemp's 0600 would hide the file from other users of a shared folder.
     path = Path(name)
     path.chmod(0o644)
+    remove_leftovers(path)
     return path
 
 

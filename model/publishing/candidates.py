@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from model import wire
+from model import checks, wire
 from model.scaled import Scaled
 
 
@@ -24,7 +24,7 @@ class Candidate:
         snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex.
         evidence, posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
         documents, tokens, words, log_evidence, ess, in_sample_nmi: as in :class:`model.learners.base.Summary`.
-        prequential_perplexity: over the tokens scored since the offer before, None where there were none.
+        prequential_perplexity: over the tokens scored since the offer before; None for the first offer, and where there were none.
     """
 
     key: str
@@ -54,10 +54,15 @@ class Candidate:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Candidate:
-        header, _ = wire.unpack(cls.MAGIC, data)
-        return cls(**header)
+        header, _ = wire.unpack(cls.MAGIC, data, 0)
+        found = cls(**checks.record(cls, header, "a candidate"))
+        for name, value in (("sequence", found.sequence), ("previous", found.previous), ("island", found.island)):
+            checks.whole(f"{name} of a candidate", value)
+        for text in (found.evidence, found.posterior):
+            Scaled.from_hex(text)
+        return found
 
     def rank(self) -> tuple[tuple[float, float], tuple[float, float], int]:
         """The greatest is published: by evidence, then posterior, then the lowest island."""
-        evidence, posterior = (Scaled.from_bytes(bytes.fromhex(text)) for text in (self.evidence, self.posterior))
+        evidence, posterior = (Scaled.from_hex(text) for text in (self.evidence, self.posterior))
         return evidence.order(), posterior.order(), -self.island

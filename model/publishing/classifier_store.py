@@ -12,10 +12,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict
 
+from model import checks
 from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
-from model.publishing.manifest import seal, unseal
+from model.publishing.manifest import seal, sequence_of, unseal
 
 
 class ClassifierStore:
@@ -31,6 +32,7 @@ class ClassifierStore:
         data = classifier.to_bytes()
         digest = hashlib.sha256(data).hexdigest()
         folder = _folder(made.key)
+        sequence_of(made.version, "the version that a classifier belongs to")
         facts = {"digest": digest, "temperature": classifier.temperature, "words": len(classifier.rows), **asdict(made)}
         for path, content in ((f"{folder}/{digest}", data), (f"{folder}/{digest}.json", seal(facts))):
             create_named(self._blobs, path, content)
@@ -41,10 +43,12 @@ class ClassifierStore:
 
     def newest(self, key: str, version: str) -> str | None:
         """The digest of a version's newest classifier; None where it has none."""
+        sequence_of(version, "the version that a classifier belongs to")
         path = f"{_folder(key)}/{version}.latest"
         if not self._blobs.exists(path):
             return None
-        return str(unseal(self._blobs.read(path), self._blobs.where(path))["digest"])
+        name = self._blobs.where(path)
+        return checks.hexadecimal(f"field digest of {name}", unseal(self._blobs.read(path), name).get("digest"))
 
     def find(self, key: str, version: str, method: str, option: str = "--method") -> str:
         """The same for an inference method that must have it, and the option that named the method.
@@ -60,6 +64,7 @@ class ClassifierStore:
 
     def get(self, key: str, digest: str) -> Classifier:
         """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""
+        checks.hexadecimal("the digest of a classifier", digest)
         return Classifier.from_bytes(read_verified(self._blobs, f"{_folder(key)}/{digest}", digest))
 
 

@@ -14,12 +14,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
+from model.settings import TokeniserSettings
+
+VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
+# Ends of windows may lie outside the years 1 to 9999, and a date can still be printed.
+_LATEST_TIME = 2**62
 
 
 def seal(values: dict[str, Any]) -> bytes:
@@ -33,13 +39,14 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     Raises:
         DamagedDataError: the digest is missing or another one.
     """
+    damaged = f"{name} does not have the content that it was written with; restore it from a copy"
     try:
-        values = json.loads(data.decode())
-        if values.pop("sha256") == _digest(values):
-            return dict(values)
-    except (ValueError, KeyError, AttributeError, TypeError):
-        pass
-    raise DamagedDataError(f"{name} does not have the content that it was written with; restore it from a copy")
+        values = checks.parse_json(data, name)
+    except DamagedDataError as error:
+        raise DamagedDataError(f"{damaged}: {error}") from error
+    if isinstance(values, dict) and values.pop("sha256", None) == _digest(values):
+        return values
+    raise DamagedDataError(damaged)
 
 
 def _digest(values: dict[str, Any]) -> str:
@@ -47,20 +54,22 @@ def _digest(values: dict[str, Any]) -> str:
 
 
 class _Sealed:
-    """JSON there and back, for frozen dataclasses."""
+    """JSON there and back, for frozen dataclasses. Fields of another release are left out (docs/formats.md)."""
 
     def to_json(self) -> bytes:
         """One sealed line; equal values have equal bytes."""
-        return seal(asdict(self))  # type: ignore[call-overload]
+        stored = {item.name: getattr(self, item.name) for item in fields(self) if item.init}  # type: ignore[arg-type]
+        return seal(stored)
 
     @classmethod
     def from_json(cls, data: bytes, name: str = "the record") -> Self:
         """The inverse of ``to_json``. Raises DamagedDataError: damaged, or of another release."""
-        values = unseal(data, name)
-        try:
-            return cls(**values)
-        except TypeError as error:
-            raise DamagedDataError(f"{name} was written by another release: {error}") from error
+        found = cls(**checks.record(cls, unseal(data, name), name, ignore_unknown=True))
+        found.check(name)
+        return found
+
+    def check(self, name: str) -> None:
+        """Refuse values that no record of this kind has. Raises DamagedDataError."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,16 @@ class CheckpointEntry(_Sealed):
     settings_digest: str
     digest: str = ""
 
+    @property
+    def file_name(self) -> str:
+        """Of the entry in the store."""
+        return f"{self.sequence:012d}-{self.island:04d}-{self.digest[:16]}.json"
+
+    def check(self, name: str) -> None:
+        for field_name in ("sequence", "island", "offered"):
+            checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
+        checks.hexadecimal(f"field digest of {name}", self.digest)
+
 
 @dataclass(frozen=True)
 class Manifest(_Sealed):
@@ -90,13 +109,14 @@ class Manifest(_Sealed):
     Attributes:
         key, sequence, event_time: which model, after which minibatch, the end of its window (microseconds).
         parent: the version before it, None for the first. snapshot: the digest of its file, hex.
+        stored: the bytes that it was read from, no part of them; empty for one that was made just now.
         island, islands: which of how many islands won. fingerprint: the learner's, hex. chain: h_n, hex.
         settings: of ``tokeniser``, ``sequence`` and ``learner``; lists of words are named by size and digest.
         topic_order: the permutation that gave the topics their parent's ids, [] when none was needed.
         changes: which words entered and left each topic's first ten since the parent (:func:`model.publishing.watching.changes`).
         documents, tokens, words: learned so far; the vocabulary's size.
         log_evidence: ln of the evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its island.
-        prequential_perplexity: over the tokens since the parent, None where there were none.
+        prequential_perplexity: over the tokens scored since the parent; None for the first version, and where there were none.
         in_sample_nmi: of the labelled documents in the learner's history, None where there are none.
         release: of this package.
     """
@@ -122,8 +142,61 @@ class Manifest(_Sealed):
     ess: float
     in_sample_nmi: float | None
     release: str
+    stored: bytes = field(default=b"", init=False, compare=False, repr=False)
+
+    @classmethod
+    def from_json(cls, data: bytes, name: str = "the record") -> Self:
+        """The manifest in a file's bytes, which it keeps: its version is theirs. Raises DamagedDataError."""
+        found = super().from_json(data, name)
+        object.__setattr__(found, "stored", data)
+        return found
+
+    def to_json(self) -> bytes:
+        """The bytes that it was read from, with fields that this release does not know; else one sealed line."""
+        return self.stored or super().to_json()
+
+    @property
+    def tokeniser(self) -> TokeniserSettings:
+        """The settings that made the words. Raises DamagedDataError: the manifest has none, or others than there are."""
+        name = f"field settings of version {self.version}"
+        found = checks.record(TokeniserSettings, self.settings.get("tokeniser"), f"tokeniser in {name}")
+        return TokeniserSettings(**found)
 
     @cached_property
     def version(self) -> str:
-        """The name of the version: it sorts by sequence, and two that differ in anything have different names."""
+        """The name of the version: it sorts by sequence, and two that differ in anything have different names.
+
+        It is a digest of the stored bytes, whatever fields they have, or, before it is stored, of the bytes that will be.
+        """
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
+
+    def repeats(self, other: Manifest) -> bool:
+        """Whether a stored manifest says the same as one that was made just now: in all fields that both have, but the release."""
+        theirs, ours = json.loads(self.to_json()), json.loads(other.to_json())
+        return all(theirs[name] == ours[name] for name in theirs.keys() & ours.keys() - {"sha256", "release"})
+
+    def check(self, name: str) -> None:
+        for field_name in ("sequence", "island", "islands", "documents", "tokens", "words"):
+            checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
+        checks.whole(f"field event_time of {name}", self.event_time, -_LATEST_TIME, _LATEST_TIME)
+        checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
+        if self.parent is not None and sequence_of(self.parent, f"field parent of {name}") >= self.sequence:
+            checks.refuse(f"field parent of {name}", self.parent, f"a version with a sequence below {self.sequence}")
+        for change in self.changes:
+            checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One of :func:`model.publishing.watching.changes`."""
+
+    topic: int
+    entered: dict[str, int]
+    left: dict[str, int | None]
+
+
+def sequence_of(version: str, name: str) -> int:
+    """The sequence in a version's name. Raises DamagedDataError: it does not have the form of a version."""
+    if not VERSION_FORM.fullmatch(version):
+        checks.refuse(name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits")
+    return checks.whole(name, int(version.partition("-")[0]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model import __version__, wire
+from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.pending import Bag
 from model.publishing.alignment import align_topics, reorder
@@ -36,8 +36,11 @@ class PublishHead:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PublishHead:
-        header, _ = wire.unpack(cls.MAGIC, data)
-        return cls(**header)
+        header, _ = wire.unpack(cls.MAGIC, data, 0)
+        found = cls(**checks.record(cls, header, "a publisher's head"))
+        checks.whole("sequence of a publisher's head", found.sequence)
+        checks.whole("candidates of a publisher's head", found.waiting)
+        return found
 
 
 class Publisher:
@@ -133,7 +136,7 @@ class Publisher:
             words=best.words,
             log_evidence=best.log_evidence,
             prequential_perplexity=best.prequential_perplexity,
-            posterior=Scaled.from_bytes(bytes.fromhex(best.posterior)).log(),
+            posterior=Scaled.from_hex(best.posterior).log(),
             ess=best.ess,
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,

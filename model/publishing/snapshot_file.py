@@ -10,20 +10,26 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
-from collections.abc import Iterator
-from typing import Any
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import fastavro
 import numpy as np
+from fastavro._read_common import HEADER_SCHEMA as _HEADER
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
+from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.strings import CharacterModel
 
 VERSION = 2
+# Kernels divide by sums of these, and by their products. A shared distribution has less for a word than any string's 2^-500.
+_SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
+_ROUNDING = 1e-6
 
 _FIELD = "beam_topics"
 _SCHEMA = fastavro.parse_schema(
@@ -39,6 +45,28 @@ _SCHEMA = fastavro.parse_schema(
         ],
     }
 )
+
+
+# As a file has it: fastavro marks what it has parsed with names of its own.
+_WRITTEN_SCHEMA = {name: value for name, value in _SCHEMA.items() if not name.startswith("__")}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """A snapshot's metadata; ``words`` is their number."""
+
+    version: int
+    key: str
+    sequence: int
+    event_time: int
+    fingerprint: str
+    alpha: list[float]
+    strength: list[float]
+    unseen: float
+    characters: str
+    words: int
+    buckets: int
+    tokeniser: dict[str, Any]
 
 
 def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
@@ -74,16 +102,22 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
         DamagedDataError: the bytes are not a snapshot of a version that this release knows.
     """
     try:
-        reader = fastavro.reader(io.BytesIO(data))
-        facts = json.loads(reader.metadata[_FIELD])
-        if facts["version"] != VERSION:
-            raise DamagedDataError(f"{name} has version {facts['version']} of the snapshot's form; this release reads version {VERSION}")
-        return _assemble(facts, list(reader))
+        metadata = fastavro.schemaless_reader(io.BytesIO(data), _HEADER, None)["meta"]
+        # Any other schema may be nested without end, or give millions of records for a few bytes.
+        schema = checks.parse_json(metadata["avro.schema"], f"the schema of {name}")
+        if schema != _WRITTEN_SCHEMA or metadata.get("avro.codec", b"null") != b"null":
+            raise DamagedDataError(f"{name} is an Avro file with another schema or codec than a snapshot has")
+        facts = checks.parse_json(metadata[_FIELD], f"the metadata of {name}")
+        if not isinstance(facts, dict) or facts.get("version") != VERSION:
+            found = facts.get("version") if isinstance(facts, dict) else None
+            raise DamagedDataError(f"{name} has version {found!r} of the snapshot's form; this release reads version {VERSION}")
+        entries = _entries(fastavro.reader(io.BytesIO(data)))
     except DamagedDataError:
         raise
-    # A bad byte shows up in fastavro, or in us, as whatever exception it leads to.
+    # A bad byte shows up in fastavro as whatever exception it leads to.
     except Exception as error:
         raise DamagedDataError(f"{name} is not a whole snapshot: {type(error).__name__}: {error}") from error
+    return _assemble(facts, entries, name)
 
 
 def snapshot_digest(data: bytes) -> str:
@@ -101,32 +135,71 @@ def _records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
         yield {"word": word, "base": base, "topics": topics[first:last], "counts": counts[first:last]}
 
 
-def _assemble(facts: dict[str, Any], records: list[Any]) -> Snapshot:
-    if len(records) != facts["words"]:
-        raise ValueError(f"{len(records)} words, but its metadata say {facts['words']}")
-    offsets = np.zeros(len(records) + 1, np.int64)
-    np.cumsum([len(record["topics"]) for record in records], out=offsets[1:])
-    topics = np.array([topic for record in records for topic in record["topics"]], np.int32)
-    counts = np.array([count for record in records for count in record["counts"]], np.float64)
-    alpha, strength = np.array(facts["alpha"], np.float64), np.array(facts["strength"], np.float64)
-    if len(counts) != len(topics) or (len(topics) and not 0 <= topics.min() <= topics.max() < len(alpha)) or len(strength) != len(alpha):
-        raise ValueError("its topics and counts do not fit each other")
+class _Entries(NamedTuple):
+    """The records of a file, by columns; ``lengths``: entries of each word."""
+
+    words: list[str]
+    base: FloatArray
+    lengths: LongArray
+    topics: IntArray
+    counts: FloatArray
+
+
+def _entries(records: Iterable[Any]) -> _Entries:
+    """Column by column as they are read, because a record in Python is many times its bytes."""
+    words: list[str] = []
+    base, lengths, topics, counts = array("d"), array("q"), array("i"), array("d")
+    for record in records:
+        if len(record["topics"]) != len(record["counts"]):
+            raise ValueError(f"word number {len(words)} has {len(record['topics'])} topics and {len(record['counts'])} counts")
+        words.append(record["word"])
+        base.append(record["base"])
+        lengths.append(len(record["topics"]))
+        topics.extend(record["topics"])
+        counts.extend(record["counts"])
+    return _Entries(words, *(np.array(column) for column in (base, lengths, topics, counts)))
+
+
+def _assemble(facts: dict[str, Any], entries: _Entries, name: str) -> Snapshot:
+    """The snapshot, with every field checked. Raises DamagedDataError."""
+    found = _Facts(**checks.record(_Facts, facts, name))
+    alpha, strength = np.array(found.alpha, np.float64), np.array(found.strength, np.float64)
+    offsets = np.zeros(len(entries.words) + 1, np.int64)
+    np.cumsum(entries.lengths, out=offsets[1:])
+    checks.whole(f"sequence of {name}", found.sequence)
+    checks.equal(f"words of {name}", len(entries.words), found.words)
+    checks.whole(f"topics of {name}", len(alpha), 1)
+    checks.sized(f"strength of {name}", strength, len(alpha))
+    for field, values in (("alpha", alpha), ("strength", strength)):
+        checks.measures(f"{field} of {name}", values, _SMALLEST)
+    checks.measures(f"base of {name}", entries.base, _SMALLEST_BASE, 1.0 + _ROUNDING)
+    checks.number(f"unseen of {name}", found.unseen, 0.0, 1.0 + _ROUNDING)
+    checks.measures(f"counts of {name}", entries.counts)
+    checks.within(f"topics of {name}", entries.topics, 0, len(alpha))
+    # Of one word they ascend; those of the next word are larger here.
+    apart = np.repeat(np.arange(len(entries.words)) * len(alpha), entries.lengths) + entries.topics
+    checks.ascending(f"topics of a word of {name}", apart, strictly=True)
+    checks.whole(f"buckets of {name}", found.buckets, 0, len(entries.words) + 1)
+    if any("\n" in word or not word for word in entries.words):
+        raise DamagedDataError(f"{name} has a word that is empty or contains a newline")
     return Snapshot(
-        key=facts["key"],
-        sequence=facts["sequence"],
-        event_time=facts["event_time"],
-        fingerprint=facts["fingerprint"],
+        key=found.key,
+        sequence=found.sequence,
+        event_time=found.event_time,
+        fingerprint=found.fingerprint,
         alpha=alpha,
-        prior=TopicWordPrior(
-            strength,
-            np.array([record["base"] for record in records], np.float64),
-            float(facts["unseen"]),
-            CharacterModel.from_bytes(base64.b64decode(facts["characters"], validate=True)) if facts["characters"] else None,
-        ),
-        words=tuple(record["word"] for record in records),
+        prior=TopicWordPrior(strength, entries.base, found.unseen, _characters_from_text(found.characters, name)),
+        words=tuple(entries.words),
         offsets=offsets,
-        topics=topics,
-        counts=counts,
-        tokeniser=TokeniserSettings.from_json(facts["tokeniser"]),
-        buckets=int(facts["buckets"]),
+        topics=entries.topics,
+        counts=entries.counts,
+        tokeniser=TokeniserSettings(**checks.record(TokeniserSettings, found.tokeniser, f"the tokeniser of {name}")),
+        buckets=found.buckets,
     )
+
+
+def _characters_from_text(text: str, name: str) -> CharacterModel | None:
+    try:
+        return CharacterModel.from_bytes(base64.b64decode(text, validate=True)) if text else None
+    except ValueError as error:
+        raise DamagedDataError(f"the character model of {name} is not base64: {error}") from error

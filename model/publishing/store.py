@@ -21,21 +21,29 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from model import wire
-from model.errors import OptionError, StoreConflictError
+from model import checks
+from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshot_file
+from model.publishing.binding import check_bound
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
-from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
+from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, seal, sequence_of, unseal
 from model.snapshot import Snapshot
 
-_CHOICES = (
-    "Use an empty model store for a new run, or go on from a checkpoint of this one with --resume_from, the same input, and up to that"
-    " version the same --publish_every."
+_REMEDIES = (
+    "If the input holds only documents that came after those that were learned, add --add_documents. To finish a run that was"
+    " interrupted, give the same input, the same --publish_every and --resume_from=latest. For a new run, give an empty model store."
 )
 _SHOWN = 5
 NO_FLAGS: Mapping[str, tuple[str, Any]] = MappingProxyType({})
-_VERSION = re.compile(r"[0-9]{12,}-[0-9a-f]{16}")
-_ENTRY = re.compile(r"[0-9]{12,}-[0-9]{4,}-[0-9a-f]{16}\.json")
+_ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pointer:
+    """What LATEST holds: the newest version, and the digest of its manifest's bytes."""
+
+    version: str
+    manifest: str
 
 
 class ModelStore:
@@ -63,10 +71,7 @@ class ModelStore:
         if self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
             return
         name = self._blobs.where(path)
-        bound = unseal(self._blobs.read(path), name)
-        listed = "; ".join(_differences(_flat(bound["settings"]), _flat(settings), flags)[:_SHOWN])
-        listed = listed or f"they are equal, but their digests are not ({bound['digest']} there, {settings_digest} here: another release)"
-        raise StoreConflictError(f"{name} was written with other settings: {listed}. Give the same settings, or use an empty model store.")
+        check_bound(unseal(self._blobs.read(path), name), settings_digest, settings, flags, name)
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write a model; returns its digest, hex."""
@@ -77,7 +82,7 @@ class ModelStore:
 
     def get_snapshot(self, key: str, digest: str) -> Snapshot:
         """The model with this digest. Raises DamagedDataError: missing, or not what was written."""
-        path = _path(key, f"snapshots/{digest}.avro")
+        path = _path(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro")
         return snapshot_file.snapshot_from_bytes(read_verified(self._blobs, path, digest), self._blobs.where(path))
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
@@ -85,13 +90,12 @@ class ModelStore:
         digest = hashlib.sha256(data).hexdigest()
         entry = dataclasses.replace(entry, digest=digest)
         create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
-        create_named(
-            self._blobs, _path(entry.key, f"checkpoints/{entry.sequence:012d}-{entry.island:04d}-{digest[:16]}.json"), entry.to_json()
-        )
+        create_named(self._blobs, _path(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json())
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
         """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
+        checks.hexadecimal("the digest of a checkpoint", digest)
         return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
 
     def has_checkpoints(self, key: str) -> bool:
@@ -141,7 +145,14 @@ class ModelStore:
         return found
 
     def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
-        return [CheckpointEntry.from_json(*self._named(_path(key, f"checkpoints/{name}"))) for name in names]
+        return [self._read_entry(key, name) for name in names]
+
+    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
+        data, where = self._named(_path(key, f"checkpoints/{name}"))
+        entry = CheckpointEntry.from_json(data, where)
+        if entry.file_name != name or entry.key != key:
+            raise DamagedDataError(f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a copy")
+        return entry
 
     def _histories(self, key: str, names: list[str], islands: int) -> list[dict[int, CheckpointEntry]]:
         """Of the entries after one minibatch: for each history that all islands have one of, these by island.
@@ -191,23 +202,47 @@ class ModelStore:
         """A version by its name. Raises OptionError: there is no such version."""
         found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
         if found is None:
-            newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:]) or "none; train one first"
-            raise OptionError(
-                "--model_version",
-                version,
-                f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})",
-                f"The store has models for {', '.join(map(repr, self.keys()[:_SHOWN])) or 'no key'}.",
-            )
+            raise self._no_version(key, version)
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
         """The history that LATEST ends, the oldest first; it begins where older manifests were removed."""
-        found: list[Manifest] = []
-        manifest = self.latest(key)
-        while manifest is not None:
+        newest = self.latest(key)
+        return [] if newest is None else self.history(newest)
+
+    def history(self, last: Manifest) -> list[Manifest]:
+        """The versions from the first that is there to ``last``. Sequences fall from each to its parent, so there is an end."""
+        found: list[Manifest] = [last]
+        while (parent := found[-1].parent) is not None and (manifest := self._read_manifest(last.key, parent)) is not None:
             found.append(manifest)
-            manifest = None if manifest.parent is None else self._read_manifest(key, manifest.parent)
         return found[::-1]
+
+    def up_to(self, last: Manifest) -> list[Manifest]:
+        """The part of the history that LATEST ends that leads to one of its versions, the oldest first.
+
+        Raises:
+            DamagedDataError: there is no LATEST.
+            OptionError: LATEST does not lead to this version.
+        """
+        name, history = self._blobs.where(_path(last.key, "LATEST")), self.manifests(last.key)
+        if not history:
+            raise DamagedDataError(f"{name} is missing although there is a version {last.version}; restore it from a copy")
+        found = [manifest for manifest in history if manifest.sequence <= last.sequence]
+        if not found or found[-1].version != last.version:
+            raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
+        return found
+
+    def _no_version(self, key: str, version: str) -> OptionError:
+        """What is missing: the store itself, the key, or the version."""
+        keys = list(islice(filter(self.has_versions, self.keys()), _SHOWN))
+        if not keys:
+            return OptionError("--model_store", self.root, "a folder with a published model", "Correct the path, or train a model first.")
+        if not self.has_versions(key):
+            remedy = "Give one of those with --model_key."
+            return OptionError("--model_key", key, f"a key with a model in {self.root}, such as {', '.join(map(repr, keys))}", remedy)
+        newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:])
+        allowed = f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})"
+        return OptionError("--model_version", version, allowed, "Correct the version.")
 
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
         """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
@@ -215,7 +250,7 @@ class ModelStore:
         while name is not None and _sequence(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
         found = None if name is None else self._read_manifest(manifest.key, name)
-        if found is None or dataclasses.replace(manifest, release=found.release).version != name:
+        if found is None or not found.repeats(manifest):
             raise self._conflict(manifest, newest, "within that history")
         return found
 
@@ -223,7 +258,7 @@ class ModelStore:
         at = newest.version if newest else "none"
         return StoreConflictError(
             f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish another one,"
-            f" {manifest.version}, {what}. {_CHOICES}"
+            f" {manifest.version}, {what}. {_REMEDIES}"
         )
 
     def _parent(self, key: str, version: str) -> str | None:
@@ -240,18 +275,30 @@ class ModelStore:
             return None
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
-        target = unseal(pointer, self._blobs.where(_path(key, "LATEST")))
-        path = _path(key, f"manifests/{target['version']}.json")
-        return Manifest.from_json(read_verified(self._blobs, path, target["manifest"]), self._blobs.where(path))
+        name = self._blobs.where(_path(key, "LATEST"))
+        target = _Pointer(**checks.record(_Pointer, unseal(pointer, name), name, ignore_unknown=True))
+        sequence_of(target.version, f"field version of {name}")
+        checks.hexadecimal(f"field manifest of {name}", target.manifest)
+        path = _path(key, f"manifests/{target.version}.json")
+        return self._named_manifest(key, target.version, read_verified(self._blobs, path, target.manifest))
 
     def _read_manifest(self, key: str, version: str) -> Manifest | None:
         # Versions come from users, and become part of a path.
-        if not _VERSION.fullmatch(version):
+        if not VERSION_FORM.fullmatch(version):
             return None
         try:
-            return Manifest.from_json(*self._named(_path(key, f"manifests/{version}.json")))
+            data, _ = self._named(_path(key, f"manifests/{version}.json"))
         except FileNotFoundError:
             return None
+        return self._named_manifest(key, version, data)
+
+    def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
+        """The manifest of a version. Raises DamagedDataError: the file holds another one."""
+        name = self._blobs.where(_path(key, f"manifests/{version}.json"))
+        manifest = Manifest.from_json(data, name)
+        if manifest.version != version or manifest.key != key:
+            raise DamagedDataError(f"{name} holds version {manifest.version} of key {manifest.key!r}; restore it from a copy")
+        return manifest
 
     def _named(self, path: str) -> tuple[bytes, str]:
         return self._blobs.read(path), self._blobs.where(path)
@@ -268,29 +315,3 @@ def _sequence(name: str) -> int:
 
 def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested settings by dotted names, the values as JSON (in which a tuple and a list are the same)."""
-    flat: dict[str, str] = {}
-    for name, value in values.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": wire.canonical_json(value)}
-    return flat
-
-
-def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Mapping[str, tuple[str, Any]]) -> list[str]:
-    """What is not alike, named by option; where the kind of a part differs, its fields are left out."""
-    for at, (_, absent) in flags.items():
-        if absent is not None and not at.endswith(".kind"):
-            absent = wire.canonical_json(absent)
-            theirs, ours = {at: absent, **theirs}, {at: absent, **ours}
-    differing = [at for at in sorted(theirs | ours) if theirs.get(at) != ours.get(at)]
-    parts = tuple(at.removesuffix("kind") for at in differing if at.endswith(".kind"))
-    shown = [at for at in differing if not any(at.startswith(part) and at != f"{part}kind" for part in parts)]
-    names = {at: flags[at][0] if at in flags else at for at in shown}
-    return [f"{names[at]} is {_short(theirs.get(at))} there and {_short(ours.get(at))} here" for at in shown]
-
-
-def _short(text: str | None) -> str:
-    """A value for a message: a vocabulary can be very long."""
-    return "absent" if text is None else text if len(text) <= 80 else text[:77] + "..."

@@ -1,30 +1,34 @@
 """The records of an Avro file, damaged or not.
 
-An Avro file is a header (schema, codec, a sync marker of 16 random bytes) and blocks: a count of records, a size, so many
-bytes, the marker. A block that cannot be read costs that block alone: reading goes on behind the next marker. We frame and
-unpack the blocks ourselves, so that every fault has a place; fastavro decodes the records.
+An Avro file is a header (schema, codec, a sync marker of 16 random bytes) and blocks: a count of
+records, a size, so many bytes, the marker. A block that cannot be read costs that block alone:
+reading goes on behind the next marker. This module frames the blocks and unpacks them, so that
+every fault has a place; fastavro decodes the records.
 
-Logical types are left off while decoding, for a time out of Python's range would otherwise fail its whole block: times come as whole
-numbers of :meth:`AvroFile.time_unit`.
+A file may come from anywhere. A block is read up to ``max_block`` bytes, before and after it is
+unpacked; it has at most as many records as bytes; :mod:`model.reading.avro_limits` bounds what a
+record may hold. What exceeds a limit becomes a dead letter of the reason ``too_large``, which names
+the limit.
+
+Logical types are left off while decoding, because a time out of Python's range would fail its whole
+block: times come as whole numbers of :meth:`AvroFile.time_unit`.
 """
 
 from __future__ import annotations
 
-import bz2
 import io
 import json
-import lzma
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-import cramjam
 import fastavro
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.parsing import DAMAGED, dead_letter
+from model.reading.avro_limits import check_nesting, measure, read_long, shape_of
+from model.reading.codecs import CODECS, LimitError
+from model.reading.parsing import DAMAGED, MEGABYTE, TOO_LARGE, dead_letter
 from model.times import MICROSECONDS_PER_SECOND
 
 # (place, record), or a dead letter for a stretch that cannot be read.
@@ -32,10 +36,13 @@ Item = tuple[str, dict[str, Any]] | DeadLetter
 
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
+# The largest block that is read. Writers make blocks of 16 kB to some MB.
+MAX_BLOCK = 64 * MEGABYTE
 
-_HEADER_LIMIT = 2**20
-_SEARCH_BYTES = 2**20
-_VARINT_BYTES = 10
+_HEADER_LIMIT = MEGABYTE
+_CHUNK = 2**16
+# Two numbers of ten bytes.
+_HEAD_BYTES = 20
 _HEADER = fastavro.parse_schema(
     {
         "type": "record",
@@ -58,46 +65,77 @@ _TIME_UNITS = {
 }
 
 
-class AvroFile:
-    """An open Avro file; ``stream`` can seek.
+class _Frame(NamedTuple):
+    """A block as it lies in the file.
 
-    Raises:
-        DamagedDataError: it has no readable header, or a codec that we do not know.
+    Attributes:
+        records: how many its head says that it holds. payload: its bytes, packed, up to the first marker.
+        fault: what is wrong with its size or its marker; empty where both are right.
     """
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    records: int
+    payload: bytes
+    fault: str
+
+
+class AvroFile:
+    """An open Avro file.
+
+    Attributes:
+        names: of the fields of its records.
+
+    Args:
+        stream: its bytes; can seek. name: for the places in dead letters.
+        max_block: the most bytes of a block, before and after it is unpacked.
+
+    Raises:
+        DamagedDataError: it has no readable header, or a codec that is not known.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str, max_block: int = MAX_BLOCK) -> None:
         self._stream = stream
         self._name = name
+        self._max_block = max_block
         head = io.BytesIO(stream.read(_HEADER_LIMIT))
         try:
             header = fastavro.schemaless_reader(head, _HEADER, None)
             metadata = {key: value.decode() for key, value in header["meta"].items()}
-            self.schema = json.loads(metadata["avro.schema"])
-            self._types = _field_types(self.schema)
-            self._schema = fastavro.parse_schema(_without_logical_types(self.schema))
+            self._read_schema(metadata["avro.schema"])
+        except LimitError:
+            raise
         except Exception as error:  # fastavro raises whatever the damage leads to
-            raise DamagedDataError(f"this is not an Avro file: its header cannot be read ({type(error).__name__}: {error})") from error
+            if isinstance(error, EOFError) and head.getbuffer().nbytes == _HEADER_LIMIT:
+                raise LimitError(f"its header is longer than {_HEADER_LIMIT} bytes") from error
+            raise DamagedDataError(f"this is not an Avro file: its header cannot be read ({_said(error)})") from error
         if header["magic"] != MAGIC:
             raise DamagedDataError(f"this is not an Avro file: it begins with {header['magic']!r}")
         codec = metadata.get("avro.codec", "null")
-        if codec not in _CODECS:
-            raise DamagedDataError(f"its codec is {codec!r}; known are {', '.join(_CODECS)}")
-        self._unpack = _CODECS[codec]
+        if codec not in CODECS:
+            raise DamagedDataError(f"its codec is {codec[:80]!r}; known are {', '.join(CODECS)}")
+        self._unpack = CODECS[codec]
         self._sync: bytes = header["sync"]
         self._position = head.tell()
         self._size = stream.seek(0, io.SEEK_END)
 
-    def missing(self, fields: Iterable[str]) -> list[str]:
-        """Those of the fields that the schema does not have."""
-        return [field for field in fields if field not in self._types]
+    def _read_schema(self, text: str) -> None:
+        try:
+            self.schema = json.loads(text)
+        except RecursionError:
+            raise LimitError("its schema is nested deeper than a JSON parser goes") from None
+        check_nesting(self.schema)
+        self._types = _field_types(self.schema)
+        self.names = tuple(self._types)
+        self._schema = fastavro.parse_schema(_without_logical_types(self.schema))
+        self._shape = shape_of(self._schema)
 
-    def time_unit(self, field: str) -> Fraction:
-        """Microseconds in one unit of a field: of its logical type, or a second where it has none."""
+    def time_unit(self, field: str) -> Fraction | None:
+        """Microseconds in one unit of a field of a logical type; None where it has none."""
         declared = self._types.get(field)
         for option in declared if isinstance(declared, list) else [declared]:
-            if isinstance(option, dict) and option.get("logicalType") in _TIME_UNITS:
-                return _TIME_UNITS[option["logicalType"]]
-        return Fraction(MICROSECONDS_PER_SECOND)
+            named = option.get("logicalType") if isinstance(option, dict) else None
+            if isinstance(named, str) and named in _TIME_UNITS:
+                return _TIME_UNITS[named]
+        return None
 
     def records(self) -> Iterator[Item]:
         """(place, record) in the order of the file, and a dead letter for each stretch that cannot be read."""
@@ -116,81 +154,103 @@ class AvroFile:
             number += 1
 
     def _block(self, place: str, start: int) -> Iterator[Item]:
+        what = f"the block at byte {start} cannot be read"
         try:
-            count, payload, marker = self._frame()
+            frame = self._frame()
         except DamagedDataError as error:
-            yield self._resume(place, start, str(error))
+            self._position = self._behind_next_marker(start)
+            yield self._lost(place, start, what, error)
             return
-        if marker == self._sync:
-            yield from self._decode(count, payload, place, start)
-        else:
-            yield from self._without_marker(count, payload, place, start)
+        # Where size or marker are wrong, all records have to be sound. They are not kept for that:
+        # a few bytes can be many records.
+        if frame.fault and any(isinstance(item, DeadLetter) for item in self._decode(frame, place, start)):
+            # Not behind the block: where its size is wrong, that may be within the next marker.
+            self._position = self._behind_next_marker(start)
+            yield self._lost(place, start, what, DamagedDataError(frame.fault))
+            return
+        yield from self._decode(frame, place, start)
+        if frame.fault:
+            where = f"{place} bytes {self._position - SYNC_BYTES}-{self._position}"
+            yield dead_letter(where, DAMAGED, f"{frame.fault}; the block's {frame.records} records are not damaged", b"")
 
-    def _frame(self) -> tuple[int, bytes, bytes]:
-        """Count, payload and marker of the block at the position, which then stands behind it."""
-        self._stream.seek(self._position)
-        count, size = self._long(), self._long()
-        payload_at = self._stream.tell()
-        if count < 0 or size < 0 or payload_at + size + SYNC_BYTES > self._size:
+    def _frame(self) -> _Frame:
+        """The block at the position, which then stands behind it.
+
+        Raises:
+            DamagedDataError: its head is none, or the file ends before it does.
+            LimitError: it is too large to be read.
+        """
+        start = self._position
+        self._stream.seek(start)
+        head = self._stream.read(_HEAD_BYTES)
+        count, at = read_long(head, 0)
+        size, at = read_long(head, at)
+        if count < 0 or size < 0 or start + at + size + SYNC_BYTES > self._size:
             raise DamagedDataError(f"it says that it holds {count} records in {size} bytes, and the file ends before that")
-        payload = self._stream.read(size)
-        marker = self._stream.read(SYNC_BYTES)
-        self._position = payload_at + size + SYNC_BYTES
-        return count, payload, marker
+        payload, is_marked = self._payload(start + at, min(size, self._max_block + 1))
+        if len(payload) > self._max_block:
+            raise LimitError(f"it is longer than {self._max_block} bytes")
+        self._position = start + at + len(payload) + SYNC_BYTES
+        if not is_marked:
+            return _Frame(count, payload, "the marker after it is not this file's")
+        if len(payload) < size:
+            fault = f"a marker follows after {len(payload)} of its {size} bytes"
+            if self._unpack is not CODECS["null"]:
+                # Its records cannot be looked at one by one, so a packed block is taken as a whole or not at all.
+                self._position = start
+                raise DamagedDataError(fault)
+            return _Frame(count, payload, fault)
+        return _Frame(count, payload, "")
 
-    def _long(self) -> int:
-        """Avro's long: seven bits a byte, lowest first, zigzag."""
-        value = 0
-        for shift in range(0, 7 * _VARINT_BYTES, 7):
-            byte = self._stream.read(1)
-            if not byte:
-                raise DamagedDataError("the file ends within its head")
-            value |= (byte[0] & 0x7F) << shift
-            if byte[0] < 0x80:
-                return (value >> 1) ^ -(value & 1)
-        raise DamagedDataError("its head is not a number")
+    def _payload(self, start: int, size: int) -> tuple[bytes, bool]:
+        """Read to the first marker, or ``size`` bytes where none comes before that.
 
-    def _decode(self, count: int, payload: bytes, place: str, start: int) -> Iterator[Item]:
-        """The records of a framed block up to the first that cannot be read."""
-        done = 0
+        Nothing is read behind the marker. So the time for all blocks of a file is proportional to
+        its size, whatever their heads say.
+
+        Returns:
+            (the bytes before the marker, whether the marker is there).
+        """
+        self._stream.seek(start)
+        data = bytearray()
+        while len(data) < size + SYNC_BYTES and (chunk := self._stream.read(min(_CHUNK, size + SYNC_BYTES - len(data)))):
+            begin = max(0, len(data) - SYNC_BYTES + 1)
+            data += chunk
+            if (found := data.find(self._sync, begin)) >= 0:
+                return bytes(data[:found]), True
+        return bytes(data[:size]), False
+
+    def _decode(self, frame: _Frame, place: str, start: int) -> Iterator[Item]:
+        """The records of a block up to the first that cannot be read, and a dead letter for the rest."""
+        done, count = 0, frame.records
         try:
-            data = self._unpack(payload)
-            buffer = io.BytesIO(data)
-            for done in range(count):
+            data = self._unpack(frame.payload, self._max_block)
+            buffer, is_measured = io.BytesIO(data), self._shape.needs_measuring
+            # A record takes a byte at least, so a wrong count ends with the bytes.
+            for done in range(min(count, len(data))):
+                if is_measured:
+                    measure(data, buffer.tell(), self._shape)
                 record = fastavro.schemaless_reader(buffer, self._schema, None, handle_unicode_errors="surrogateescape")
                 yield f"{place} record {done + 1}", record
-            done = count
+            done = min(count, len(data))
+            if done < count:
+                raise LimitError(f"the block says that it holds {count} records, in {len(data)} bytes; a record takes a byte at least")
             if buffer.tell() != len(data):
                 raise DamagedDataError(f"{len(data) - buffer.tell()} bytes follow its {count} records")
         except Exception as error:  # a codec or fastavro raises whatever the damage leads to
-            if self._sync in payload:
-                # A wrong size that happens to end where a later block does: those between are still to be read.
-                self._position = self._behind_next_marker(start)
             what = f"records {done + 1} to {count} of the block" if done < count else "the end of the block"
-            detail = f"{what} at byte {start} cannot be read: {type(error).__name__}: {error}"
-            yield dead_letter(f"{place} bytes {start}-{self._position}", DAMAGED, detail, b"")
+            yield self._lost(place, start, f"{what} at byte {start} cannot be read", error)
 
-    def _without_marker(self, count: int, payload: bytes, place: str, start: int) -> Iterator[Item]:
-        """A block that no marker follows: if its records are sound, only the marker is damaged."""
-        found = list(self._decode(count, payload, place, start))
-        if found and not isinstance(found[-1], DeadLetter):
-            yield from found
-            where = f"{place} bytes {self._position - SYNC_BYTES}-{self._position}"
-            yield dead_letter(where, DAMAGED, f"the marker after the block's {count} records is damaged; the records are not", b"")
-        else:
-            yield self._resume(place, start, "the marker after it is not this file's")
-
-    def _resume(self, place: str, start: int, detail: str) -> DeadLetter:
-        """Put the position behind the next marker, or to the end of the file; a dead letter for what lies between."""
-        self._position = self._behind_next_marker(start)
-        where = f"{place} bytes {start}-{self._position}"
-        return dead_letter(where, DAMAGED, f"the block at byte {start} cannot be read: {detail}", b"")
+    def _lost(self, place: str, start: int, what: str, error: Exception) -> DeadLetter:
+        """A dead letter for what lies between the start of a block and the position."""
+        reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
+        return dead_letter(f"{place} bytes {start}-{self._position}", reason, f"{what}: {_said(error)}", b"")
 
     def _behind_next_marker(self, start: int) -> int:
         self._stream.seek(start)
         kept = b""
         at = start
-        while chunk := self._stream.read(_SEARCH_BYTES):
+        while chunk := self._stream.read(_CHUNK):
             window = kept + chunk
             found = window.find(self._sync)
             if found >= 0:
@@ -198,6 +258,12 @@ class AvroFile:
             at += len(chunk)
             kept = window[-(SYNC_BYTES - 1) :]
         return self._size
+
+
+def _said(error: Exception) -> str:
+    """What an error says; fastavro's may quote a whole schema."""
+    text = str(error)[:300]
+    return text if isinstance(error, DamagedDataError) else f"{type(error).__name__}: {text}"
 
 
 def _field_types(schema: Any) -> dict[str, Any]:
@@ -213,33 +279,3 @@ def _without_logical_types(schema: Any) -> Any:
     if isinstance(schema, list):
         return [_without_logical_types(value) for value in schema]
     return schema
-
-
-def _inflate(payload: bytes) -> bytes:
-    engine = zlib.decompressobj(wbits=-15)
-    data = engine.decompress(payload)
-    if not engine.eof:
-        raise DamagedDataError("the compressed data end too early")
-    return data
-
-
-def _unsnap(payload: bytes) -> bytes:
-    """Snappy, then four bytes of CRC-32 of what it unpacks to."""
-    data = bytes(cramjam.snappy.decompress_raw(payload[:-4]))
-    if zlib.crc32(data) != int.from_bytes(payload[-4:], "big"):
-        raise DamagedDataError("its checksum is wrong")
-    return data
-
-
-def _unpack_zstandard(payload: bytes) -> bytes:
-    return bytes(cramjam.zstd.decompress(payload))
-
-
-_CODECS: dict[str, Callable[[bytes], bytes]] = {
-    "null": bytes,
-    "deflate": _inflate,
-    "snappy": _unsnap,
-    "bzip2": bz2.decompress,
-    "xz": lzma.decompress,
-    "zstandard": _unpack_zstandard,
-}

@@ -11,6 +11,7 @@ letter. A line longer than allowed is counted, not kept.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
@@ -21,9 +22,10 @@ from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter
 
 _CHUNK = 2**16
 # Of a line that is too long, so much is kept for its dead letter.
-_HEAD = 4 * DeadLetter.RECORD_CHARACTERS
+HEAD = 4 * DeadLetter.RECORD_CHARACTERS
 _GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LONGEST_REPEAT = 2**31
 
 
 def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
@@ -33,9 +35,14 @@ def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[st
         stream: the file's bytes as they are stored. name: the file's, for places: ``name:17`` is the 17th line.
         max_bytes: a longer line becomes a dead letter.
     """
-    lines = _Lines(name, max_bytes)
+    return cut_lines(inflated(stream), name, max_bytes)
+
+
+def cut_lines(chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """The same of bytes that are unzipped; ``first`` is the number of their first line. ``chunks`` may raise DamagedDataError."""
+    lines = _Lines(name, max_bytes, first)
     try:
-        for chunk in _inflated(stream):
+        for chunk in chunks:
             yield from lines.feed(chunk)
     except DamagedDataError as error:
         yield from lines.end_damaged(str(error))
@@ -46,16 +53,24 @@ def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[st
 class _Lines:
     """Cuts chunks into lines; holds the line that is not complete yet, or only the head of one that is too long."""
 
-    def __init__(self, name: str, max_bytes: int) -> None:
+    def __init__(self, name: str, max_bytes: int, first: int) -> None:
         self._name = name
         self._max = max_bytes
         self._held = bytearray()
         self._length = 0
-        self._number = 1
+        self._number = first
+        # Possessive repeats, which need no memory for what they have matched.
+        self._blank_lines = re.compile(rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT))
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """Cut the next bytes of the file."""
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
+            # A gzip of some kilobytes can hold millions of blank lines: they are skipped all at once.
+            if not self._length and (blank := self._blank_lines.match(chunk, start)):
+                self._number += chunk.count(b"\n", start, blank.end())
+                start = blank.end()
+                continue
             self._hold(chunk[start:end])
             yield from self.end()
             start = end + 1
@@ -67,7 +82,7 @@ class _Lines:
         self._held.clear()
         self._length = 0
         if self._number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
+            line = line.removeprefix(BYTE_ORDER_MARK)
         self._number += 1
         if length > self._max:
             yield dead_letter(place, TOO_LARGE, too_large(length, ParseSettings(max_document_bytes=self._max)), line)
@@ -76,27 +91,28 @@ class _Lines:
 
     def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
         """The held line where it is whole, though its newline is lost; then one dead letter for all that follows."""
-        if self._length <= self._max and _is_json(bytes(self._held)):
+        if self._length <= self._max and is_json_object(bytes(self._held)):
             yield from self.end()
         place = f"{self._name}:{self._number}"
         yield dead_letter(place, DAMAGED, f"{detail}; this line and the rest of the file cannot be read", bytes(self._held))
 
     def _hold(self, piece: bytes) -> None:
-        room = max(self._max - self._length, _HEAD - len(self._held), 0)
+        room = max(self._max - self._length, HEAD - len(self._held), 0)
         self._held += piece[:room]
         self._length += len(piece)
         if self._length > self._max:
-            del self._held[_HEAD:]
+            del self._held[HEAD:]
 
 
-def _is_json(line: bytes) -> bool:
+def is_json_object(line: bytes) -> bool:
+    """Whether these bytes are a whole JSON object."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _inflated(stream: BinaryIO) -> Iterator[bytes]:
+def inflated(stream: BinaryIO) -> Iterator[bytes]:
     """The file's bytes, unzipped where it is gzipped.
 
     Raises:

@@ -1,9 +1,9 @@
 """One raw record to a :class:`Document`, or to a :class:`DeadLetter` that says why not.
 
 The rules, in the order in which they are tried: the record is UTF-8, JSON and an object; it has an id, a time, a text (and a
-key, where keys were asked for) of the right types; nothing holds a NUL or half a surrogate pair; the text is not blank and not
+key, where keys were asked for); they have the right types; nothing holds a NUL or half a surrogate pair; the text is not blank and not
 larger than allowed. A whole number is good as an id, a label or a key, as its decimal digits. A text without a single word that
-the tokeniser keeps is a document like any other.
+the tokeniser keeps is a document like any other. With ``id_from="place"`` the id is a digest of the record's place.
 
 >>> parse_line(b'{"id": 7, "timestamp": "1790-01-08", "text": "Fellow citizens"}', "a.jsonl:1", ParseSettings()).id
 '7'
@@ -17,13 +17,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from typing import Any, Literal, get_args
 
+from model import wire
 from model.dead_letters import DeadLetter
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 from model.publishing.blobs import escape_key
+from model.reading import hints
+from model.reading.timestamps import TimestampUnit, UnitError, read_time, wanted
 from model.records import Document
-from model.times import MICROSECONDS_PER_SECOND, TimeRangeError, parse_time
+from model.times import TimeRangeError
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"
@@ -31,6 +35,7 @@ MISSING_ID = "missing_id"
 MISSING_TIMESTAMP = "missing_timestamp"
 BAD_TIMESTAMP = "bad_timestamp"
 TIMESTAMP_RANGE = "timestamp_range"
+TIMESTAMP_UNIT = "timestamp_unit"
 MISSING_TEXT = "missing_text"
 EMPTY_TEXT = "empty_text"
 MISSING_KEY = "missing_key"
@@ -40,6 +45,7 @@ INVALID_UTF8 = "invalid_utf8"
 NUL = "nul"
 DAMAGED = "damaged"
 SCHEMA = "schema"
+BAD_ROW = "bad_row"
 
 # All that reading may say; each has a counter, dead_<reason>.
 REASONS = (
@@ -49,6 +55,7 @@ REASONS = (
     MISSING_TIMESTAMP,
     BAD_TIMESTAMP,
     TIMESTAMP_RANGE,
+    TIMESTAMP_UNIT,
     MISSING_TEXT,
     EMPTY_TEXT,
     MISSING_KEY,
@@ -58,9 +65,14 @@ REASONS = (
     NUL,
     DAMAGED,
     SCHEMA,
+    BAD_ROW,
 )
 
 MEGABYTE = 2**20
+
+IdFrom = Literal["field", "place"]
+
+_OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
 
 
 @dataclass(frozen=True)
@@ -76,10 +88,26 @@ class FieldNames:
 
 @dataclass(frozen=True)
 class ParseSettings:
-    """Field names, and the largest text (and the longest line) in bytes of UTF-8."""
+    """What a record becomes.
+
+    Attributes:
+        fields: names of the fields.
+        max_document_bytes: of the largest text, and of the longest line, in UTF-8.
+        id_from: ``field``, or ``place``: the id is :func:`place_id` of where the record is.
+        timestamp_unit: of times that are numbers, where the file has no schema that says it.
+
+    Raises:
+        OptionError: id_from or timestamp_unit is none of those allowed.
+    """
 
     fields: FieldNames = field(default_factory=FieldNames)
     max_document_bytes: int = 10 * MEGABYTE
+    id_from: IdFrom = "field"
+    timestamp_unit: TimestampUnit = "s"
+
+    def __post_init__(self) -> None:
+        one_of("--id_from", self.id_from, get_args(IdFrom))
+        one_of("--timestamp_unit", self.timestamp_unit, get_args(TimestampUnit))
 
 
 class _RefusedError(Exception):
@@ -90,11 +118,11 @@ class _RefusedError(Exception):
 
 
 def parse_line(line: bytes, place: str, settings: ParseSettings, time: int | None = None) -> Document | DeadLetter:
-    """A line of a JSON-lines file; ``place`` says where it is. ``time`` (microseconds) stands in for the record's own."""
+    """A record as JSON; ``place`` says where it is. ``time`` (microseconds) stands in for the record's own."""
     if len(line) > settings.max_document_bytes:
         return dead_letter(place, TOO_LARGE, too_large(len(line), settings), line)
     try:
-        return _document(_parsed(line), settings, time, Fraction(MICROSECONDS_PER_SECOND))
+        return _document(_parsed(line), place, settings, time, None)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, line)
 
@@ -104,11 +132,16 @@ def parse_record(
     place: str,
     settings: ParseSettings,
     time: int | None = None,
-    time_unit: Fraction = Fraction(MICROSECONDS_PER_SECOND),
+    time_unit: Fraction | None = None,
 ) -> Document | DeadLetter:
-    """A record that has fields already, from Avro for example; ``time_unit`` (microseconds) is that of a time that is a number."""
+    """A record that has fields already, from Avro for example.
+
+    Args:
+        time: microseconds; stands in for the record's own time.
+        time_unit: of a time that is a number, in microseconds, where the file's schema says it.
+    """
     try:
-        return _document(record, settings, time, time_unit)
+        return _document(record, place, settings, time, time_unit)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, record)
 
@@ -133,28 +166,61 @@ def _writable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def place_id(place: str) -> str:
+    """The id of a record without one: a digest of its place, which is the file's path as it was found, and the record's number there."""
+    return wire.digest(place.encode("utf-8", "backslashreplace")).hex()[:32]
+
+
 def _parsed(line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line.decode())
+        text = line.decode()
     except UnicodeDecodeError as error:
-        raise _RefusedError(INVALID_UTF8, f"byte {error.start + 1} of the line is not UTF-8: {error.reason}") from error
+        encoding = "utf-16" if line.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
+        detail = f"byte {error.start + 1} of the record is not UTF-8: {error.reason}; {_OTHER_ENCODING}={encoding}"
+        raise _RefusedError(INVALID_UTF8, detail) from error
+    try:
+        value = json.loads(text)
     except RecursionError as error:
-        raise _RefusedError(NOT_JSON, "the line is nested too deeply") from error
+        raise _RefusedError(NOT_JSON, "the record is nested too deeply") from error
     except ValueError as error:
-        raise _RefusedError(NOT_JSON, f"the line is not JSON: {error}") from error
+        raise _RefusedError(NOT_JSON, hints.why_not_json(text, error)) from error
     if not isinstance(value, dict):
-        raise _RefusedError(WRONG_TYPE, f"the line is a JSON {type(value).__name__}; an object is wanted")
+        wanted = "an object is wanted: one in each line, or one array of them as the whole file"
+        raise _RefusedError(WRONG_TYPE, f"the record is a JSON {type(value).__name__}; {wanted}")
     return value
 
 
-def _document(record: Mapping[str, Any], settings: ParseSettings, time: int | None, unit: Fraction) -> Document:
-    fields = settings.fields
-    name = _short(record, fields.id)
-    if not name:
-        raise _RefusedError(MISSING_ID, f"the field {fields.id!r} is missing or empty (--id_field)")
-    moment = _time(record, fields, unit) if time is None else time
+def _document(record: Mapping[str, Any], place: str, settings: ParseSettings, time: int | None, unit: Fraction | None) -> Document:
+    fields, needed = settings.fields, needed_fields(settings, time is None)
+    if lacking := [field for field in needed if record.get(field) is None]:
+        names = [name for name, value in record.items() if value is not None]
+        remedies = {field: needed[field][1] for field in lacking}
+        raise _RefusedError(needed[lacking[0]][0], hints.missing("the record", remedies, names, record))
+    name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
+    moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
     return Document(name, moment, _text(record, settings), label, _key(record, fields))
+
+
+@cache
+def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, hints.Remedy]]:
+    """The fields that a record must have; for each the reason of a dead letter without it, and what gives the remedy."""
+    fields = settings.fields
+    needed: dict[str, tuple[str, hints.Remedy]] = {}
+    if settings.id_from == "field":
+        needed[fields.id] = MISSING_ID, hints.id_remedy
+    if with_time:
+        needed[fields.timestamp] = MISSING_TIMESTAMP, hints.time_remedy
+    needed[fields.text] = MISSING_TEXT, hints.text_remedy
+    if fields.key is not None:
+        needed[fields.key] = MISSING_KEY, hints.key_remedy
+    return needed
+
+
+def _id(record: Mapping[str, Any], field: str) -> str:
+    if name := _short(record, field):
+        return name
+    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {hints.NO_IDS}")
 
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:
@@ -169,24 +235,20 @@ def _short(record: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def _time(record: Mapping[str, Any], fields: FieldNames, unit: Fraction) -> int:
-    value = record.get(fields.timestamp)
-    if value is None:
-        raise _RefusedError(MISSING_TIMESTAMP, f"the field {fields.timestamp!r} is missing (--timestamp_field, --time_from=order)")
-    wanted = "ISO 8601 text, or seconds since 1970 as a number, is wanted"
+def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | None) -> int:
+    field = settings.fields.timestamp
+    value = record.get(field)
     try:
-        return parse_time(value, unit)
-    except TimeRangeError as error:
-        raise _RefusedError(TIMESTAMP_RANGE, f"the field {fields.timestamp!r} is {_shown(value)}: {error}; {wanted}") from error
+        return read_time(value, settings.timestamp_unit, unit)
     except ValueError as error:
-        raise _RefusedError(BAD_TIMESTAMP, f"the field {fields.timestamp!r} is {_shown(value)}: {error}; {wanted}") from error
+        reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(type(error), BAD_TIMESTAMP)
+        detail = f"the field {field!r} is {_shown(value)}: {error}"
+        raise _RefusedError(reason, detail if reason == TIMESTAMP_UNIT else f"{detail}; {wanted(settings.timestamp_unit)}") from error
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
     name = settings.fields.text
     text = record.get(name)
-    if text is None:
-        raise _RefusedError(MISSING_TEXT, f"the field {name!r} is missing (--text_field)")
     if not isinstance(text, str):
         raise _RefusedError(WRONG_TYPE, f"the field {name!r} is a {type(text).__name__}; text is wanted")
     size = _check_characters(name, text)
@@ -200,9 +262,7 @@ def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
 def _key(record: Mapping[str, Any], fields: FieldNames) -> str:
     if fields.key is None:
         return ""
-    key = _short(record, fields.key)
-    if key is None:
-        raise _RefusedError(MISSING_KEY, f"the field {fields.key!r} is missing (--key_field)")
+    key = _short(record, fields.key) or ""
     try:
         escape_key(key)
     except OptionError as error:
@@ -217,7 +277,10 @@ def _check_characters(name: str, text: str) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        raise _RefusedError(INVALID_UTF8, f"character {error.start + 1} of the field {name!r} cannot be written as UTF-8") from error
+        # Readers keep a byte that is not UTF-8 as a character from here to there.
+        remedy = f"; {_OTHER_ENCODING}=latin-1" if "\udc80" <= text[error.start] <= "\udcff" else ""
+        detail = f"character {error.start + 1} of the field {name!r} cannot be written as UTF-8{remedy}"
+        raise _RefusedError(INVALID_UTF8, detail) from error
 
 
 def _shown(value: object) -> str:

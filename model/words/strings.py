@@ -18,13 +18,14 @@ A probability is a scaled product, mantissa and exponent, so it needs no logarit
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from model import wire
+from model import checks, wire
 from model.errors import DamagedDataError
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
@@ -37,6 +38,8 @@ GEOMETRIC = 0.1
 # Long words are below what a float can hold. probabilities() gives them this, so that even the product of two is not 0.
 SMALLEST = 2.0**-500
 
+# A longer context than this costs more memory than its text: each n-gram has a node for each of its runs.
+_MOST_ORDER = 8
 _TINY = 2.0**-400
 
 
@@ -110,18 +113,23 @@ class CharacterModel:
     @classmethod
     def from_bytes(cls, data: bytes) -> CharacterModel:
         """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
-        header, blobs = wire.unpack(cls.MAGIC, data)
+        header, (text, counts_blob, lengths_blob) = wire.unpack(cls.MAGIC, data, 3)
+        order = checks.whole("order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1)
+        characters = checks.whole("characters of a character model", checks.field(header, "characters"), 1, sys.maxunicode + 2)
+        again = checks.number("again of a character model", checks.field(header, "again"), 0.0, 1.0)
         try:
-            text, counts, lengths = blobs
             spelled = text.decode("utf-8", "surrogatepass")
-            width = int(header["order"]) + 1
-            ngrams = tuple(spelled[at : at + width] for at in range(0, len(spelled), width))
-            arrays = wire.array_from_bytes(counts, "<i8"), wire.array_from_bytes(lengths, "<f8")
-            if len(ngrams) != len(arrays[0]) or len(spelled) % width:
-                raise ValueError(f"{len(spelled)} characters of n-grams for {len(arrays[0])} counts")
-            return cls(Spelling(ngrams, arrays[0], header["order"], header["characters"]), arrays[1], header["again"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise DamagedDataError(f"a character model of {len(data)} bytes is not whole: {error}") from error
+        except UnicodeDecodeError as error:
+            raise DamagedDataError(f"the n-grams of a character model are not UTF-8: {error}") from error
+        counts, lengths = wire.array_from_bytes(counts_blob, "<i8"), wire.array_from_bytes(lengths_blob, "<f8")
+        width = order + 1
+        checks.sized("characters of n-grams", spelled, len(counts) * width)
+        checks.within("number of n-grams", np.array(len(counts)), 1, checks.LARGEST)
+        ngrams = tuple(spelled[at : at + width] for at in range(0, len(spelled), width))
+        checks.distinct("n-grams", ngrams)
+        checks.within("counts of n-grams", counts, 1, checks.LARGEST // len(counts))
+        checks.measures("shares of word lengths", lengths, 0.0, 1.0)
+        return cls(Spelling(ngrams, counts, order, characters), lengths, again)
 
     def _length_probability(self, length: int) -> Scaled:
         if length < 1:

@@ -18,7 +18,6 @@ another list, the same settings would give other words.
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 
 import regex
 import snowballstemmer
@@ -26,6 +25,7 @@ import stopwordsiso
 
 from model.errors import OptionError
 from model.records import Document, TokenisedDocument
+from model.regular import read_text
 from model.settings import TokeniserSettings
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -97,10 +97,7 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
 
 
 def _read_stop_words(path: str) -> tuple[str, ...]:
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError("--stop_words_file", path, "a UTF-8 text file, one word a line", f"It cannot be read: {error}.") from error
+    text = read_text("--stop_words_file", path, "a UTF-8 text file, one word a line")
     lines = (line.strip() for line in text.splitlines())
     words = {_plain(line) for line in lines if line and not line.startswith("#")}
     if not words:

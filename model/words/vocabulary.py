@@ -7,6 +7,7 @@ each minibatch all uses fall by one part in ``memory`` (products only, so the bi
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
@@ -28,9 +29,16 @@ class Vocabulary:
         self.limit, self.memory = limit, memory
         self.use: FloatArray = np.zeros(len(self.words))
         self._numbers = {word: number for number, word in enumerate(self.words)}
+        self._sized, self._bytes = 0, 0
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def nbytes(self) -> int:
+        """Return the memory of the words. A call costs as much as there are new words since the last one."""
+        self._bytes += sum(map(sys.getsizeof, self.words[self._sized :]))
+        self._sized = len(self.words)
+        return self._bytes
 
     def numbers(self, words: Iterable[str]) -> IntArray:
         """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which there is no room."""
@@ -67,6 +75,7 @@ class Vocabulary:
         self.words = [self.words[number] for number in staying.tolist()]
         self.use = self.use[staying]
         self._numbers = {word: number for number, word in enumerate(self.words)}
+        self._sized, self._bytes = 0, 0
 
     def used(self, numbers: IntArray) -> None:
         """A minibatch's tokens, as numbers; unknown ones do not count."""

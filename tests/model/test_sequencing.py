@@ -33,9 +33,12 @@ class Sender:
         return late
 
     def fire(self, seconds, **others):
-        firing = fire("", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others)
-        self.head = firing.head
-        return [link.minibatch() for link in firing.links]
+        found = []
+        for closed in fire("", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others):
+            self.head = closed.head
+            found += [link.minibatch() for link in closed.links]
+            assert all(minibatch.window_end == closed.end for minibatch in found[-len(closed.links) :])
+        return found
 
 
 @pytest.mark.parametrize(("time", "end"), [(0, 10), (9, 10), (10, 20), (-1, 0), (-10, 0), (-11, -10)])
@@ -164,9 +167,9 @@ def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
         sender.send(document(f"d{i}", 5))
     letters = []
     while sender.head.pending.live:
-        firing = fire("", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1)
-        letters += firing.dead_letters
-        sender.head = firing.head
+        (closed,) = fire("", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1)
+        letters += closed.dead_letters
+        sender.head = closed.head
     assert len(letters) == 10
 
 

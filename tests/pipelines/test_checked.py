@@ -182,8 +182,16 @@ def test_outputs_that_can_be_made(tmp_path):
 
 def test_a_plot_where_a_folder_is(tmp_path):
     check_plot(str(tmp_path / "plots" / "p.png"))
-    with pytest.raises(OptionError, match=f"--plot: '{tmp_path}' was given; allowed is a file that is there, or can be made"):
-        check_plot(str(tmp_path))
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(OptionError, match=f"--plot: '{tmp_path}/folder.svg' was given; allowed is a file that is there, or can be made"):
+        check_plot(str(tmp_path / "folder.svg"))
+
+
+@pytest.mark.parametrize("name", ["x.gif", "x", "png", "x.svg.gz"])
+def test_a_plot_of_a_format_that_is_not_drawn(name):
+    with pytest.raises(OptionError) as error:
+        check_plot(name)
+    assert str(error.value) == f"--plot: {name!r} was given; allowed is a file whose name ends in .png or .svg. Correct the ending."
 
 
 def test_a_coverage_folder_that_nobody_can_write_is_refused_before_the_run(tmp_path, capsys):

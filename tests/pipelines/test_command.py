@@ -29,15 +29,22 @@ def parsed(*flags):
         ("stray", "stray: there is no such option here."),
         ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
         ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
-        ("--format=xml", "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'avro'. Correct the spelling."),
+        ("--format=xml", "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'csv', 'avro', 'parquet'. Correct the spelling."),
+        ("--runner=SparkRuner", "the full name of a class. Did you mean --runner=SparkRunner?"),
+        ("--runner=x", "--runner: 'x' was given; allowed is one of "),
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),
         ("--direct_num_workers=two", "--direct_num_workers"),
     ],
 )
 def test_a_wrong_option_says_what_to_do(flag, message):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises((UsageError, OptionError)) as error:
         parsed(flag)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("runner", ["prism", "PrismRunner", "flinkrunner", "a.package.Runner", "Direct"])
+def test_a_runner_that_beam_knows_passes(runner):
+    assert parsed(f"--runner={runner}").view_as(StandardOptions).runner
 
 
 def test_an_abbreviation_is_not_guessed():

@@ -1,7 +1,7 @@
 """A stream that is drained and continued by another job, and a job that is updated: nothing is lost, and the chain goes on.
 
 A drain looks to the graph like the end of its input: the sources stop, and the watermark goes to its end. So the first half of a corpus is
-a drained job, and a second job with the other half, ``--resume_from`` and ``--resume_source=onward`` continues it.
+a drained job, and a second job with the other half, ``--add_documents`` continues it.
 """
 
 import json
@@ -17,7 +17,7 @@ COUNT = 60
 DAY, WEEK = 86_400, 7 * 86_400_000_000
 FLAGS = ["--window=7d", "--publish_every=14d", "--minibatch_size=5", "--learner=fake", "--topics=3", "--checkpoint_tokens=60"]
 WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
-ONWARD = ["--resume_from=latest", "--resume_source=onward"]
+ADDED = "--add_documents"
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_drained_in_the_middle_of_a_window(tmp_path, capsys):
     # All that came was learned, the window that had not ended included.
     assert before[-1].documents == MIDDLE
     capsys.readouterr()
-    store = learn(tmp_path, ROWS[MIDDLE:], *ONWARD)
+    store = learn(tmp_path, ROWS[MIDDLE:], ADDED)
     after = store.manifests("")
     assert after[: len(before)] == before
     assert after[-1].documents == COUNT
@@ -86,7 +86,7 @@ def test_drained_in_the_middle_of_a_window(tmp_path, capsys):
 def test_drained_between_two_windows_it_comes_to_the_bits_of_a_run_that_nothing_happened_to(tmp_path, capsys):
     whole = end_of(learn(tmp_path, ROWS, store="whole"))
     learn(tmp_path, ROWS[:BOUNDARY])
-    assert end_of(learn(tmp_path, ROWS[BOUNDARY:], *ONWARD)) == whole
+    assert end_of(learn(tmp_path, ROWS[BOUNDARY:], ADDED)) == whole
     assert late(capsys.readouterr().err) == 0
 
 
@@ -96,14 +96,14 @@ def test_drained_twice_and_with_islands(tmp_path):
     whole = end_of(learn(tmp_path, ROWS, *islands, store="whole"))
     again = next(at for at, row in enumerate(ROWS) if time_of(row) // WEEK == WINDOWS[-1])
     learn(tmp_path, ROWS[:BOUNDARY], *islands)
-    learn(tmp_path, ROWS[BOUNDARY:again], *islands, *ONWARD)
-    assert end_of(learn(tmp_path, ROWS[again:], *islands, *ONWARD)) == whole
+    learn(tmp_path, ROWS[BOUNDARY:again], *islands, ADDED)
+    assert end_of(learn(tmp_path, ROWS[again:], *islands, ADDED)) == whole
 
 
 def test_every_document_is_labelled_once_and_the_second_job_begins_with_the_newest_model_of_the_first(tmp_path):
     flags = [f"--output={tmp_path / 'mixtures'}", "--before_first_model=prior"]
     newest = learn(tmp_path, ROWS[:MIDDLE], *flags, pipeline=stream).latest("")
-    store = learn(tmp_path, ROWS[MIDDLE:], *flags, *ONWARD, pipeline=stream)
+    store = learn(tmp_path, ROWS[MIDDLE:], *flags, ADDED, pipeline=stream)
     labels = {row["id"]: row["model_version"] for row in lines(tmp_path / "mixtures")}
     assert len(labels) == len(lines(tmp_path / "mixtures")) == COUNT
     first_after = store.manifests("")[[m.version for m in store.manifests("")].index(newest.version) + 1]
@@ -118,7 +118,7 @@ CHANGED = ["--publish_every=3windows", "--checkpoint_tokens=100", "--threads=2",
 def test_an_update_with_other_options_keeps_the_chain(tmp_path):
     whole = end_of(learn(tmp_path, ROWS, store="whole"))
     learn(tmp_path, ROWS[:BOUNDARY])
-    store = learn(tmp_path, ROWS[BOUNDARY:], *ONWARD, *CHANGED)
+    store = learn(tmp_path, ROWS[BOUNDARY:], ADDED, *CHANGED)
     assert end_of(store) == whole
     versions = store.manifests("")
     assert [manifest.parent for manifest in versions] == [None, *(manifest.version for manifest in versions[:-1])]
@@ -137,7 +137,7 @@ def test_changed_settings_of_learning_are_refused(tmp_path, capsys):
         "--seed=8": "--seed is",
     }.items():
         capsys.readouterr()
-        assert train.main([*given, *FLAGS, *ONWARD, flag]) == 2
+        assert train.main([*given, *FLAGS, ADDED, flag]) == 2
         error = capsys.readouterr().err
         assert told in error and "Give the same settings, or use an empty model store." in error and error.count("\n") == 1
     assert store.manifests("") == before
@@ -148,4 +148,4 @@ def test_reading_again_what_was_drained_within_a_window_is_refused_with_the_way_
     capsys.readouterr()
     given = [f"--input={part(tmp_path, 'all', ROWS)}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
     assert train.main([*given, *FLAGS, "--resume_from=latest"]) == 2
-    assert "--resume_source=onward" in capsys.readouterr().err
+    assert "give --add_documents in place of --resume_from" in capsys.readouterr().err

@@ -177,7 +177,7 @@ def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, t
 
 
 @pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
-def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before):
+def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before, capsys):
     flags = [*common(corpus, tmp_path), *FLAGS, f"--output={tmp_path / 'mixtures'}", f"--before_first_model={before}"]
     assert stream.main([*flags, f"--coverage={tmp_path / 'coverage'}"]) == 0
     labelled, dead = lines(tmp_path / "mixtures"), lines(tmp_path / "dead")
@@ -186,7 +186,11 @@ def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_
     assert any(row["reason"] == "no_model" for row in dead) == (before == "dead_letter")
     assert any(row["model_version"] == "" for row in labelled) == (before == "prior")
     by_a_model = [row for row in labelled if row["model_version"]]
-    assert sum(row["documents"] for row in lines(tmp_path / "coverage")) == len(by_a_model)
+    reports = lines(tmp_path / "coverage")
+    assert sum(row["documents"] for row in reports) == len(by_a_model)
+    # The job trains the models that it labels with.
+    assert {(row["retrain_below"], row["retrain"]) for row in reports} == {(None, False)}
+    assert "retrain" not in capsys.readouterr().err
     assert {row["model_version"] for row in labelled} - {""} <= {
         manifest.version for manifest in ModelStore(str(tmp_path / "models")).manifests("")
     }
@@ -245,7 +249,7 @@ def test_one_model_for_each_key(tmp_path):
     assert versions == {key: store.manifest(key).version for key in ("de/at", "en")}
     assert len(lines(tmp_path / "mixtures")) == GOOD
     (dead,) = lines(tmp_path / "dead")
-    assert dead["reason"] == "no_model"
+    assert dead["reason"] == "unknown_key"
     assert dead["detail"] == "this run has no model for the key 'fr', but for 'de/at', 'en'"
 
 
@@ -265,7 +269,7 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
     (row,) = map(json.loads, figures.read_text().splitlines())
     assert (row["documents"], row["version"]) == (english, ModelStore(str(tmp_path / "models")).manifest("en").version)
-    letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "no_model"]
+    letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "unknown_key"]
     assert len({json.loads(row["record"])["id"] for row in letters}) == GOOD - english
     assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
 

@@ -26,8 +26,7 @@ EXAMPLE = {
     "topics": "20",
     "threads": "4",
     "file_period": "1h",
-    "resume_from": "latest",
-    "resume_source": "onward",
+    "add_documents": "true",
 }
 
 
@@ -50,7 +49,8 @@ def test_the_patterns_take_what_the_options_take(name):
 
 
 def test_the_parameters_of_the_example_are_enough():
-    assert parsed(EXAMPLE).get_all_options()["file_period"] == 3_600_000_000
+    found = parsed(EXAMPLE).get_all_options()
+    assert (found["file_period"], found["add_documents"]) == (3_600_000_000, True)
 
 
 @pytest.mark.parametrize("name", sorted(stream.REQUIRED))

@@ -3,7 +3,7 @@
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import LostMinibatchesError, OptionError
+from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from pipelines.graphs import check_learned, check_store, learn_options_of
@@ -27,18 +27,17 @@ def test_a_job_that_ends_before_all_was_learned_fails():
         check_learned({"minibatches": 111, "learned_minibatches": 2, "gaps": 109}, PipelineOptions(["--islands=2"]))
 
 
-@pytest.mark.parametrize("start", [[], ["--resume_from="]])
-def test_a_source_that_goes_on_needs_the_checkpoint_from_which(start):
-    with pytest.raises(OptionError) as error:
-        learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=onward", *start]))
-    said = "--resume_source: 'onward' was given; allowed is again without --resume_from. Add --resume_from=latest, or leave this out."
-    assert str(error.value) == said
+def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
+    assert learn_options_of(PipelineOptions(["--model_store=m", "--add_documents"])).resume_from == "latest"
+    assert learn_options_of(PipelineOptions(["--model_store=m", "--add_documents=false"])).resume_from == ""
+    assert learn_options_of(PipelineOptions(["--model_store=m", "--add_documents", "--resume_from=7"])).resume_from == "7"
 
 
-def test_a_source_that_goes_on_from_a_checkpoint():
-    made = learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=onward", "--resume_from=latest"]))
-    assert made.resume_from == "latest"
-    assert learn_options_of(PipelineOptions(["--model_store=m", "--resume_source=again"])).resume_from == ""
+def test_an_input_that_ends_before_the_checkpoint_is_not_a_success():
+    said = "m has learned more than this input holds: for 1 of the learners .* they learned nothing.* give --add_documents in its place"
+    with pytest.raises(StoreConflictError, match=said):
+        check_learned({"minibatches": 27, "repeats": 28, "ended_early": 1}, PipelineOptions(["--model_store=m"]))
+    check_learned({"minibatches": 28, "repeats": 28}, PipelineOptions(["--model_store=m"]))
 
 
 def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):

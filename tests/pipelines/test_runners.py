@@ -5,7 +5,7 @@ from model.errors import OptionError
 from pipelines import archive, evaluate, infer, train
 from pipelines.command import parse
 from pipelines.options import OUTPUTS
-from pipelines.runners import LOCAL_RUNNER, RUNNERS, is_local
+from pipelines.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
 
 TRAIN = ["--input=a.jsonl", "--model_store=gs://b/m", "--dead_letters=gs://b/d"]
 FLINK = ["--runner=FlinkRunner", "--flink_master=[local]"]
@@ -31,6 +31,30 @@ def refused(*flags, of=train, given=TRAIN):
 @pytest.mark.parametrize("runner", [[], ["--runner=DirectRunner"], ["--runner=direct"], ["--runner=apache_beam.runners.DirectRunner"]])
 def test_local_runs_have_one_runner(runner):
     assert parsed(*runner).view_as(StandardOptions).runner == LOCAL_RUNNER
+
+
+PRISM = "--runner=PrismRunner"
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], False),
+        (["--streaming"], False),
+        (["--source=replay"], False),
+        ([PRISM], False),
+        ([PRISM, "--streaming"], True),
+        ([PRISM, "--source=replay"], True),
+        ([*FLINK, "--source=kafka"], True),
+        (["--runner=OtherRunner", "--source=pubsub"], True),
+    ],
+)
+def test_a_job_streams_where_documents_come_as_a_stream_and_the_runner_passes_them_on(flags, expected):
+    assert streams(parsed(*flags)) is expected
+
+
+def test_a_pipeline_that_only_reads_files_does_not_stream():
+    assert not streams(parsed(PRISM, of=archive, given=["--input=a.jsonl", "--archive=a", "--dead_letters=d"]))
 
 
 def test_worker_threads_that_would_share_outdated_state_are_refused():

@@ -66,6 +66,19 @@ def test_what_a_source_needs(flags, message):
         (["--input=a", "--kafka_servers=b"], "--kafka_servers: 'b' was given; allowed is nothing with --source=files"),
         (["--source=replay", "--input=a", "--format=avro"], "--format: 'avro' was given; allowed is nothing with --source=replay"),
         (["--input=a", "--replay_speed=2x"], "--replay_speed: 2.0 was given; allowed is nothing with --source=files"),
+        (
+            [*KAFKA, "--encoding=latin-1"],
+            "--encoding: 'latin-1' was given; allowed is nothing with --source=kafka. Leave it out, or choose",
+        ),
+        (
+            ["--source=replay", "--input=a", "--timestamp_unit=ms"],
+            "--timestamp_unit: 'ms' was given; allowed is nothing with --source=replay",
+        ),
+        (["--source=replay", "--input=a", "--id_from=place"], "--id_from: 'place' was given; allowed is nothing with --source=replay"),
+        (
+            [*PUBSUB, "--id_from=place"],
+            "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it out, or choose --source=files or",
+        ),
         ([*PUBSUB, "--idle_after=5s"], "--idle_after: 5000000 was given; allowed is nothing with --source=pubsub"),
         (
             ["--source=pubsub", "--pubsub_subscription=s"],

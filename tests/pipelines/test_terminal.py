@@ -85,3 +85,9 @@ def test_changed_words_are_shown_with_their_ranks():
     changed = [{"topic": 3, "entered": {"sea": 2}, "left": {"[red]tax": None, "law": 12}}]
     row = printed(change_table("since", changed)).splitlines()[-1]
     assert row.replace("│", " ").split() == ["3", "sea", "2", "[red]tax", "–", "law", "12"]
+
+
+def test_a_title_that_is_longer_than_its_table_is_one_line():
+    title = "against gibbs2, means of 1,234 documents of the model"
+    for table in (figure_table(title, ("a",), [(1,)]), change_table(title, [{"topic": 3, "entered": {"sea": 2}, "left": {}}])):
+        assert printed(table).splitlines()[0] == title

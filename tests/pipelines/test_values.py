@@ -74,3 +74,9 @@ def test_numbers():
     ):
         with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}' was given; allowed is a"):
             parse(text)
+
+
+def test_switches():
+    assert (values.switch("true"), values.switch("false")) == (True, False)
+    with pytest.raises(argparse.ArgumentTypeError, match="'yes' was given; allowed is true or false. Leave the value out for true."):
+        values.switch("yes")

@@ -63,6 +63,19 @@ def archived(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def many_windows(tmp_path_factory) -> Path:
+    """An archive with a document of each key on each of 3,000 days."""
+    days = replays.MANY_DAYS
+    return replays.write_archive(tmp_path_factory.mktemp("many"), days, days * len(replays.KEYS))
+
+
+@pytest.fixture(scope="session")
+def expected_of_many(many_windows, tmp_path_factory) -> replays.Outcome:
+    """What learning and labelling it on the local runner comes to."""
+    return replays.run(many_windows, tmp_path_factory.mktemp("expected-of-many"), *replays.MANY_FLAGS)
+
+
+@pytest.fixture(scope="session")
 def undisturbed(archived, tmp_path_factory) -> Path:
     """The folder in which the local runner learned and labelled it."""
     folder = tmp_path_factory.mktemp("expected")

@@ -22,6 +22,8 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
+from pipelines import arenas
+
 _START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for state backends that are not used.
 _CONFIG = """\
@@ -206,7 +208,8 @@ class FlinkCluster:
 
     def _serve(self, name: str, command: list[str]) -> Server:
         # Workers import the project, which need not be installed, from the folder that they start in.
-        env = {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), self._python_path]))}
+        path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
+        env = {"PYTHONPATH": path, arenas.VARIABLE: str(arenas.ARENAS)}
         return self._servers.enter_context(Server(name, command, self.folder, env, ROOT))
 
 

@@ -1,6 +1,7 @@
 """One archive, learned and labelled on any runner; and what must be the same wherever it was.
 
-Two keys of 600 documents each over 120 days, in windows of a day and minibatches of five; a version every ten days.
+Two keys of 600 documents each over 120 days, in windows of a day and minibatches of five; a version every ten days. A second archive
+has a document of each key on each of 3,000 days, so each key has 3,000 windows.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from runners.processes import Server
 from runners.tools import ROOT
 from streams import final_states
 
+from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
 from pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12
+MANY_DAYS = 3000
+# Of the second archive, beside FLAGS: a later flag wins.
+MANY_FLAGS = ["--publish_every=250d", "--checkpoint_tokens=15000"]
 KEYS = ("law", "sea")
 TOPICS = (
     "ship sailed harbour sailor ocean wind mast anchor storm deck island captain",
@@ -46,14 +51,14 @@ class Outcome(NamedTuple):
     labels: dict
 
 
-def write_archive(folder: Path) -> Path:
+def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) -> Path:
     """Made-up documents about ships or courts, as ``pipelines.archive`` writes them; the folder of the archive."""
     source = folder / "documents.jsonl"
     with source.open("w", encoding="utf-8") as lines:
-        for number in range(DOCUMENTS):
+        for number in range(documents):
             words = TOPICS[number // 2 % 2].split()
             text = " ".join(words[(number * step + step * step) % len(words)] for step in range(1, 21))
-            row = {"id": str(number), "timestamp": number * DAYS * _DAY // DOCUMENTS, "text": text, "key": KEYS[number % 2]}
+            row = {"id": str(number), "timestamp": number * days * _DAY // documents, "text": text, "key": KEYS[number % 2]}
             lines.write(json.dumps(row) + "\n")
     dead = folder / "archive-dead"
     assert archive.main([f"--input={source}", f"--archive={folder / 'archive'}", f"--dead_letters={dead}", "--key_field=key"]) == 0
@@ -91,12 +96,12 @@ def outcome(folder: Path) -> Outcome:
 
 
 def labels(folder: Path) -> dict:
-    """The mixtures in the output by key, id and version. Raises AssertionError: one was written with two contents."""
+    """The mixtures in the output by ``ROW_KEY``. Raises AssertionError: one was written with two contents."""
     found: dict = {}
     for path in (folder / "mixtures").glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            assert found.setdefault((row["key"], row["id"], row["model_version"]), row) == row
+            assert found.setdefault(tuple(row[name] for name in ROW_KEY), row) == row
     return found
 
 

@@ -15,6 +15,7 @@ from runners.conftest import or_skip
 from runners.processes import Server, run_until
 from runners.tools import ROOT
 
+from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
 from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document
@@ -139,4 +140,4 @@ def test_mixtures_go_to_a_topic_once_for_each_document(broker, tmp_path):
     found = broker.receive("mixtures")
     assert sorted(key[1] for key, _ in found) == sorted(row["id"] for row in rows(sent))
     for key, value in found:
-        assert key == [value["key"], value["id"], value["model_version"]]
+        assert key == [value[name] for name in ROW_KEY]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from runners.processes import Server
-from runners.replays import DAYS, DOCUMENTS, KEYS, VERSIONS, finish, run
+from runners.replays import DAYS, DOCUMENTS, KEYS, MANY_DAYS, MANY_FLAGS, VERSIONS, finish, run
 from runners.tools import ROOT
 
 
@@ -28,6 +28,24 @@ def test_embedded_flink(job_server_jar, archived, expected, tmp_path):
 def test_a_flink_cluster(flink, archived, expected, tmp_path, parallelism):
     flags = ["--checkpointing_interval=1000", "--shutdown_sources_after_idle_ms=15000"]
     assert run(archived, tmp_path, *flink.flags(parallelism), *flags) == expected
+
+
+def test_the_local_runner_learns_and_labels_many_windows(expected_of_many):
+    assert [states[0][0] for states in expected_of_many.states] == [MANY_DAYS] * len(KEYS)
+    assert len(expected_of_many.labels) == MANY_DAYS * len(KEYS)
+
+
+@pytest.mark.parametrize("source", ["files", "replay"])
+def test_many_windows_on_prism(prism, many_windows, expected_of_many, tmp_path, source):
+    """All close at the end of the files, and one after the other in a replay."""
+    flags = ["--runner=PrismRunner", f"--prism_location={prism}", f"--source={source}"]
+    assert run(many_windows, tmp_path, *MANY_FLAGS, *flags, seconds=900) == expected_of_many
+
+
+@pytest.mark.parametrize("source", ["files", "replay"])
+def test_many_windows_on_embedded_flink(job_server_jar, many_windows, expected_of_many, tmp_path, source):
+    flags = ["--runner=FlinkRunner", "--flink_master=[local]", f"--flink_job_server_jar={job_server_jar}", "--parallelism=2"]
+    assert run(many_windows, tmp_path, *MANY_FLAGS, *flags, f"--source={source}", seconds=900) == expected_of_many
 
 
 def reports(archived, models, folder, *flags):

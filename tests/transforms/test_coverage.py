@@ -29,7 +29,7 @@ def store(tmp_path):
     return store
 
 
-def reports(documents, known, versions, *flags):
+def reports(documents, known, versions, *flags, streams=False):
     def build(pipeline):
         items = [(item.timestamp, (item.to_bytes(), versions[item.key])) for item in documents]
         stamped = (
@@ -37,16 +37,17 @@ def reports(documents, known, versions, *flags):
             | beam.Create(items)
             | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(tuple[bytes, str])
         )
-        return {"reports": stamped | Coverage(known[0], DAY, *known[1:])}
+        return {"reports": stamped | Coverage(known[0], DAY, *known[1:], streams=streams)}
 
     held, counters = run(build, *flags)
     return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
 
 
-def test_one_report_for_each_window(store):
+@pytest.mark.parametrize("streams", [True, False])
+def test_one_report_for_each_window(store, streams):
     version = store.latest("").version
     documents = [document(0, "a b a"), document(0, "a x"), document(1, "x y z a"), document(3, "", hour=5)]
-    rows, counters = reports(documents, (store.root,), {"": version})
+    rows, counters = reports(documents, (store.root,), {"": version}, streams=streams)
     assert [(row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows] == [
         ("1970-01-02", 3, 2, 5),
         ("1970-01-03", 4, 1, 4),
@@ -112,4 +113,4 @@ def test_the_signal_is_logged(store, caplog):
 
 def test_a_wrong_share(store):
     with pytest.raises(OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"):
-        Coverage(store.root, DAY, 70)
+        Coverage(store.root, DAY, 70, streams=False)

@@ -22,10 +22,10 @@ def timed(record):
     return TimestampedValue(record, Timestamp(micros=int(record) * HOUR // 10))
 
 
-def gathered(folder, records, *flags, period=10 * HOUR):
+def gathered(folder, records, *flags, period=10 * HOUR, streams=False):
     def build(pipeline):
         made = pipeline | beam.Create(records, reshuffle=False) | beam.Map(timed).with_output_types(bytes) | beam.Reshuffle()
-        return {"paths": made | GatherByPeriod(str(folder), "rows", ".jsonl", json_lines, period)}
+        return {"paths": made | GatherByPeriod(str(folder), "rows", ".jsonl", json_lines, period, streams=streams)}
 
     return run(build, *flags)
 
@@ -34,8 +34,9 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_period_is_a_file_of_each_shard(tmp_path):
-    results, counters = gathered(tmp_path, RECORDS)
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_period_is_a_file_of_each_shard(tmp_path, streams):
+    results, counters = gathered(tmp_path, RECORDS, streams=streams)
     files = contents(tmp_path)
     assert sorted(b"".join(files.values()).split()) == RECORDS
     assert len(files) == 2 * len({shard_of(record) for record in RECORDS})
@@ -44,13 +45,15 @@ def test_a_period_is_a_file_of_each_shard(tmp_path):
         assert len({int(row) // 100 for row in rows}) == 1
         assert len({shard_of(row) for row in rows}) == 1
     assert len(results["paths"]) == len(files)
+    assert {time for time, _ in results["paths"]} == {10 * HOUR, 20 * HOUR}
     assert counters["rows_written"] == 200
 
 
 def test_two_side_by_side_keep_their_timers_apart(tmp_path):
     def build(pipeline):
         made = pipeline | beam.Create(RECORDS, reshuffle=False) | beam.Map(timed).with_output_types(bytes)
-        gatherers = {name: GatherByPeriod(str(tmp_path / name), name, ".jsonl", json_lines, 10 * HOUR) for name in ("one", "other")}
+        folders = {name: str(tmp_path / name) for name in ("one", "other")}
+        gatherers = {name: GatherByPeriod(path, name, ".jsonl", json_lines, 10 * HOUR, streams=False) for name, path in folders.items()}
         return {name: made | name >> gather for name, gather in gatherers.items()}
 
     _, counters = run(build)
@@ -92,8 +95,8 @@ class Timer:
         self.at = time.micros
 
 
-def step(tmp_path):
-    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10)
+def step(tmp_path, streams=True):
+    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10, streams=streams)
     fn.setup()
     return fn, Value(), ListBag(), Timer()
 
@@ -127,4 +130,4 @@ def test_a_record_that_comes_late_joins_the_next_file():
 
 def test_an_impossible_period():
     with pytest.raises(OptionError, match="--file_period: 0 was given; allowed is a length of time above 0"):
-        GatherByPeriod("a", "rows", ".jsonl", json_lines, 0)
+        GatherByPeriod("a", "rows", ".jsonl", json_lines, 0, streams=False)

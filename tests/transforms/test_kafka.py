@@ -11,7 +11,7 @@ import pytest
 from collecting import run
 
 from model.errors import OptionError, SourceError
-from model.reading.parsing import ParseSettings
+from model.reading.parsing import ParseSettings, place_id
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms import kafka, kafka_client, kafka_sink, ordered
@@ -237,10 +237,19 @@ def test_a_marker_is_not_passed_behind_a_rest_that_was_taken_away(broker):
     assert driving.ids([first, second]) == [f"d{n}" for n in range(5, 15)]
 
 
-def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2):
+def reader(broker, settings=SETTINGS, start=0, stop=None, clock=lambda: 0.0, now=lambda: 0.0, partition=2, parse=None):
     consumer = Consumer(broker)
     consumer.assign([broker.TopicPartition("posts", partition, start)])
-    return PartitionReader(consumer, "posts", partition, LogRange((0,), stop), (start,), settings, ParseSettings(), clock, now)
+    return PartitionReader(consumer, "posts", partition, LogRange((0,), stop), (start,), settings, parse or ParseSettings(), clock, now)
+
+
+def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number_of_milliseconds(broker):
+    broker.partitions[2] = [Message(0, b'{"timestamp": 5000, "text": "a"}'), Message(1, b'{"timestamp": 6000, "text": "a"}')]
+    parse = ParseSettings(id_from="place", timestamp_unit="ms")
+    one = reader(broker, parse=parse)
+    items = [one.take().item, one.take().item]
+    assert [item.id for item in items] == [place_id("posts/2/0"), place_id("posts/2/1")]
+    assert [item.timestamp for item in items] == [5 * SECOND, 6 * SECOND]
 
 
 def test_bad_messages_are_dead_letters_with_their_place(broker):
@@ -381,8 +390,9 @@ def sink(broker, monkeypatch):
 
 def test_mixtures_are_sent_under_their_names(sink):
     assert sent()["mixtures_written"] == 20
-    assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(["k", f"d{n}", "v1"] for n in range(20))
-    value = json.loads(dict(sink.sent)[b'["k","d3","v1"]'])
+    times = [f"1970-01-01T00:00:00.{n:06}Z" for n in range(20)]
+    assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(["k", f"d{n}", time, "v1"] for n, time in enumerate(times))
+    value = json.loads(dict(sink.sent)[b'["k","d3","1970-01-01T00:00:00.000003Z","v1"]'])
     assert (value["id"], value["proportions"], value["top_topics"], value["timestamp"]) == (
         "d3",
         [0.25, 0.75],
@@ -403,7 +413,7 @@ def test_a_mixture_that_the_client_does_not_take_is_told(sink):
     sink.largest = 10
     with pytest.raises(
         SourceError,
-        match=r'the mixture \["k","d\d+","v1"\] was not taken: Message size too large\. Check .*message\.max\.bytes in --kafka_config',
+        match=r'the mixture \["k","d\d+","1970.*","v1"\] was not taken: Message size too large\. Check .*message\.max\.bytes in --kafka',
     ):
         sent()
 
@@ -459,6 +469,8 @@ def test_client_properties_come_from_a_file(tmp_path):
     path.write_text("oops\n")
     with pytest.raises(OptionError, match=r"--kafka_config: '.*:1' was given; allowed is name=value in each line"):
         properties(str(path))
+    with pytest.raises(OptionError, match=r"--kafka_config: '/dev/zero' was given; allowed is a regular file\. It is a device"):
+        properties("/dev/zero")
     with pytest.raises(OptionError, match=r"--kafka_config: .*It cannot be read"):
         properties(str(tmp_path / "none"))
 

@@ -11,6 +11,7 @@ from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, d
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.sequencing import window_end
+from transforms import label
 from transforms.infer import InferLabelled
 from transforms.label import Label, shard_of
 from transforms.learn import Learn
@@ -20,14 +21,14 @@ from transforms.sequence import Sequence
 ITEMS = documents(40)
 
 
-def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3):
+def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3, streams=False):
     """Label a stream while it is learned; document id -> version."""
     settings = fake_settings(islands=islands)
     options = learn_options(store, settings, publish_every=publish_every)
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
-    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards)
+    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards, streams=streams)
     labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
     labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
     mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), inferring(sweeps=2), settings)).with_output_types(bytes)
@@ -52,12 +53,28 @@ def expected(store, items=ITEMS, key=""):
     return labels
 
 
-def test_every_document_is_labelled_once_by_the_rule(tmp_path):
-    result = run(tmp_path, "prior")
+@pytest.mark.parametrize("streams", [True, False])
+def test_every_document_is_labelled_once_by_the_rule(tmp_path, streams):
+    result = run(tmp_path, "prior", streams=streams)
     assert len(collected("labelled")) == len(ITEMS) and collected("no model") == []
     assert versions() == expected(tmp_path)
     assert len(set(versions().values())) == 4
     assert counters(result)["labelled"] == len(ITEMS)
+
+
+@pytest.mark.parametrize("publish_every", [("windows", 3), ("windows", 1000), ("period", 50 * SECOND)])
+@pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
+def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(tmp_path, monkeypatch, before, publish_every):
+    found = []
+    for streams in (True, False):
+        run(tmp_path / str(streams), before, publish_every=publish_every, streams=streams)
+        found.append((sorted(collected("labelled")), sorted(collected("no model"))))
+    # Each shard goes on where the budget of a firing ended.
+    monkeypatch.setattr(label, "FIRING_BYTES", 1)
+    run(tmp_path / "budget", before, publish_every=publish_every)
+    found.append((sorted(collected("labelled")), sorted(collected("no model"))))
+    assert found[0] == found[1] == found[2]
+    assert sum(map(len, found[0])) == len(ITEMS)
 
 
 @pytest.mark.parametrize("shards", [1, 7])

@@ -145,8 +145,8 @@ def test_a_repeated_id_goes_to_the_dead_letters(tmp_path):
     assert final_states(tmp_path) == expected()
 
 
-@pytest.mark.parametrize("resume_source", ["again", "onward"])
-def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, resume_source):
+@pytest.mark.parametrize("adds", [False, True])
+def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, adds):
     FAILURES.at = [14] * 9
     with pytest.raises(Exception, match="at 14"):
         train(ITEMS, options(tmp_path))
@@ -156,11 +156,11 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, resu
     # A source that goes on holds what comes after a window that was learned whole.
     whole = max(link.sequence for link in LINKS[: entry.sequence] if link.minibatch().closes_window)
     points = {one.sequence for one in ModelStore(str(tmp_path)).checkpoints("")}
-    at = "latest" if resume_source == "again" else str(max(n for n in points if n <= whole and LINKS[n - 1].minibatch().closes_window))
+    at = "latest" if not adds else str(max(n for n in points if n <= whole and LINKS[n - 1].minibatch().closes_window))
     chosen = options(tmp_path, resume_from=at)
     after = 0 if at == "latest" else LINKS[int(at) - 1].minibatch().window_end
-    items = ITEMS if resume_source == "again" else [item for item in ITEMS if item.timestamp >= after]
-    train(items, chosen, resume_source=resume_source)
+    items = ITEMS if not adds else [item for item in ITEMS if item.timestamp >= after]
+    train(items, chosen, adds=adds)
     assert final_states(tmp_path) == expected()
     assert history(tmp_path) == plain
 
@@ -171,7 +171,7 @@ def test_what_an_earlier_job_published_comes_no_earlier_than_the_first_minibatch
     train([item for item in ITEMS if item.timestamp < cut], options(tmp_path, islands))
     LIVE_LEARNERS.clear()
     before = history(tmp_path)
-    train([item for item in ITEMS if item.timestamp >= cut], options(tmp_path, islands, resume_from="latest"), resume_source="onward")
+    train([item for item in ITEMS if item.timestamp >= cut], options(tmp_path, islands, resume_from="latest"), adds=True)
     found = {data: time for time, (_, data) in collected("references")}
     assert len(before) > 1 and set(before) < set(found)
     assert {found[data] for data in before} == {cut + SEQUENCE.window}
@@ -192,7 +192,7 @@ def streamed(events, chosen, name):
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
     sequenced.minibatches | Learn(chosen) | Publish(chosen)
     pipeline.run().wait_until_finish()
@@ -238,7 +238,7 @@ def test_windows_close_while_the_stream_goes_on(tmp_path):
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
-    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
     sequenced.minibatches | Learn(options(tmp_path)) | Publish(options(tmp_path))
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():

@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import os
 
 import apache_beam as beam
 import fastavro
@@ -160,9 +161,14 @@ def test_messages_from_elsewhere():
     assert counters["records_read"] == 2
 
 
+def test_messages_have_no_place_that_could_be_an_id():
+    with pytest.raises(OptionError, match="--id_from: 'place' was given; allowed is field for messages, which have no place that stays"):
+        ParseMessages("a queue", ParseSettings(id_from="place"), PLAIN)
+
+
 def test_patterns_are_checked_before_the_run(tmp_path):
     (tmp_path / "a.jsonl").touch()
-    (tmp_path / "b.csv").touch()
+    (tmp_path / "b.txt").touch()
     (tmp_path / "folder.jsonl").mkdir()
     assert check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings()) == [str(tmp_path / "a.jsonl")]
     with pytest.raises(OptionError, match=r"--input: '.*none\*' was given; allowed is .* at least one file. Check"):
@@ -171,10 +177,20 @@ def test_patterns_are_checked_before_the_run(tmp_path):
         check_patterns([str(tmp_path / "folder.jsonl")], ReadSettings())
     with pytest.raises(OptionError, match="--held_out: 'nowhere://x' was given.*It cannot be looked up"):
         check_patterns(["nowhere://x"], ReadSettings(), "--held_out")
-    with pytest.raises(OptionError, match="b.csv"):
+    with pytest.raises(OptionError, match="b.txt"):
         check_patterns([str(tmp_path / "*")], ReadSettings())
     with pytest.raises(OptionError, match="one or more paths"):
         check_patterns([], ReadSettings())
+
+
+@pytest.mark.parametrize("pattern", ["a.jsonl", "*.jsonl"])
+def test_a_pipe_is_refused_by_its_name_and_not_opened(tmp_path, pattern):
+    os.mkfifo(tmp_path / "a.jsonl")
+    said = rf"--input: '{tmp_path}/a\.jsonl' was given; allowed is a regular file\. It is a named pipe\."
+    with pytest.raises(OptionError, match=said):
+        check_patterns([str(tmp_path / pattern)], ReadSettings())
+    with pytest.raises(OptionError, match="'/dev/zero' was given; allowed is a regular file. It is a device"):
+        check_patterns(["/dev/zero"], ReadSettings(format="jsonl"))
 
 
 def test_a_wrong_tokeniser_ends_before_the_run():

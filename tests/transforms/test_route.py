@@ -21,12 +21,12 @@ def test_each_document_goes_to_the_model_of_its_key():
     held, counters = run(build)
     for key in ("a/b", "", "é"):
         assert sorted(TokenisedDocument.from_bytes(data).id for _, data in held[f"key {key}"]) == [f"{key}{n}" for n in range(3)]
-    assert {json.loads(data)["reason"] for _, data in held["dead"]} == {"no_model"}
-    assert counters["dead_no_model"] == len(held["dead"]) == 3
+    assert {json.loads(data)["reason"] for _, data in held["dead"]} == {"unknown_key"}
+    assert counters["dead_unknown_key"] == len(held["dead"]) == 3
 
 
 def test_a_dead_letter_names_the_document_its_key_and_the_known_keys():
     letter = without_model(document("d1", "fr"), list("abcdefg"))
-    assert (letter.source, letter.reason) == ("routing", "no_model")
+    assert (letter.source, letter.reason) == ("routing", "unknown_key")
     assert letter.detail == "this run has no model for the key 'fr', but for 'a', 'b', 'c', 'd', 'e', ..."
     assert json.loads(letter.record)["words"] == "ship sea ship"

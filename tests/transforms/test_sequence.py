@@ -1,3 +1,5 @@
+from functools import partial
+
 import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
@@ -8,18 +10,20 @@ from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, document, documents, links_of, shuffled, timestamped
 
+from model import sequencing
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
-from transforms.heads import Mirrors, timer_time
-from transforms.sequence import END_OF_STREAM, Sequence, SequenceStart
+from model.sequencing import window_end
+from transforms.heads import Mirrors, Wake, timer_time
+from transforms.sequence import END_OF_LABELS, END_OF_STREAM, LAST_TIME, AddedTo, Sequence, SequenceDoFn, SequenceStart
 
 ITEMS = documents(50)
 
 
-def run(items, *flags, runner=None, **others):
+def run(items, *flags, runner=None, streams=False, **others):
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, **others)
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams, **others)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
     sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
     result = pipeline.run()
@@ -32,23 +36,43 @@ def links(key=""):
     return [link for link in found if not link.is_end], [link for link in found if link.is_end]
 
 
+@pytest.mark.parametrize("streams", [True, False])
 @pytest.mark.parametrize("runner", [FnApiRunner, BundleBasedDirectRunner])
-def test_the_pipeline_sends_what_the_function_gives(runner):
-    run(shuffled(ITEMS, "x"), runner=runner())
+def test_the_pipeline_sends_what_the_function_gives(runner, streams):
+    run(shuffled(ITEMS, "x"), runner=runner(), streams=streams)
     sent, (end,) = links()
     assert sent == links_of(ITEMS)
     assert end == NumberedMinibatch.end(sent[-1].sequence, sent[-1].fingerprint)
 
 
-def test_outputs_travel_at_the_end_of_their_window():
-    run(ITEMS)
+@pytest.mark.parametrize("streams", [True, False])
+def test_outputs_travel_at_the_end_of_their_window(streams):
+    run([*ITEMS, *ITEMS[:7]], streams=streams)
+    assert sorted(time for time, _ in collected("dead")) == sorted(window_end(item.timestamp, SEQUENCE.window) for item in ITEMS[:7])
     for time, (_, data) in collected("minibatches"):
         link = NumberedMinibatch.from_bytes(data)
         assert time == (END_OF_STREAM if link.is_end else link.minibatch().window_end)
 
 
-def test_the_end_marker_leaves_time_for_what_follows_it():
-    assert GlobalWindow().max_timestamp().micros > END_OF_STREAM
+def test_each_step_ends_before_those_that_use_its_output():
+    assert END_OF_STREAM < END_OF_LABELS < LAST_TIME <= GlobalWindow().max_timestamp().micros
+
+
+@pytest.mark.parametrize(("streams", "firings"), [(True, 10), (False, 1)])
+def test_a_window_costs_a_bundle_only_where_the_job_streams(streams, firings, monkeypatch):
+    bundles = []
+    monkeypatch.setattr(SequenceDoFn, "finish_bundle", lambda self: bundles.append(1), raising=False)
+    run(ITEMS, streams=streams)
+    assert len({link.minibatch().window_end for link in links()[0]}) == 10
+    # One for the documents. Where the job streams, one for the end marker.
+    assert len(bundles) == 1 + firings + streams
+
+
+def test_what_one_firing_does_not_emit_follows_in_the_next(monkeypatch):
+    monkeypatch.setattr(sequencing, "fire", partial(sequencing.fire, budget=1))
+    run(ITEMS)
+    sent, ends = links()
+    assert sent == links_of(ITEMS) and len(ends) == 1
 
 
 def test_keys_are_sequenced_apart():
@@ -88,12 +112,12 @@ def test_going_on_from_a_checkpoint(tmp_path):
         key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, offered=0, settings_digest=""
     )
     ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
-    run([item for item in ITEMS if item.timestamp >= end], store=str(tmp_path), resume_from="latest")
+    run([item for item in ITEMS if item.timestamp >= end], added_to=AddedTo(str(tmp_path)))
     assert links()[0] == sent[at.sequence :]
 
 
 def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
-    start = SequenceStart(TOKENISER, SEQUENCE, str(tmp_path), "latest")
+    start = SequenceStart(TOKENISER, SEQUENCE, AddedTo(str(tmp_path)))
     assert start.head("new") == SequenceStart(TOKENISER, SEQUENCE).head("new")
     assert start.head("new").sequence == 0
 
@@ -107,7 +131,9 @@ def test_late_documents_are_kept():
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
@@ -125,7 +151,9 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     sent, (end,) = links()
@@ -135,6 +163,18 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
 
 def test_timers_are_whole_milliseconds_rounded_up():
     assert [timer_time(t).micros for t in (0, 1, 999, 1000, -1, -1000)] == [0, 1000, 1000, 1000, 0, -1000]
+
+
+def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
+    wake = Wake(streams=True, end=9000)
+    cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
+    assert [wake.moved(*case) for case in cases] == [None, timer_time(3001), None, timer_time(2000), timer_time(5000), None]
+
+
+def test_a_timer_is_set_once_to_the_end_where_the_job_does_not_stream():
+    wake = Wake(streams=False, end=9000)
+    cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
+    assert [wake.moved(*case) for case in cases] == [None, timer_time(9000), None, None, None, None]
 
 
 def test_mirrors_of_the_keys_used_last():

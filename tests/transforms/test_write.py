@@ -7,7 +7,7 @@ from collecting import run
 
 from model.dead_letters import DeadLetter
 from model.encoding import json_lines
-from model.errors import OptionError
+from model.errors import OptionError, OutputError
 from model.records import TopicMixture
 from transforms import write
 from transforms.write import WriteDeadLetters, WriteMixtures, WriteRecords, write_batch, write_file
@@ -72,10 +72,10 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
     write_file(str(path), b"old")
 
     def fail(*_):
-        raise OSError("disk full")
+        raise OSError(28, "disk full")
 
     monkeypatch.setattr(write.Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(OutputError, match="disk full"):
         write_file(str(path), b"new")
     assert contents(tmp_path) == {"a": b"old"}
 
@@ -83,3 +83,17 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_an_unknown_format():
     with pytest.raises(OptionError, match="--output_format: 'csv' was given; allowed is one of jsonl, avro"):
         WriteMixtures("out", "csv")
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(28, "No space left on device. Free some space, or give another folder"), (13, "Permission denied. Give a folder that this user may")],
+)
+def test_a_folder_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch, number, remedy):
+    def refuse(*args, **kwargs):
+        raise OSError(number, remedy.partition(".")[0])
+
+    monkeypatch.setattr(write.os, "fdopen", refuse)
+    with pytest.raises(OutputError, match=rf"{tmp_path}/out cannot be written: {remedy}"):
+        write_file(str(tmp_path / "out" / "x.jsonl"), b"1")
+    assert list((tmp_path / "out").iterdir()) == []

@@ -399,6 +399,15 @@ def test_a_version_at_the_end_is_known_to_the_next_job_even_after_a_checkpoint_o
     assert [(one.previous, one.sequence) for one in again.candidates] == [(0, 9), (9, len(LINKS))]
 
 
+def test_the_first_version_has_no_perplexity(tmp_path):
+    """The model had no word when that period began."""
+    worker = Worker(tmp_path / "s")
+    worker.bundle(LINKS)
+    first, *others = worker.candidates
+    assert first.prequential_perplexity is None
+    assert others and all(one.prequential_perplexity for one in others)
+
+
 def test_candidates_say_what_was_learned(tmp_path):
     worker = Worker(tmp_path / "s")
     worker.bundle(LINKS)
@@ -431,7 +440,7 @@ def test_a_new_job_from_the_last_checkpoint_equals_an_uninterrupted_run(tmp_path
 def test_resuming_checks_the_input(tmp_path):
     Worker(tmp_path / "s").bundle(LINKS[:11])
     other = Worker(tmp_path / "s", resume_from="latest")
-    with pytest.raises(DivergedError, match="--resume_source=again"):
+    with pytest.raises(DivergedError, match="give --add_documents in place of --resume_from. To finish a run that was interrupted"):
         other.bundle(OTHER_LINKS)
 
 

@@ -5,7 +5,7 @@ from blob_battery import Battery
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.errors import OptionError
+from model.errors import OptionError, OutputError
 from model.publishing.blobs import LocalBlobs, blobs_at, escape_key, unescape_key
 
 
@@ -70,3 +70,23 @@ def test_a_folder_that_cannot_be_used_is_told_in_a_line(tmp_path):
             OptionError, match=r"--model_store: '.*file/below' was given; allowed is a folder .* The system says: Not a dir"
         ):
             use()
+
+
+def test_a_full_disk_is_told_in_a_line(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("model.publishing.blobs.os.fsync", full)
+    with pytest.raises(OutputError) as error:
+        LocalBlobs(str(tmp_path)).create("a", b"1")
+    said = f"--model_store: {tmp_path} cannot be written: No space left on device. Free some space, or give another folder, and run again."
+    assert str(error.value) == said
+
+
+def test_an_error_without_a_file_names_none(tmp_path, monkeypatch):
+    def broken(*args):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("model.publishing.blobs.os.fsync", broken)
+    with pytest.raises(OptionError, match=r"The system says: Input/output error\.$"):
+        LocalBlobs(str(tmp_path)).create("a", b"1")

@@ -48,8 +48,8 @@ class TestSnapshots:
             store.put_snapshot(random_snapshot())
 
     def test_missing(self, store):
-        with pytest.raises(DamagedDataError, match=r"snapshots/00.avro is missing from the model store"):
-            store.get_snapshot("", "00")
+        with pytest.raises(DamagedDataError, match=r"snapshots/0{64}.avro is missing from the model store"):
+            store.get_snapshot("", "0" * 64)
 
 
 class TestCheckpoints:
@@ -140,7 +140,7 @@ class TestManifests:
         self.publish(store, 2, 5, 9)
         before = files(store)
         other = dataclasses.replace(manifest_of(sequence), **change)
-        told = r"key '', is at version 000000000009-.*Use an empty model store .* or go on .* --resume_from, .* the same --publish_every"
+        told = r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every and --resume_from=latest\."
         with pytest.raises(StoreConflictError, match=told):
             store.publish(other)
         assert files(store) == before
@@ -176,7 +176,7 @@ class TestManifests:
         first = self.publish(store, 2)
         store.publish(manifest_of(5, first.version))
         for parent, told in [(first.version, first.version), (None, "no version")]:
-            with pytest.raises(StoreConflictError, match=f"another one, 000000000009-.*, which follows {told}. Use an empty"):
+            with pytest.raises(StoreConflictError, match=f"another one, 000000000009-.*, which follows {told}. If the input holds only"):
                 store.publish(manifest_of(9, parent))
         assert store.latest("").sequence == 5
 
@@ -191,12 +191,16 @@ class TestManifests:
             OptionError, match=f"--model_version: 'v9' was given; allowed is latest, or a version of key ''.*{last.version}"
         ):
             store.manifest("", "v9")
-        with pytest.raises(
-            OptionError, match=r"--model_version: 'latest' .*\(the newest: none; train one first\).*The store has models for ''"
-        ):
+        said = r"--model_key: 'other' was given; allowed is a key with a model in .*, such as ''\. Give one of those with --model_key\."
+        with pytest.raises(OptionError, match=said):
             store.manifest("other")
         with pytest.raises(OptionError, match=r"was given"):
             store.manifest("", "../LATEST")
+
+    def test_a_store_that_is_not_there_is_what_is_wrong(self, store):
+        said = rf"^--model_store: '{store.root}' was given; allowed is a folder with a published model\. Correct the path, or train"
+        with pytest.raises(OptionError, match=said):
+            store.manifest("")
 
     def test_damaged_files_are_named(self, store):
         last = self.publish(store, 2)

@@ -1,3 +1,4 @@
+import gzip
 import io
 import json
 
@@ -6,7 +7,7 @@ import pytest
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.files import ReadSettings, check_formats, format_of, read_file
 from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document
 
@@ -53,7 +54,10 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     data = avro([{"id": "a", "body": "x"}] * 5, ("id", "string"), ("body", "string"))
     (letter,) = read(data, "a.avro", ReadSettings(ParseSettings(FieldNames(key="customer"))))
     assert (letter.source, letter.reason) == ("a.avro", "schema")
-    assert letter.detail.startswith("its schema lacks timestamp, text, customer; name the fields with")
+    assert letter.detail == (
+        "the file has no field 'timestamp', 'text', 'customer'; it has 'id', 'body'. Name the field with --timestamp_field."
+        " Files without times: --time_from=order. Name the field with --text_field. Name the field with --key_field."
+    )
 
 
 def test_files_that_are_nothing():
@@ -71,9 +75,66 @@ def test_bad_utf8_in_avro_costs_one_record():
     assert (made[1].reason, made[1].source) == ("invalid_utf8", "a.avro block 1 record 2")
 
 
+CSV = b"id,timestamp,text,label\n1,2001-01-31,one,x\n2,980942400,two,\n"
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.csv", CSV), ("a.csv.gz", gzip.compress(CSV)), ("a.tsv", CSV.replace(b",", b"\t"))])
+def test_csv_says_the_same(name, data):
+    day = 980899200_000_000
+    assert read(data, name) == [Document("1", day, "one", "x"), Document("2", day + 43_200_000_000, "two", None)]
+
+
+def test_the_order_as_time_in_csv_and_arrays():
+    order = ReadSettings(ParseSettings(id_from="place"), time_from="order")
+    for name, data in (("a.csv", b"text\nx\n \nz\n"), ("a.json", b'[{"text": "x"}, {"text": " "}, {"text": "z"}]')):
+        made = read(data, name, order, first=10)
+        assert [item.timestamp for item in made if isinstance(item, Document)] == [10_000_000, 12_000_000]
+        assert len({item.id for item in made if isinstance(item, Document)}) == 2
+
+
+def test_a_first_row_without_the_fields_is_one_dead_letter():
+    (letter,) = read(b"id,date,body\n1,2001-01-31,A ship came in\n2,2001-02-01,Another one\n", "a.csv")
+    assert (letter.source, letter.reason, letter.record) == ("a.csv", "schema", "'id', 'date', 'body'")
+    assert letter.detail == (
+        "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Is it --timestamp_field=date?"
+        " Files without times: --time_from=order. Is it --text_field=body?"
+    )
+    (letter,) = read(b"id,timestamp,text,text\n1,2,a,b\n", "a.csv")
+    assert letter.detail == "the file has more than one field 'text'"
+    (letter,) = read(b'"id\n', "a.csv")
+    assert letter.reason == "damaged" and letter.detail.startswith("the file cannot be read: its first row, which names the columns,")
+    assert read(b"", "a.csv") == read(gzip.compress(b""), "a.csv.gz") == []
+
+
+def test_other_encodings_of_text():
+    csv, lines = "id,timestamp,text\n1,0,café\n", '[{"id": 1, "timestamp": 0, "text": "café"}]'
+    for encoding in ("latin-1", "utf-16", "cp1252"):
+        how = ReadSettings(encoding=encoding)
+        assert read(csv.encode(encoding), "a.csv", how) == read(lines.encode(encoding), "a.json", how) == [Document("1", 0, "café")]
+    for data, name in ((csv, "a.csv"), (lines, "a.json")):
+        (letter,) = read(data.encode("latin-1"), name)
+        assert letter.reason == "invalid_utf8"
+        assert letter.detail.endswith("of a file in another encoding say which, for example --encoding=latin-1")
+
+
+def test_one_bad_byte_in_another_encoding_costs_its_record():
+    data = b'{"id": 1, "timestamp": 0, "text": "a\x81"}\n{"id": 2, "timestamp": 0, "text": "b"}\n'
+    letter, good = read(data, "a.jsonl", ReadSettings(encoding="cp1252"))
+    assert (letter.source, letter.reason, good.id) == ("a.jsonl:1", "invalid_utf8", "2")
+
+
+def test_a_pretty_printed_object_says_what_to_do():
+    letters = read(json.dumps({"id": 1, "text": "x"}, indent=2).encode(), "a.json")
+    assert letters[0].source == "a.json:1"
+    assert "Write each object on one line, for example with: jq -c . FILE. Or make one array of them." in letters[0].detail
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")],
+    [
+        *(("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")),
+        *(("a.CSV", "csv"), ("a.csv.gz", "csv"), ("a.tsv", "csv"), ("a.parquet", "parquet")),
+    ],
 )
 def test_formats_by_ending(name, kind):
     assert format_of(name, ReadSettings()) == kind
@@ -81,10 +142,20 @@ def test_formats_by_ending(name, kind):
 
 
 def test_wrong_options():
-    with pytest.raises(OptionError, match=r"--input: 'a.csv' was given; allowed is a file that ends in .jsonl.*Or say --format=jsonl or"):
-        format_of("a.csv", ReadSettings())
-    with pytest.raises(OptionError, match="^--format: 'csv' was given; allowed is one of auto, jsonl, avro"):
-        ReadSettings(format="csv")
+    with pytest.raises(OptionError) as raised:
+        format_of("a.txt", ReadSettings())
+    assert str(raised.value) == (
+        "--input: 'a.txt' was given; allowed is a file that ends in .jsonl, .ndjson, .json, .csv, .tsv (or in one of them and .gz),"
+        " .avro or .parquet. Or say which it is: --format=jsonl, --format=csv, --format=avro, --format=parquet."
+    )
+    with pytest.raises(OptionError, match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet"):
+        ReadSettings(format="xml")
+    with pytest.raises(OptionError, match="^--encoding: 'hex' was given; allowed is an encoding of text such as utf-8, latin-1"):
+        ReadSettings(encoding="hex")
+    with pytest.raises(OptionError, match="^--encoding: 'latin-1' was given; allowed is nothing with files of avro and parquet, which say"):
+        check_formats(["a.avro", "b.parquet"], ReadSettings(encoding="latin-1"))
+    check_formats(["a.avro", "b.csv"], ReadSettings(encoding="latin-1"))
+    check_formats(["a.avro"], ReadSettings(encoding="UTF8"))
     with pytest.raises(OptionError, match="--time_from: 'now' was given; allowed is one of field, order. Correct the spelling."):
         ReadSettings(time_from="now")
     with pytest.raises(OptionError, match=r"--max_document_mb: 0.0 was given; allowed is a finite number above 0\. Usual values lie"):

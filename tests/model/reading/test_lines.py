@@ -1,9 +1,11 @@
 import gzip
 import io
+import zlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from limited import limited
 
 from model.dead_letters import DeadLetter
 from model.reading.lines import read_lines
@@ -127,3 +129,47 @@ def test_lines_round_trip(lines, zipped):
 def test_no_rubbish_raises(data):
     read(b"\x1f\x8b" + data)
     read(gzip.compress(TEXT)[: len(data)] + data)
+
+
+# The last line of a gzip, with its place; or the number and the size of the dead letter.
+LAST = """
+import io, sys
+from model.reading.lines import read_lines
+for item in read_lines(io.BytesIO(sys.stdin.buffer.read()), "a.jsonl.gz", 10 * 2**20):
+    print(item if isinstance(item, tuple) else (item.source, item.reason, item.detail))
+"""
+
+
+def zipped(piece, times, end):
+    """A gzip of a piece so many times, and an end."""
+    engine = zlib.compressobj(wbits=31)
+    return b"".join([*(engine.compress(piece) for _ in range(times)), engine.compress(end), engine.flush()])
+
+
+@pytest.mark.parametrize(("line", "lines"), [(b"\n", 2**26), (b" \r\n", 2**24)])
+def test_millions_of_blank_lines_in_a_small_gzip_are_skipped_at_once(line, lines):
+    data = zipped(line * 2**20, lines // 2**20, b"end")
+    assert len(data) < 70_000
+    # Line by line it takes minutes.
+    assert limited(LAST, data, seconds=10, megabytes=1000) == f"('a.jsonl.gz:{lines + 1}', b'end')\n"
+
+
+def test_a_gzip_of_one_endless_line_is_not_held():
+    said = limited(LAST, zipped(b"x" * 2**20, 512, b""), seconds=30, megabytes=600)
+    assert "('a.jsonl.gz:1', 'too_large', '536870912 bytes; at most 10485760 are allowed (--max_document_mb)')" in said
+
+
+@pytest.mark.parametrize("chunk", [3, 100])
+@given(st.lists(st.sampled_from([b"\n", b" ", b"\r", b"\t\x0b\x0c", b"a", b"  \n", b"\n\n\n", b"longer than allowed"]), max_size=30))
+@settings(max_examples=200)
+def test_blank_lines_count_and_nothing_else_does(chunk, pieces):
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, chunk))
+
+    data, found = b"".join(pieces), []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if len(line) > 5 or line.strip():
+            found.append((f"a:{number}", None if len(line) > 5 else line))
+    items = read_lines(Slow(data), "a", 5)
+    assert [item if isinstance(item, tuple) else (item.source, None) for item in items] == found

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.dead_letters import DeadLetter
+from model.errors import OptionError
 from model.reading import parsing
 from model.reading.parsing import FieldNames, ParseSettings, parse_line, parse_record
 from model.records import Document
@@ -63,7 +64,8 @@ def test_a_given_time_replaces_the_records_own():
         (line(timestamp=True), "bad_timestamp"),
         (line(timestamp=[1]), "bad_timestamp"),
         (line(timestamp=float("nan")), "bad_timestamp"),
-        (line(timestamp=1.6e12), "timestamp_range"),
+        (line(timestamp=1.6e12), "timestamp_unit"),
+        (line(timestamp=-1e300), "timestamp_range"),
         (line(timestamp=10**4000), "timestamp_range"),
         (line(timestamp="0001-01-01T00:00+01:00"), "timestamp_range"),
         (line(text=...), "missing_text"),
@@ -97,14 +99,46 @@ def test_bad_records_say_why(data, reason):
 
 
 def test_every_reason_is_in_the_list_once():
-    names = [value for name, value in vars(parsing).items() if name.isupper() and isinstance(value, str)]
+    names = [value for name, value in vars(parsing).items() if name.isupper() and name[0] != "_" and isinstance(value, str)]
     assert sorted(names) == sorted(parsing.REASONS)
 
 
 def test_details_name_the_field_and_the_remedy():
-    assert parse(line(timestamp=...)).detail == "the field 'timestamp' is missing (--timestamp_field, --time_from=order)"
-    assert "'timestamp' is 1600000000000.0" in parse(line(timestamp=1.6e12)).detail
-    assert "seconds since 1970" in parse(line(timestamp=1.6e12)).detail
+    assert parse(line(timestamp=..., date="2001-01-31")).detail == (
+        "the record has no field 'timestamp'; it has 'id', 'text', 'date'. Is it --timestamp_field=date?"
+        " Files without times: --time_from=order."
+    )
+    assert parse(line(timestamp=..., text=..., headline="A ship came in")).detail == (
+        "the record has no field 'timestamp', 'text'; it has 'id', 'headline'. Name the field with --timestamp_field."
+        " Files without times: --time_from=order. Is it --text_field=headline?"
+    )
+    assert parse(line(text=..., headline="A ship came in")).detail == (
+        "the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is it --text_field=headline?"
+    )
+    assert parse(line(id=..., url="http://a/1")).detail == (
+        "the record has no field 'id'; it has 'timestamp', 'text', 'url'. Is it --id_field=url? Records without ids: --id_from=place."
+    )
+    assert parse(line(id="")).detail == "the field 'id' is empty. Records without ids: --id_from=place."
+    assert (
+        parse(line(), KEYED).detail == "the record has no field 'key'; it has 'id', 'timestamp', 'text'. Name the field with --key_field."
+    )
+    assert parse(line(timestamp=1600000000000)).detail == (
+        "the field 'timestamp' is 1600000000000: too large for a number of seconds; as milliseconds it is 2020-09-13 (--timestamp_unit=ms)"
+    )
+    assert parse(line(timestamp="12/31/2001")).detail == (
+        "the field 'timestamp' is '12/31/2001': it is not ISO 8601: Invalid isoformat string: '12/31/2001'; ISO 8601 text is wanted,"
+        " as 2001-01-31 or 2001-01-31T23:59:00Z, or the seconds since 1970 as a number (--timestamp_unit)"
+    )
+    assert parse(b'{"id": "caf\xe9"}').detail == (
+        "byte 12 of the record is not UTF-8: invalid continuation byte;"
+        " of a file in another encoding say which, for example --encoding=latin-1"
+    )
+    assert parse("\ufeff{}".encode("utf-16")).detail.endswith("--encoding=utf-16")
+    assert parse(b"{").detail.startswith(
+        "a JSON object begins here and does not end in this line. Write each object on one line, for example with: jq"
+    )
+    assert parse(b'{"id": 1} {}').detail == "it is not JSON: Extra data: line 1 column 11 (char 10)"
+    assert parse(b"[1]").detail.endswith("an object is wanted: one in each line, or one array of them as the whole file")
     assert parse(line(text=7)).detail == "the field 'text' is a int; text is wanted"
 
 
@@ -123,6 +157,27 @@ def test_a_text_of_fifty_megabytes():
     data = line(text=text)
     assert parse(data).reason == "too_large"
     assert parse(data, ParseSettings(max_document_bytes=60 * parsing.MEGABYTE)).text == text
+
+
+@pytest.mark.parametrize(("unit", "time"), [("s", 7), ("ms", 7000), ("us", 7_000_000), ("ns", 7_000_000_000)])
+def test_numbers_are_read_in_the_unit_that_is_set(unit, time):
+    how = ParseSettings(timestamp_unit=unit)
+    assert parse(line(timestamp=time), how).timestamp == parse(line(timestamp=str(time)), how).timestamp == 7_000_000
+    assert parse(line(), how).timestamp == 86_400_000_000
+
+
+def test_an_id_from_the_place():
+    how = ParseSettings(id_from="place")
+    (first, again), other = (parse(line(id=x), how) for x in (..., [1])), parse_line(line(), "a.jsonl:4", how)
+    assert first == again and first.id != other.id
+    assert len(first.id) == 32 and first.id == parsing.place_id("a.jsonl:3")
+
+
+def test_settings_of_reading_are_checked():
+    with pytest.raises(OptionError, match="--id_from: 'name' was given; allowed is one of field, place. Correct the spelling."):
+        ParseSettings(id_from="name")
+    with pytest.raises(OptionError, match="--timestamp_unit: 'h' was given; allowed is one of s, ms, us, ns. Correct the spelling."):
+        ParseSettings(timestamp_unit="h")
 
 
 def test_times_of_avro_come_in_units():
@@ -153,7 +208,7 @@ def test_any_line_is_a_document_or_a_dead_letter(data):
     made.as_json().encode()
 
 
-@given(st.text(min_size=1), st.integers(-(2**35), 2**37), st.text(min_size=1), st.none() | st.text())
+@given(st.text(min_size=1), st.integers(-(2**35), 2**36), st.text(min_size=1), st.none() | st.text())
 @settings(max_examples=100)
 def test_json_round_trip(name, time, text, label):
     made = parse(line(id=name, timestamp=time, text=text, label=label))

@@ -1,0 +1,275 @@
+"""Checks of stored values, made before a kernel sees them.
+
+A digest proves that bytes are the bytes that were named. It does not prove that they are a valid state: whoever writes the bytes can
+write the digest. A kernel does not test indices, so every loader names what it found and what it allows, in the words of this module.
+
+>>> within("topics", np.array([0, 4]), 0, 3)
+Traceback (most recent call last):
+model.errors.DamagedDataError: topics: found 4, allowed is 0 to 2. The data are damaged; restore them from a copy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import types
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, NamedTuple, NoReturn, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+from model.errors import DamagedDataError
+
+# The largest count that is stored. Sums and products of a few of them fit int64, and float64 holds each exactly.
+LARGEST = 2**52
+# The largest measure that is stored: products of two of them are still finite.
+HUGE = 2.0**400
+_MOST_DEPTH = 32
+_MOST_SHOWN = 60
+_INT64 = 2**63
+# Types that have no values to refuse.
+_PLAIN = frozenset({str, bool, types.NoneType})
+
+Array = npt.NDArray[Any]
+
+
+def refuse(name: str, found: object, allowed: str) -> NoReturn:
+    """Raise DamagedDataError: ``name`` is ``found``, which is not ``allowed``."""
+    shown = str(found)
+    if len(shown) > _MOST_SHOWN:
+        shown = shown[: _MOST_SHOWN - 3] + "..."
+    raise DamagedDataError(f"{name}: found {shown}, allowed is {allowed}. The data are damaged; restore them from a copy.")
+
+
+def within(name: str, values: Array, low: int, high: int) -> None:
+    """Refuse whole numbers below ``low``, or at or above ``high``."""
+    if not values.size:
+        return
+    least, most = int(np.minimum.reduce(values, None)), int(np.maximum.reduce(values, None))
+    if least < low or most >= high:
+        refuse(name, least if least < low else most, f"{low} to {high - 1}" if high > low else "no number")
+
+
+def measures(name: str, values: Array, low: float = 0.0, high: float = HUGE) -> None:
+    """Refuse floats that are not finite, below ``low``, or above ``high``."""
+    # A minimum of values with a NaN is NaN, for which no comparison holds.
+    if values.size and not (values.min() >= low and values.max() <= high):
+        wrong = values[~((values >= low) & (values <= high))]
+        refuse(name, wrong.flat[0], f"a number from {low:g} to {high:g}")
+
+
+def ascending(name: str, values: Array, strictly: bool = False) -> None:
+    """Refuse a value that is below the one before it; with ``strictly``, one that is equal to it, too."""
+    wrong = values[1:] <= values[:-1] if strictly else values[1:] < values[:-1]
+    if wrong.any():
+        at = int(wrong.argmax())
+        refuse(name, f"{values[at + 1]} after {values[at]}", "an ascending order")
+
+
+def sized(name: str, values: Collection[Any] | Array, length: int) -> None:
+    """Refuse another number of values."""
+    if len(values) != length:
+        refuse(name, f"{len(values)} values", f"{length}")
+
+
+def shaped(name: str, values: Array, rows: int, columns: int) -> Array:
+    """The flat values as ``rows`` rows of ``columns``; refuse another number of them."""
+    sized(name, values, rows * columns)
+    return values.reshape(rows, columns)
+
+
+def offsets(name: str, values: Array, parts: int, end: int) -> None:
+    """Refuse offsets that do not cut ``end`` values into ``parts`` parts."""
+    sized(name, values, parts + 1)
+    if values[0] != 0 or values[-1] != end:
+        refuse(name, f"{values[0]} to {values[-1]}", f"0 to {end}")
+    ascending(name, values)
+
+
+def distinct(name: str, values: Sequence[str]) -> None:
+    """Refuse a value that comes twice."""
+    if len(set(values)) != len(values):
+        refuse(name, f"{len(values) - len(set(values))} repeated values", "distinct values")
+
+
+def equal(name: str, found: object, wanted: object) -> None:
+    """Refuse everything but ``wanted``."""
+    if found != wanted:
+        refuse(name, found, str(wanted))
+
+
+def whole(name: str, value: object, low: int = 0, high: int = LARGEST + 1) -> int:
+    """A whole number with low <= value < high; refuse everything else."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
+        refuse(name, repr(value), f"a whole number from {low} to {high - 1}")
+    return value
+
+
+def number(name: str, value: object, low: float, high: float) -> float:
+    """A finite number from ``low`` to ``high``; refuse everything else."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
+        refuse(name, repr(value), f"a number from {low:g} to {high:g}")
+    return float(value)
+
+
+def hexadecimal(name: str, value: object, digits: int = 64) -> str:
+    """So many lowercase hexadecimal digits, which are safe in a path; refuse everything else."""
+    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+        refuse(name, repr(value), f"{digits} lowercase hexadecimal digits")
+    return value
+
+
+def field(header: dict[str, Any], name: str) -> Any:
+    """A field that must be there."""
+    if name not in header:
+        refuse(f"field {name}", "nothing", "a value")
+    return header[name]
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """JSON from anywhere: UTF-8, finite numbers, at most 32 levels deep.
+
+    Raises:
+        DamagedDataError: it is something else.
+    """
+    try:
+        value = _DECODER.decode(data.decode())
+        # An escape can spell half a character, which no encoding of ours can write again.
+        if b"\\u" in data:
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:_MOST_SHOWN]
+        raise DamagedDataError(f"{name} is not JSON that can be read: {what}. Restore it from a copy.") from error
+    # Only so many brackets can be a nesting that deep.
+    if data.count(b"[") + data.count(b"{") > _MOST_DEPTH and _depth(value) > _MOST_DEPTH:
+        refuse(name, f"more than {_MOST_DEPTH} levels of JSON", f"{_MOST_DEPTH}")
+    return value
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a finite number")
+
+
+def _finite_float(text: str) -> float:
+    # A number with an exponent too large would be infinite.
+    return value if math.isfinite(value := float(text)) else _no_constant(text)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite_float)
+
+
+def _depth(value: object) -> int:
+    """How many containers stand in each other, as far as it matters."""
+    level, depth = [value], 0
+    while level and depth <= _MOST_DEPTH:
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, (dict, list))
+        ]
+        depth += 1
+    return depth
+
+
+def record(kind: Any, values: object, name: str, apart: Collection[str] = (), ignore_unknown: bool = False) -> dict[str, Any]:
+    """The fields of a dataclass in parsed JSON, each of the type that the class declares.
+
+    A field that is absent has the default that the class declares. The rule for unknown fields is in docs/formats.md.
+
+    Args:
+        kind: the dataclass. Fields with ``init=False`` are none of the stored form.
+        values: what was parsed.
+        name: what an error calls it.
+        apart: fields of the class that are stored elsewhere.
+        ignore_unknown: leave out fields that the class does not have; otherwise they are refused.
+
+    Returns:
+        The arguments for ``kind``; lists have become tuples where it declares tuples.
+
+    Raises:
+        DamagedDataError: a field is missing, unknown, or of another type.
+    """
+    if not isinstance(values, dict):
+        refuse(name, type(values).__name__, "an object with fields")
+    declared, found = _declared(kind), {}
+    for field_name, item in declared.items():
+        if field_name in apart:
+            continue
+        if field_name not in values:
+            if item.required:
+                raise DamagedDataError(f"{name} was written by another release, or is damaged: it has no field {field_name!r}.")
+            continue
+        value = values[field_name]
+        if not item.fits(value):
+            refuse(f"field {field_name} of {name}", repr(value), f"a value of type {item.spelled}")
+        found[field_name] = tuple(value) if item.is_tuple else value
+    if not ignore_unknown and (unknown := [one for one in values if one not in declared or one in apart]):
+        raise DamagedDataError(f"{name} was written by another release: it has a field {min(unknown)!r}, which this one does not know.")
+    return found
+
+
+class _Field(NamedTuple):
+    """How a field is stored: whether it must be there, what a value must pass, and how the type is spelled."""
+
+    required: bool
+    fits: Callable[[object], bool]
+    spelled: str
+    is_tuple: bool
+
+
+@cache
+def _declared(kind: Any) -> dict[str, _Field]:
+    """Each field of the stored form."""
+    found, hints = {}, get_type_hints(kind)
+    for item in fields(kind):
+        if item.init:
+            hint = hints[item.name]
+            spelled = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+            required = item.default is MISSING and item.default_factory is MISSING
+            found[item.name] = _Field(required, _test_of(hint), spelled, get_origin(hint) is tuple)
+    return found
+
+
+def fits(value: object, hint: Any) -> bool:
+    """Whether a parsed value is of a declared type: int within 64 bits, finite float, str, bool, None, and containers of these."""
+    return _test_of(hint)(value)
+
+
+@cache
+def _test_of(hint: Any) -> Callable[[object], bool]:
+    """Compile a type to a test, because minibatches hold thousands of values."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return lambda value: True
+    if origin in (Union, types.UnionType):
+        if _PLAIN.issuperset(inner):
+            return lambda value: type(value) in inner
+        tests = [_test_of(one) for one in inner]
+        return lambda value: any(test(value) for test in tests)
+    if origin in (list, tuple):
+        members = _members(inner[0])
+        return lambda value: type(value) is list and members(value)
+    if origin is dict:
+        keys, values = _members(inner[0]), _members(inner[1])
+        return lambda value: isinstance(value, dict) and keys(value) and values(value.values())
+    if hint is float:
+        # JSON has one kind of number.
+        return lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+    if hint is int:
+        return lambda value: type(value) is int and -_INT64 <= value < _INT64
+    return lambda value: type(value) is hint
+
+
+def _members(hint: Any) -> Callable[[Collection[object]], bool]:
+    """A test of all values of a container."""
+    test, plain = _test_of(hint), frozenset(get_args(hint) or [hint])
+    if plain <= _PLAIN:
+        return lambda values: plain.issuperset(map(type, values))
+    return lambda values: all(map(test, values))

@@ -1,0 +1,180 @@
+r"""The rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
+
+The first row names the columns. The delimiter is the one of comma, semicolon, tab and ``|`` that is most frequent in that row outside of
+quotes. A field that holds the delimiter, a quote or the end of a line stands in double quotes, and a quote within it is written twice
+(RFC 4180). A field without anything in it is missing.
+
+A row that is wrong costs itself. A quote that is not closed takes the rows up to the next quote with it, or as much as one document
+may have; they are one dead letter.
+
+>>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", 100)
+>>> list(table.records())
+[('a.csv row 2', {'id': '1', 'text': 'two\nlines'})]
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from model.dead_letters import DeadLetter
+from model.errors import DamagedDataError
+from model.reading.lines import BYTE_ORDER_MARK, HEAD
+from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
+
+_DELIMITERS = ",;\t|"
+_NEWLINE = 10
+_BLANK = re.compile(rb"[\r\n]+")
+_QUOTED = re.compile(r'"[^"]*"')
+
+# Python's limit on a field, 128 kB, holds for the whole process. Rows are bounded here, by the size of a document.
+csv.field_size_limit(2**31 - 1)
+
+
+class CsvFile:
+    """An open CSV file.
+
+    Attributes:
+        names: of the columns; none in an empty file.
+
+    Args:
+        chunks: its bytes, in UTF-8; they may raise DamagedDataError.
+        name: the file's, for places: ``name row 17`` is the 17th row, as a spreadsheet counts them.
+        max_bytes: a longer row becomes a dead letter.
+
+    Raises:
+        DamagedDataError: it has no readable first row.
+    """
+
+    def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
+        self._name = name
+        self._max = max_bytes
+        self._source = _Source(chunks, max_bytes)
+        self._dialect: dict[str, Any] = {"delimiter": delimiter_of(self._source.peek()), "strict": True}
+        self._row = 0
+        header = next(self._rows(), [])
+        if isinstance(header, DeadLetter):
+            raise DamagedDataError(f"its first row, which names the columns, cannot be read: {header.detail}")
+        self.names: tuple[str, ...] = tuple(column.strip() for column in header)
+
+    def time_unit(self, field: str) -> None:
+        """A CSV file does not say in which unit its times are."""
+
+    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+        """(place, record) in the order of the file, and a dead letter for each row that cannot be read."""
+        for row in self._rows():
+            if isinstance(row, DeadLetter):
+                yield row
+            elif len(row) == len(self.names):
+                yield self._place(), {name: value or None for name, value in zip(self.names, row, strict=True)}
+            else:
+                detail = f"the row has {len(row)} fields, the first row has {len(self.names)}; a field with a delimiter in it needs quotes"
+                yield self._letter(BAD_ROW, detail)
+
+    def _rows(self) -> Iterator[list[str] | DeadLetter]:
+        """The fields of each row that is not blank."""
+        reader = csv.reader(self._source, **self._dialect)
+        while True:
+            self._source.begin()
+            self._row += 1
+            try:
+                fields = next(reader, None)
+            except csv.Error as error:
+                yield self._letter(BAD_ROW, f"the row is not CSV: {error}; a quote within quotes is written twice")
+                reader = csv.reader(self._source, **self._dialect)
+            except _TooLargeError:
+                limit = too_large(self._source.size, ParseSettings(max_document_bytes=self._max))
+                yield self._letter(TOO_LARGE, f"{limit}; or a quote in this row is not closed")
+                reader = csv.reader(self._source, **self._dialect)
+            except DamagedDataError as error:
+                yield self._letter(DAMAGED, f"{error}; this row and the rest of the file cannot be read")
+                return
+            else:
+                if fields is None:
+                    return
+                if fields:
+                    yield fields
+
+    def _place(self) -> str:
+        return f"{self._name} row {self._row + self._source.blank}"
+
+    def _letter(self, reason: str, detail: str) -> DeadLetter:
+        return dead_letter(self._place(), reason, detail, bytes(self._source.head))
+
+
+def delimiter_of(line: str) -> str:
+    """The delimiter of a file whose first row begins with this line."""
+    bare = _QUOTED.sub("", line)
+    return max(_DELIMITERS, key=bare.count)
+
+
+class _TooLargeError(Exception):
+    """The row is longer than a document may be."""
+
+
+class _Source:
+    """The lines of a file, for ``csv.reader``.
+
+    Attributes:
+        head: the beginning of the row that is being read. size: of what was read of it, in bytes.
+        blank: how many blank lines were passed over between rows.
+    """
+
+    def __init__(self, chunks: Iterable[bytes], max_bytes: int) -> None:
+        self.head = bytearray()
+        self.size = self.blank = 0
+        self._max = max_bytes
+        self._lines = self._cut(chunks)
+        self._peeked: tuple[bytes, int] | None = None
+
+    def begin(self) -> None:
+        """Begin a row."""
+        self.head.clear()
+        self.size = 0
+
+    def peek(self) -> str:
+        """The first line, which stays to be read."""
+        self._peeked = next(self._lines, None)
+        return "" if self._peeked is None else _text(self._peeked[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._peeked is not None:
+            (line, length), self._peeked = self._peeked, None
+        else:
+            line, length = next(self._lines)
+        self.size += length
+        self.head += line[: HEAD - len(self.head)]
+        if self.size > self._max:
+            raise _TooLargeError
+        return _text(line)
+
+    def _cut(self, chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+        """(line with its end, its length); of a line that is too long only the head. Blank lines are left out between rows."""
+        held, length, is_first = bytearray(), 0, True
+        for chunk in chunks:
+            # A first chunk of less than three bytes is the whole file.
+            at = len(BYTE_ORDER_MARK) if is_first and chunk.startswith(BYTE_ORDER_MARK) else 0
+            is_first = False
+            while at < len(chunk):
+                if not self.size and not length and (blank := _BLANK.match(chunk, at)):
+                    self.blank += chunk.count(b"\n", at, blank.end())
+                    at = blank.end()
+                    continue
+                end = chunk.find(b"\n", at) + 1 or len(chunk)
+                held += chunk[at : min(end, at + max(self._max - length, HEAD - len(held), 0))]
+                length, at = length + end - at, end
+                if chunk[end - 1] == _NEWLINE:
+                    yield bytes(held), length
+                    held.clear()
+                    length = 0
+        if length:
+            yield bytes(held), length
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")

@@ -1,0 +1,93 @@
+"""The time of a record: ISO 8601 text, or a number in the unit of ``--timestamp_unit``.
+
+A number may also be written as text, as every number in a CSV file is. Eight digits alone are a date in ISO's basic form:
+
+>>> read_time("20010131", "s") == read_time("2001-01-31", "s") == read_time(980899200, "s") == read_time("980899200000", "ms")
+True
+
+A number that is far too large for its unit is refused with the unit that it seems to have:
+
+>>> read_time(980899200000, "s")
+Traceback (most recent call last):
+    ...
+model.reading.timestamps.UnitError: too large for a number of seconds; as milliseconds it is 2001-01-31 (--timestamp_unit=ms)
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Literal
+
+from model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
+
+TimestampUnit = Literal["s", "ms", "us", "ns"]
+
+# Microseconds in one unit, from the longest unit to the shortest.
+UNITS: dict[str, Fraction] = {
+    "s": Fraction(MICROSECONDS_PER_SECOND),
+    "ms": Fraction(1000),
+    "us": Fraction(1),
+    "ns": Fraction(1, 1000),
+}
+NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+
+# A number of so many seconds (the year 5138) is taken for a number in another unit: as milliseconds it is in 1973.
+_TOO_LARGE = 10**11 * MICROSECONDS_PER_SECOND
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+_MOST_DIGITS = 40
+_BASIC_DATE = re.compile(r"[0-9]{8}")
+
+
+class UnitError(ValueError):
+    """A number that seems to be a time in another unit than the one that is set."""
+
+
+def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = None) -> int:
+    """Microseconds since 1970.
+
+    Args:
+        value: ISO 8601 text, a number, a number as text, a datetime or a date.
+        unit: of a number.
+        declared: the unit of a number in microseconds, where the file's schema says it; it comes before ``unit``.
+
+    Raises:
+        UnitError: the number is too large for ``unit``, and another unit fits.
+        TimeRangeError: the year is not one of 1 to 9999.
+        ValueError: it is not a time.
+    """
+    number = _number(value)
+    if number is None:
+        return parse_time(value)
+    if declared is None:
+        _check_size(number, unit)
+    return parse_time(number, UNITS[unit] if declared is None else declared)
+
+
+def wanted(unit: TimestampUnit) -> str:
+    """The forms that a time may have, for a message."""
+    seconds = NAMES[unit]
+    return f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {seconds} since 1970 as a number (--timestamp_unit)"
+
+
+def _number(value: object) -> int | float | None:
+    """The number that a value is, or that its text says; None for anything else.
+
+    Digits alone must not reach Python's reader of ISO 8601, which takes ``1210010101234`` for a day of the year 1210 and 12:34.
+    """
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or not _NUMBER.fullmatch(text := value.strip()) or _BASIC_DATE.fullmatch(text):
+        return None
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number of so many digits is not a time")
+    return float(text) if "." in text else int(text)
+
+
+def _check_size(number: int | float, unit: TimestampUnit) -> None:
+    if number != number or abs(number) * UNITS[unit] < _TOO_LARGE:
+        return
+    for name, length in UNITS.items():
+        if length < UNITS[unit] and abs(number) * length < _TOO_LARGE:
+            day = to_iso(parse_time(number, length))[:10]
+            raise UnitError(f"too large for a number of {NAMES[unit]}; as {NAMES[name]} it is {day} (--timestamp_unit={name})")

@@ -1,0 +1,355 @@
+"""Artefacts that are damaged and sealed again, and what becomes of them: an error of ours, or a model that works.
+
+Run as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py EXAMPLES FOLDER [KIND ...]``. The artefact
+that is being tried is in ``FOLDER/last`` meanwhile. A try that takes a minute of the processor, or a GB of memory more than good artefacts
+take, ends the process.
+"""
+
+import io
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from functools import cache, partial
+from pathlib import Path
+
+import fastavro
+import numpy as np
+from corpora import document_of, learned, minibatches_of, topical
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from learner_options import inferring, made
+
+from model import wire
+from model.errors import BeamTopicsError
+from model.inference import PublishedModel, inference_for
+from model.inference.classifier import Classifier, Provenance
+from model.learners import learner_for
+from model.publishing import snapshot_file
+from model.records import Minibatch, TokenisedDocument
+
+SECONDS, MEMORY = 60, 1 << 30
+SMALL = {
+    "prior": "flat",
+    "discount": 0.0,
+    "topics": 3,
+    "particles": 4,
+    "initial_documents": 6,
+    "chains": 2,
+    "initial_sweeps": 2,
+    "moves": 6,
+    "newest": 5,
+    "reservoir": 4,
+    "max_words": 60,
+    "sweeps": 2,
+}
+FILTER = {"resampling": "residual", "ess": 0.9}
+UNITWISE = {"resampling": "residual", "ess": 0.9, "ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"}
+BY_TOKENS = {**UNITWISE, "newest": 0, "reservoir": 40}
+LEARNERS = {
+    "filter": FILTER,
+    "filter, hierarchical": {**FILTER, "prior": "hierarchical", "discount": 0.3},
+    "filter, hierarchical, minimal": {**FILTER, "prior": "hierarchical", "tables": "minimal", "discount": 0.3},
+    "filter, urn": {**FILTER, "prior": "urn"},
+    "by tokens": BY_TOKENS,
+    "full history": {**FILTER, "history": "full"},
+    "full history, by tokens": {**UNITWISE, "history": "full"},
+    "chains": {"learner": "incremental-gibbs", "prior": "hierarchical", "discount": 0.3, "rejuvenation_choice": "decayed"},
+    "o-lda": {"learner": "o-lda"},
+    "given": {"vocabulary": "given", "vocabulary_file": tuple(f"w{i}" for i in range(25)), **FILTER},
+    "words leave": {"max_words": 25, "prior": "hierarchical", **FILTER},
+    "waiting": {"initial_documents": 1000, **FILTER},
+    "batch, dense": {"learner": "batch-gibbs", "sampler": "dense"},
+    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "fixvoc-vb": {"learner": "fixvoc-vb"},
+    "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
+    "infvoc": {"learner": "infvoc", "reorder_every": 2, "truncation": 20},
+}
+WHOLE = (-1, 0, 1, 2, 255, 2**31 - 1, 2**31, 2**40, 2**52, 2**62, 2**63 - 1, -(2**31), -(2**63))
+FLOATS = (float("nan"), float("inf"), float("-inf"), -1.0, 0.0, 1e-320, 0.5, 1.0, 2.0**400, 1e308)
+VALUES = (
+    *WHOLE,
+    *(value for value in FLOATS if np.isfinite(value)),
+    None,
+    True,
+    "",
+    "x",
+    "1e999",
+    "0x1p2000",
+    [],
+    {},
+    [[]],
+    [None],
+    2**70,
+    10**400,
+)
+STREAM = minibatches_of(topical(30, words=30, length=12), 5)
+DOCUMENTS = topical(4, words=40, length=8, seed=8)
+METHODS = ("gibbs3", "variational", "naive-bayes", "gibbs2")
+
+
+@cache
+def settings_of(kind):
+    return made(SMALL, **LEARNERS[kind])
+
+
+@cache
+def state_of(kind):
+    return learned(settings_of(kind), STREAM[:4])
+
+
+@cache
+def saved(kind):
+    return learner_for(settings_of(kind)).save(state_of(kind))
+
+
+@cache
+def snapshot_of(kind="filter, hierarchical"):
+    return snapshot_file.snapshot_to_bytes(learner_for(settings_of(kind)).snapshot(state_of(kind)))
+
+
+@cache
+def classifier():
+    model = snapshot_file.snapshot_from_bytes(snapshot_of())
+    weights = np.random.default_rng(1).normal(size=(3, model.topic_count)).astype(np.float32)
+    made = Provenance("", "000000000003-0123456789abcdef", "ab" * 32, 9, 100, "pd", {}, {}, 0.01, [[0.01, 2.5]], 12, "0.1.0")
+    return Classifier(np.array([0, 4, 9]), weights, 1.25, "counts", made).to_bytes()
+
+
+def try_state(kind, data):
+    """Load, go on, publish, label, save and load again."""
+    learner = learner_for(settings_of(kind))
+    state = learner.load(settings_of(kind), "", 0, data)
+    learner.summary(state)
+    for minibatch in STREAM[4:]:
+        learner.step(state, minibatch)
+    # Not every state that was loaded can be published and learned from: that is told when it is.
+    try_snapshot(snapshot_file.snapshot_to_bytes(learner.snapshot(state)), ("gibbs3",))
+    learner.load(settings_of(kind), "", 0, learner.save(state))
+
+
+def try_snapshot(data, methods=METHODS):
+    """Read it, and label documents by it."""
+    snapshot = snapshot_file.snapshot_from_bytes(data)
+    snapshot.top_words(3)
+    for method in methods:
+        for sampler in ("dense", "sparse") if method == "gibbs2" else ("auto",):
+            label(PublishedModel(snapshot, "v"), inferring(method, sweeps=3, sampler=sampler), DOCUMENTS)
+
+
+def label(published, wanted, documents):
+    method = inference_for(wanted)
+    mixtures = method.infer(method.prepare(wanted, published), documents)
+    with np.errstate(all="ignore"):
+        assert all(abs(mixture.proportions.sum() - 1) < 1e-6 for mixture in mixtures), "proportions do not sum to 1"
+
+
+def try_classifier(data):
+    """Read it, and label documents by it."""
+    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v", Classifier.from_bytes(data))
+    for method in ("maxent", "hybrid"):
+        label(published, inferring(method), DOCUMENTS)
+
+
+def try_minibatch(kind, data):
+    """Read it, and learn it."""
+    minibatch, learner = Minibatch.from_bytes(data), learner_for(settings_of(kind))
+    state = learner.load(settings_of(kind), "", 0, saved(kind))
+    learner.step(state, minibatch)
+    learner.load(settings_of(kind), "", 0, learner.save(state))
+    list(minibatch.documents())
+
+
+def try_document(data):
+    """Read it, and label it."""
+    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v")
+    for method in METHODS:
+        label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
+
+
+KINDS = {
+    **{f"state: {kind}": (partial(saved, kind), partial(try_state, kind)) for kind in LEARNERS},
+    "snapshot": (snapshot_of, try_snapshot),
+    "snapshot, hashed": (partial(snapshot_of, "fixvoc-hybrid"), try_snapshot),
+    "classifier": (classifier, try_classifier),
+    "minibatch, filter": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "filter, hierarchical")),
+    "minibatch, chains": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "chains")),
+    "minibatch, fixvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "fixvoc-vb")),
+    "minibatch, infvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "infvoc")),
+    "document": (lambda: document_of(["w1", "w2", "w1"]).to_bytes(), try_document),
+}
+
+
+def damaged(draw, data):
+    """The artefact with one part changed, whatever seals it made good."""
+    if data[:3] == b"Obj" and draw(st.integers(0, 3)):
+        return _damaged_snapshot(draw, data)
+    if data[:2] == b"BT" and draw(st.integers(0, 9)):
+        try:
+            header, blobs = wire.unpack(data[:4], data)
+        except BeamTopicsError:
+            return _damaged_bytes(draw, data)
+        return _damaged_message(draw, data[:4], header, blobs)
+    return _damaged_bytes(draw, data)
+
+
+def _damaged_message(draw, magic, header, blobs):
+    at = draw(st.integers(0, len(blobs) + 1))
+    if at == len(blobs):
+        header = _damaged_value(draw, header)
+    elif at > len(blobs):
+        if len(blobs) > 1:
+            one, other = (draw(st.integers(0, len(blobs) - 1)) for _ in range(2))
+            blobs[one], blobs[other] = blobs[other], blobs[one]
+        if draw(st.booleans()):
+            blobs = blobs[:-1] if draw(st.booleans()) else [*blobs, b""]
+    else:
+        blobs[at] = damaged(draw, blobs[at]) if blobs[at][:2] == b"BT" else _damaged_array(draw, blobs[at])
+    text = json.dumps(header).encode()
+    pieces = [magic, len(text).to_bytes(4, "little"), text, len(blobs).to_bytes(4, "little")]
+    return b"".join(pieces + [piece for blob in blobs for piece in (len(blob).to_bytes(8, "little"), blob)])
+
+
+def _damaged_value(draw, value):
+    """Parsed JSON with one value in it changed, dropped or added."""
+    if isinstance(value, dict) and value and draw(st.integers(0, 9)):
+        name = draw(st.sampled_from(sorted(value)))
+        if not draw(st.integers(0, 9)):
+            return {other: one for other, one in value.items() if other != name}
+        return {**value, name: _damaged_value(draw, value[name])}
+    if isinstance(value, list) and value and draw(st.integers(0, 4)):
+        at = draw(st.integers(0, len(value) - 1))
+        return [*value[:at], _damaged_value(draw, value[at]), *value[at + 1 :]] if draw(st.booleans()) else value[:at]
+    if isinstance(value, dict) and draw(st.booleans()):
+        return {**value, "unknown": 1}
+    return draw(st.sampled_from(VALUES))
+
+
+def _damaged_array(draw, blob):
+    """One element of the array that the bytes may be, or its length."""
+    packed = len(blob) > 1 and blob[0] < 4 and draw(st.integers(0, 3))
+    start = 1 if packed else 0
+    kind = ("<u1", "<u2", "<u4", "<i8")[blob[0]] if packed else draw(st.sampled_from(["<i8", "<f8", "<f8", "<i4", "<f4"]))
+    size = np.dtype(kind).itemsize
+    values = np.frombuffer(blob[start : start + (len(blob) - start) // size * size], kind).copy()
+    if not len(values) or not draw(st.integers(0, 9)):
+        return _damaged_bytes(draw, blob)
+    if packed and draw(st.booleans()):
+        # Wider numbers hold what the narrow ones cannot.
+        blob, kind = b"\x03" + blob[1:], "<i8"
+        values = values.astype(kind)
+    at = draw(st.integers(0, len(values) - 1))
+    how = draw(st.integers(0, 4))
+    with np.errstate(all="ignore"):
+        if how <= 1:
+            extreme = draw(st.sampled_from(FLOATS if kind[1] == "f" else WHOLE))
+            values[at] = extreme if kind[1] == "f" else np.array(extreme, np.int64).astype(kind)
+        elif how == 2:
+            values[at] += np.array(draw(st.sampled_from([-1, 1]))).astype(kind)
+        elif how == 3:
+            other = draw(st.integers(0, len(values) - 1))
+            values[at], values[other] = values[other], values[at]
+        else:
+            values = np.delete(values, at) if draw(st.booleans()) else np.insert(values, at, values[at])
+    return blob[:start] + values.tobytes()
+
+
+def _damaged_bytes(draw, data):
+    changed = bytearray(data)
+    at = draw(st.integers(0, len(changed)))
+    how = draw(st.integers(0, 2))
+    if how == 0:
+        changed[at : at + 1] = bytes([draw(st.integers(0, 255))])
+    elif how == 1:
+        del changed[at : at + draw(st.integers(1, 9))]
+    else:
+        changed[at:at] = draw(st.binary(min_size=1, max_size=9))
+    return bytes(changed)
+
+
+def _damaged_snapshot(draw, data):
+    """Another file of the same schema: one field of its metadata or of a word changed."""
+    try:
+        reader = fastavro.reader(io.BytesIO(data))
+        facts, records = json.loads(reader.metadata["beam_topics"]), list(reader)
+    except Exception:
+        # It has been damaged before.
+        return _damaged_bytes(draw, data)
+    if draw(st.booleans()):
+        facts = _damaged_value(draw, facts)
+    else:
+        record = records[draw(st.integers(0, len(records) - 1))]
+        name = draw(st.sampled_from(sorted(record)))
+        if name == "word":
+            record[name] = draw(st.sampled_from(["", "a\nb", records[0]["word"], "x" * 999]))
+        elif name == "base":
+            record[name] = draw(st.sampled_from(FLOATS))
+        else:
+            extremes = FLOATS if name == "counts" else (-1, 0, 1, 2, 3, 2**31 - 1, -(2**31))
+            values = record[name] or [0]
+            values[draw(st.integers(0, len(values) - 1))] = draw(st.sampled_from(extremes))
+            record[name] = values + values[-1:] if draw(st.booleans()) else values
+    out = io.BytesIO()
+    fastavro.writer(out, reader.writer_schema, records, codec="null", sync_marker=bytes(16), metadata={"beam_topics": json.dumps(facts)})
+    return out.getvalue()
+
+
+def fuzz(kind, examples, folder):
+    """Try so many damaged artefacts of a kind; how many of them could be loaded and used."""
+    made, attempt = KINDS[kind]
+    worked = 0
+    last = Path(folder, "last")
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def run(data):
+        nonlocal worked
+        artefact = made()
+        for _ in range(data.draw(st.integers(1, 2))):
+            artefact = damaged(data.draw, artefact)
+        last.write_bytes(artefact)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            attempt(artefact)
+            worked += 1
+        except BeamTopicsError:
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    run()
+    return worked
+
+
+def main(examples, folder, *kinds):
+    """Good artefacts first, which compiles what is needed; then damaged ones."""
+    np.seterr(all="ignore")
+    kinds = kinds or tuple(KINDS)
+    for kind in kinds:
+        made, attempt = KINDS[kind]
+        attempt(made())
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    failed = False
+    for kind in kinds:
+        print(kind, end=": ", flush=True)  # noqa: T201
+        try:
+            print(f"{fuzz(kind, int(examples), folder)} of {examples} worked", flush=True)  # noqa: T201
+        except Exception:
+            traceback.print_exc(file=sys.stdout)
+            failed = True
+    sys.stdout.flush()
+    os._exit(failed)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
