@@ -19,7 +19,7 @@ from benchmarks.runners import ROOT
 from benchmarks.speed import seconds
 
 FILES, ROUNDS = 8, 2
-TRAINING = ["--learner=o-lda", "--topics=100", "--initial_documents=0", "--window=365d", "--publish_every=36500d"]
+TRAINING = ["--learner=o-lda", "--topics=100", "--initial=none", "--window=365d", "--publish_every=36500d"]
 LABELLING = ["--method=gibbs3", "--inference_sweeps=100", "--coverage_window=365d"]
 
 

@@ -55,8 +55,8 @@ class VariationalInference:
         return settings, prepare(published)
 
     def infer(self, prepared: tuple[Variational, Prepared], documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
-        settings, model = prepared
-        snapshot = model.published.snapshot
+        settings, held = prepared
+        snapshot = held.published.snapshot
         counts = word_counts(snapshot, documents)
         gamma = infer_documents(
             counts.offsets,
@@ -64,12 +64,12 @@ class VariationalInference:
             counts.times,
             snapshot.offsets,
             snapshot.topics,
-            model.sparse,
-            model.smooth,
+            held.sparse,
+            held.smooth,
             snapshot.prior.base[counts.rows],
             snapshot.alpha,
             settings.iterations,
             settings.tolerance,
         )
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return mixtures_of(documents, model.published.version, settings.kind, proportions, counts.tokens)
+        return mixtures_of(documents, held.published.version, settings.kind, proportions, counts.tokens)

@@ -86,9 +86,9 @@ def test_every_way_to_label(corpus, tmp_path, method, capsys):
     if method == "maxent":
         assert fit_classifier.main([*common(corpus, tmp_path), "--prior_variances=0.01,1", "--fit_iterations=20"]) == 0
         assert "chosen" in capsys.readouterr().out
-    training = [f"--training={corpus}"] if method == "gibbs1" else []
-    flags = [f"--output={tmp_path / 'mixtures'}", f"--method={method}", "--inference_sweeps=4", f"--coverage={tmp_path / 'coverage'}"]
-    assert infer.main([*common(corpus, tmp_path), *flags, *training, "--coverage_window=7d"]) == 0
+    own = [f"--training={corpus}", "--inference_sweeps=4"] if method == "gibbs1" else []
+    flags = [f"--output={tmp_path / 'mixtures'}", f"--method={method}", f"--coverage={tmp_path / 'coverage'}"]
+    assert infer.main([*common(corpus, tmp_path), *flags, *own, "--coverage_window=7d"]) == 0
     rows = lines(tmp_path / "mixtures")
     assert len(rows) == GOOD + REPEATED
     assert {row["method"] for row in rows} == {method}
@@ -221,7 +221,7 @@ def test_a_store_of_other_settings_is_refused_in_one_line(corpus, tmp_path, caps
     assert train.main([*common(corpus, tmp_path), *FLAGS, "--alpha=0.5"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "learner.alpha is 0.1 there and 0.5 here" in error
+    assert "--alpha is 0.1 there and 0.5 here" in error
 
 
 def test_going_on_from_a_checkpoint_that_is_not_there(corpus, tmp_path, capsys):
@@ -352,5 +352,5 @@ def test_an_error_of_ours_in_a_worker_is_told_in_one_line_too(corpus, tmp_path, 
     assert train.main([*flags, "--alpha=0.5"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("python -m pipelines.train: ")
-    assert "learner.alpha is 0.1 there and 0.5 here" in last
+    assert "--alpha is 0.1 there and 0.5 here" in last
     assert "while running" not in last

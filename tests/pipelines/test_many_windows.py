@@ -13,7 +13,7 @@ from pipelines import infer, stream, train
 
 WINDOWS = 5000
 _DAY = 86_400
-LEARN = ["--learner=fake", "--topics=3", "--initial_documents=0", "--window=1d", "--publish_every=1000d"]
+LEARN = ["--learner=fake", "--topics=3", "--initial=none", "--window=1d", "--publish_every=1000d"]
 
 
 @pytest.fixture(scope="module")
