@@ -25,6 +25,7 @@ from model.publishing import snapshot_file
 from model.publishing.binding import check_bound
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
 from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, seal, sequence_of, unseal
+from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
 _REMEDIES = (
@@ -196,7 +197,7 @@ class ModelStore:
         """A version by its name. Raises OptionError: there is no such version."""
         found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
         if found is None:
-            raise self._no_version(key, version)
+            raise missing_version(self, key, version)
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
@@ -225,18 +226,6 @@ class ModelStore:
         if not found or found[-1].version != last.version:
             raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
         return found
-
-    def _no_version(self, key: str, version: str) -> OptionError:
-        """What is missing: the store itself, the key, or the version."""
-        keys = list(islice(filter(self.has_versions, self.keys()), _SHOWN))
-        if not keys:
-            return OptionError("--model_store", self.root, "a folder with a published model", "Correct the path, or train a model first.")
-        if not self.has_versions(key):
-            remedy = "Give one of those with --model_key."
-            return OptionError("--model_key", key, f"a key with a model in {self.root}, such as {', '.join(map(repr, keys))}", remedy)
-        newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:])
-        allowed = f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})"
-        return OptionError("--model_version", version, allowed, "Correct the version.")
 
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
         """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
