@@ -84,9 +84,7 @@ def train(items, options, *flags, runner=None, resume_source="again", streams=Fa
     """Run sequence, learn and publish over the documents; the references (key, JSON), as published."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
     onward = options.resume_from if resume_source == "onward" else ""
-    sequenced = timestamped(pipeline, items) | Sequence(
-        TOKENISER, SEQUENCE, options.store, onward, options.settings.islands, streams=streams
-    )
+    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, options.store, onward, options.settings.islands, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
     references | "Collect" >> beam.ParDo(Collect("references"))
     sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))

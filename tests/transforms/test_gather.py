@@ -52,9 +52,7 @@ def test_a_period_is_a_file_of_each_shard(tmp_path, streams):
 def test_two_side_by_side_keep_their_timers_apart(tmp_path):
     def build(pipeline):
         made = pipeline | beam.Create(RECORDS, reshuffle=False) | beam.Map(timed).with_output_types(bytes)
-        gatherers = {
-            name: GatherByPeriod(str(tmp_path / name), name, ".jsonl", json_lines, 10 * HOUR, streams=False) for name in ("one", "other")
-        }
+        gatherers = {name: GatherByPeriod(str(tmp_path / name), name, ".jsonl", json_lines, 10 * HOUR, streams=False) for name in ("one", "other")}
         return {name: made | name >> gather for name, gather in gatherers.items()}
 
     _, counters = run(build)
