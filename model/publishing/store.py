@@ -24,7 +24,7 @@ from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshot_file
 from model.publishing.binding import check_bound
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
-from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, seal, sequence_of, unseal
+from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, Pointer, seal, unseal
 from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
@@ -34,14 +34,6 @@ _REMEDIES = (
 )
 _SHOWN = 5
 _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
-
-
-@dataclasses.dataclass(frozen=True)
-class _Pointer:
-    """What LATEST holds: the newest version, and the digest of its manifest's bytes."""
-
-    version: str
-    manifest: str
 
 
 class ModelStore:
@@ -63,10 +55,9 @@ class ModelStore:
             StoreConflictError: the store holds what was learned with other settings.
         """
         path = _path(key, "settings.json")
-        if self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
-            return
-        name = self._blobs.where(path)
-        check_bound(unseal(self._blobs.read(path), name), settings_digest, settings, name)
+        if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
+            data, name = self._named(path)
+            check_bound(unseal(data, name), settings_digest, settings, name)
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write a model; returns its digest, hex."""
@@ -90,8 +81,8 @@ class ModelStore:
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
         """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
-        checks.hexadecimal("the digest of a checkpoint", digest)
-        return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
+        path = _path(key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}")
+        return read_verified(self._blobs, path, digest)
 
     def has_checkpoints(self, key: str) -> bool:
         """Whether a key can be resumed at all."""
@@ -180,7 +171,7 @@ class ModelStore:
             if manifest.parent != (newest and newest.version):
                 raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
             create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
-            target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
+            target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return manifest
 
@@ -213,16 +204,15 @@ class ModelStore:
         return found[::-1]
 
     def up_to(self, last: Manifest) -> list[Manifest]:
-        """The part of the history that LATEST ends that leads to one of its versions, the oldest first.
+        """The history up to one of the versions that LATEST leads to, the oldest first.
 
         Raises:
-            DamagedDataError: there is no LATEST.
-            OptionError: LATEST does not lead to this version.
+            DamagedDataError: there is no LATEST. OptionError: it does not lead to this version.
         """
-        name, history = self._blobs.where(_path(last.key, "LATEST")), self.manifests(last.key)
-        if not history:
+        name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
+        if newest is None:
             raise DamagedDataError(f"{name} is missing although there is a version {last.version}; restore it from a copy")
-        found = [manifest for manifest in history if manifest.sequence <= last.sequence]
+        found = [manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence]
         if not found or found[-1].version != last.version:
             raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
         return found
@@ -259,9 +249,7 @@ class ModelStore:
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
         name = self._blobs.where(_path(key, "LATEST"))
-        target = _Pointer(**checks.record(_Pointer, unseal(pointer, name), name, ignore_unknown=True))
-        sequence_of(target.version, f"field version of {name}")
-        checks.hexadecimal(f"field manifest of {name}", target.manifest)
+        target = Pointer.from_json(pointer, name)
         path = _path(key, f"manifests/{target.version}.json")
         return self._named_manifest(key, target.version, read_verified(self._blobs, path, target.manifest))
 
@@ -270,10 +258,9 @@ class ModelStore:
         if not VERSION_FORM.fullmatch(version):
             return None
         try:
-            data, _ = self._named(_path(key, f"manifests/{version}.json"))
+            return self._named_manifest(key, version, self._blobs.read(_path(key, f"manifests/{version}.json")))
         except FileNotFoundError:
             return None
-        return self._named_manifest(key, version, data)
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
         """The manifest of a version. Raises DamagedDataError: the file holds another one."""

@@ -19,9 +19,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from pipelines import arenas
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
+
+from pipelines import arenas
 
 _START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for state backends that are not used.

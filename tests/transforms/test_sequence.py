@@ -131,7 +131,9 @@ def test_late_documents_are_kept():
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
@@ -149,7 +151,9 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
     sent, (end,) = links()
