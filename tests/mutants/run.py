@@ -102,7 +102,7 @@ def copy_tree(target):
 
 def run_tests(root, tests, cache, seconds=SECONDS):
     """What found the fault; None where the tests pass."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=first failure", *tests]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
