@@ -1,7 +1,8 @@
-"""Runs the stream's functions as a bad runner would: bundles that fail and are run again, restarts, repeats, and state in any order.
+"""Runs the stream's functions as a bad runner would: failing bundles, restarts and repeats.
 
-Each step has committed state (bytes) and a process (what lies in memory). A bundle works on a copy of the state and is committed or
-not; what it did to the memory stays. ``chance`` is a :class:`random.Random` that hypothesis controls.
+Each step has committed state (bytes) and a process (what lies in memory). A bundle works on a copy
+of the state, whose bags come in any order, and is committed or not. What it did to the memory stays.
+``chance`` is a :class:`random.Random` that hypothesis seeds.
 """
 
 from fake_learner import FAILURES, StepFailed
@@ -31,7 +32,9 @@ def chunks(chance, items, most):
 
 def disordered(chance, items, reach=4, repeats=0.2):
     """The items, each up to ``reach`` places away from its own, and some of them again."""
-    keyed = [(at + chance.uniform(0, reach), n, item) for n, (at, item) in enumerate(enumerate(items))]
+    keyed = [
+        (at + chance.uniform(0, reach), n, item) for n, (at, item) in enumerate(enumerate(items))
+    ]
     again = [(at + reach + 1, -n - 1, item) for at, n, item in keyed if chance.random() < repeats]
     return [item for _, _, item in sorted(keyed + again, key=lambda entry: entry[:2])]
 
@@ -50,7 +53,10 @@ class Step:
         """A new process."""
 
     def bundle(self, work):
-        """Commit what ``work(head, bags)`` -> (head, outputs) comes to. Before that it may fail, or the process may be a new one."""
+        """Commit what ``work(head, bags)`` -> (head, outputs) comes to.
+
+        Before that a bundle may be rolled back, and the process may be a new one.
+        """
         if self.chance.random() < 0.15:
             self.attempt(work)
         if self.chance.random() < 0.15:
@@ -62,7 +68,9 @@ class Step:
 
     def attempt(self, work):
         """The head, the bags and the outputs; None where a step failed."""
-        bags = {name: ListBag(self.chance.sample(held, len(held))) for name, held in self.held.items()}
+        bags = {
+            name: ListBag(self.chance.sample(held, len(held))) for name, held in self.held.items()
+        }
         try:
             head, outputs = work(self.head, bags)
         except StepFailed:
@@ -89,20 +97,29 @@ class Sequencer(Step):
         def work(head, bags):
             head = self.first(head)
             for item in documents:
-                head, _ = sequencing.arrive(head, self.mirror, bags["pending"], item.to_bytes(), item.timestamp, self.settings)
+                head, _ = sequencing.arrive(
+                    head,
+                    self.mirror,
+                    bags["pending"],
+                    item.to_bytes(),
+                    item.timestamp,
+                    self.settings,
+                )
             return head, None
 
         self.bundle(work)
 
     def pass_time(self, time):
-        """Fire until nothing is due; each firing may end early, as one that has sent enough does."""
+        """Fire until nothing is due; each firing may end early, where it has sent enough."""
         links, letters = [], []
         while (at := self.first(self.head).pending.due) is not None and at <= time:
             fired, budget = self.chance.choice((at, time)), self.chance.choice((1, 500, 1 << 20))
 
             def work(head, bags, fired=fired, budget=budget):
                 head = self.first(head)
-                firing = sequencing.fire(self.key, head, self.mirror, bags["pending"], fired, self.settings, budget)
+                firing = sequencing.fire(
+                    self.key, head, self.mirror, bags["pending"], fired, self.settings, budget
+                )
                 return firing.head, (firing.links, firing.dead_letters)
 
             new = self.bundle(work)
@@ -147,7 +164,9 @@ class IslandLearner(Step):
             else:
                 head = LearnerHead.from_bytes(head)
             for link in links:
-                out = session.handle(head, NumberedMinibatch.from_bytes(link.to_bytes()), bags["log"], bags["gap"])
+                out = session.handle(
+                    head, NumberedMinibatch.from_bytes(link.to_bytes()), bags["log"], bags["gap"]
+                )
                 head, offered = out.head, offered + out.candidates
             return head, offered
 
@@ -155,7 +174,10 @@ class IslandLearner(Step):
 
 
 def learn(chance, links, options, key, island):
-    """The candidates of one island; any step may fail once, any minibatch may come early and again."""
+    """The candidates and the last head of one island.
+
+    Any step may fail once, and any minibatch may come early and again.
+    """
     step, candidates = IslandLearner(chance, options, key, island), []
     FAILURES.at = [link.sequence for link in links if chance.random() < 0.1]
     for some in chunks(chance, disordered(chance, links), 4):
@@ -179,7 +201,9 @@ class Publication(Step):
         def work(head, bags):
             head, versions = PublishHead.from_bytes(head) if head else PublishHead(), []
             for candidate in candidates:
-                head, new = self.publisher.handle(head, Candidate.from_bytes(candidate.to_bytes()), bags["waiting"])
+                head, new = self.publisher.handle(
+                    head, Candidate.from_bytes(candidate.to_bytes()), bags["waiting"]
+                )
                 versions += new
             return head, versions
 
@@ -189,7 +213,11 @@ class Publication(Step):
 def publish(chance, offers, store, key, settings):
     """The versions of the islands' candidates, in the order in which they are made."""
     step, versions = Publication(chance, store, key, len(offers), settings), []
-    arriving = disordered(chance, [candidate for offered in offers for candidate in offered], reach=chance.choice((1, 3, 100)))
+    arriving = disordered(
+        chance,
+        [candidate for offered in offers for candidate in offered],
+        reach=chance.choice((1, 3, 100)),
+    )
     for some in chunks(chance, arriving, 3):
         versions += step.send(some)
     head = PublishHead.from_bytes(step.head) if step.head else PublishHead()
@@ -223,22 +251,31 @@ class Shard(Step):
 
     def pass_time(self, time):
         found = [], []
-        while self.head and (wake := LabelHead.from_bytes(self.head).wake()) is not None and wake <= time:
-            for all_, new in zip(found, self.call("fire", self.chance.choice((wake, time))), strict=True):
+        while (
+            self.head
+            and (wake := LabelHead.from_bytes(self.head).wake()) is not None
+            and wake <= time
+        ):
+            for all_, new in zip(
+                found, self.call("fire", self.chance.choice((wake, time))), strict=True
+            ):
                 all_.extend(new)
         return found
 
 
 def label(chance, documents, references, before_first_model):
-    """(document, version) pairs and dead letters. ``documents``: (window's end, bytes); ``references``: (travels at, Reference).
+    """(document, version) pairs and dead letters.
 
+    ``documents``: (window's end, bytes). ``references``: (event time it travels with, Reference).
     Everything comes at its event time or before it, in any order that keeps to that.
     """
     step, labelled, letters = Shard(chance, before_first_model), [], []
     arriving = [(end, "document", (end, data)) for end, data in documents]
     arriving += [(at, "reference", (reference,)) for at, reference in references]
     early = max((time for time, _, _ in arriving), default=0) // 4
-    arriving = [(time - chance.choice((0, 0, 1, early)), chance.random(), *rest) for time, *rest in arriving]
+    arriving = [
+        (time - chance.choice((0, 0, 1, early)), chance.random(), *rest) for time, *rest in arriving
+    ]
     for time, _, name, values in sorted(arriving, key=lambda entry: entry[:2]):
         new = step.pass_time(time), step.call(name, *values)
         labelled += [pair for pairs, _ in new for pair in pairs]

@@ -1,4 +1,8 @@
-"""What all tests have in common: hypothesis tries the same examples each time, and does not mind a slow machine; ``--shard=k/n``."""
+"""What all tests have in common.
+
+hypothesis tries the same examples each time, and does not mind a slow machine. ``--shard=k/n`` runs a
+part of the tests.
+"""
 
 import pytest
 from hypothesis import Phase, settings
@@ -6,12 +10,14 @@ from sharding import parsed, part_of
 
 settings.register_profile("here", derandomize=True, deadline=None)
 # Where it matters only that a test fails: no example is made smaller.
-settings.register_profile("first failure", settings.get_profile("here"), phases=[Phase.explicit, Phase.generate])
+AS_FOUND = [Phase.explicit, Phase.generate]
+settings.register_profile("first failure", settings.get_profile("here"), phases=AS_FOUND)
 settings.load_profile("here")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--shard", type=parsed, default=(1, 1), metavar="K/N", help="run the K-th of N parts of the tests that were chosen")
+    help_ = "run the K-th of N parts of the tests that were chosen"
+    parser.addoption("--shard", type=parsed, default=(1, 1), metavar="K/N", help=help_)
 
 
 @pytest.hookimpl(trylast=True)

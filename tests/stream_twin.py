@@ -1,7 +1,8 @@
-"""The whole stream as it should be, written to be read: documents in; minibatches, versions, labels and dead letters out.
+"""The whole stream, slowly: documents in; minibatches, versions, labels and dead letters out.
 
-The program spreads this over steps with heads, bags, mirrors, bundles and timers. The twin has none of these. It holds everything in
-lists, sorts them, and looks at all that came before. Tests compare the two.
+The program spreads this over steps with heads, bags, mirrors, bundles and timers. The twin has none
+of these. It holds everything in lists, sorts them, and looks at all that came before. Tests compare
+the two.
 
 The input is a list of events in the order in which they happen:
 
@@ -52,14 +53,22 @@ def bytes_of(key, sequence, end, closes, documents):
         words += [word for word in document.words if word not in words]
         tokens += [words.index(document.words[number]) for number in document.tokens]
         offsets.append(len(tokens))
-    ids, labels = tuple(document.id for document in documents), tuple(document.label for document in documents)
+    ids, labels = (
+        tuple(document.id for document in documents),
+        tuple(document.label for document in documents),
+    )
     times = np.array([document.timestamp for document in documents], np.int64)
     numbers = np.array(tokens, np.int32), np.array(offsets, np.int64)
-    return Minibatch(key, sequence, end, closes, ids, times, labels, tuple(words), *numbers).to_bytes()
+    return Minibatch(
+        key, sequence, end, closes, ids, times, labels, tuple(words), *numbers
+    ).to_bytes()
 
 
 def sequenced(events, key, settings, start, closed=None):
-    """The minibatches, and the documents whose ids were repeated, each with its window's end. ``closed``: end of a window closed before."""
+    """The minibatches, and the documents whose ids were repeated, each with its window's end.
+
+    ``closed``: end of the last window that was closed before the first event.
+    """
     waiting, batches, repeated = [], [], []
     for event in [*events, FOREVER]:
         if not isinstance(event, int):
@@ -70,7 +79,9 @@ def sequenced(events, key, settings, start, closed=None):
             continue
         for end in sorted({end for end, _ in waiting if end <= event}):
             kept = []
-            for document in sorted((document for due, document in waiting if due == end), key=place):
+            for document in sorted(
+                (document for due, document in waiting if due == end), key=place
+            ):
                 if document.id in [other.id for other in kept]:
                     repeated.append((end, document))
                 else:
@@ -105,13 +116,15 @@ def split(documents, most_documents, most_tokens):
 
 
 def due(batches, publish_every, window, ended=True):
-    """After which minibatches a version is made; also after the last one where the stream has ended."""
+    """After which minibatches a version is made; also after the last one if the stream ended."""
     kind, every = publish_every
     found, windows = [], 0
     since = batches[0].end - window if batches else 0
     for batch in batches:
         windows += batch.closes
-        if batch.closes and (windows >= every if kind == "windows" else batch.end // every > since // every):
+        if batch.closes and (
+            windows >= every if kind == "windows" else batch.end // every > since // every
+        ):
             found.append(batch.sequence)
             since, windows = batch.end, 0
     if ended and batches and batches[-1].sequence not in found:
@@ -152,7 +165,9 @@ def published(batches, sequences, settings, key):
             chain=learned[-1].chain,
             documents=len(documents),
             tokens=sum(len(document.tokens) for document in documents),
-            words=Counter(document.words[number] for document in documents for number in document.tokens),
+            words=Counter(
+                document.words[number] for document in documents for number in document.tokens
+            ),
             log_evidence=-loss / 1000,
             perplexity=exp(new_loss / 1000 / new_scored) if new_scored else None,
             posterior=log(standings[island][1]),
@@ -178,7 +193,7 @@ def losses(batches):
 
 @dataclass
 class Model:
-    """A model whose topics have the published numbers: of each word the count in each topic, and what belongs to a topic."""
+    """Of each word the count in each topic, and what belongs to a topic."""
 
     counts: dict
     alpha: list
@@ -188,18 +203,27 @@ class Model:
     def numbered(self, order):
         """The same model with its topic ``order[i]`` as topic i."""
         counts = {word: [row[z] for z in order] for word, row in self.counts.items()}
-        return Model(counts, [self.alpha[z] for z in order], [self.strength[z] for z in order], list(order))
+        return Model(
+            counts, [self.alpha[z] for z in order], [self.strength[z] for z in order], list(order)
+        )
 
 
 def model_of(version, topics):
     """As the winning island's learner numbers it."""
-    counts = {word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)] for word, count in version.words.items()}
+    counts = {
+        word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)]
+        for word, count in version.words.items()
+    }
     every = range(topics)
-    return Model(counts, [alpha_of(z, version.island, topics) for z in every], [strength_of(z, version.island, topics) for z in every])
+    return Model(
+        counts,
+        [alpha_of(z, version.island, topics) for z in every],
+        [strength_of(z, version.island, topics) for z in every],
+    )
 
 
 def best_numberings(before, model):
-    """The renumberings of a model's topics with the largest sum of similarities with the version before; all that are equally good."""
+    """All renumberings of a model's topics that make them most similar to the version before."""
     topics = range(len(model.alpha))
 
     def column(one, z):
@@ -207,15 +231,20 @@ def best_numberings(before, model):
         return {word: row[z] / total for word, row in one.counts.items() if row[z]}
 
     old, new = [column(before, z) for z in topics], [column(model, z) for z in topics]
-    similarity = [[sum(sqrt(p * new[j].get(word, 0)) for word, p in old[i].items()) for j in topics] for i in topics]
-    sums = {order: sum(similarity[i][j] for i, j in enumerate(order)) for order in permutations(topics)}
+    similarity = [
+        [sum(sqrt(p * new[j].get(word, 0)) for word, p in old[i].items()) for j in topics]
+        for i in topics
+    ]
+    sums = {
+        order: sum(similarity[i][j] for i, j in enumerate(order)) for order in permutations(topics)
+    }
     if sums[tuple(topics)] > max(sums.values()) - 1e-12:
         return [tuple(topics)]
     return [order for order, total in sums.items() if total > max(sums.values()) - 1e-6]
 
 
 def labelled(batches, references, before_first_model):
-    """The version that labels each document, by (window's end, id), and the documents that none does.
+    """The version of each document, by (window's end, id), and the documents that have none.
 
     ``references``: (event time, sequence, version). The version ``""`` is the prior.
     """
@@ -236,12 +265,17 @@ def labelled(batches, references, before_first_model):
 
 
 def by_period(events, period):
-    """What :class:`transforms.periods.KeepsPeriods` closes: (end, its records), in order; events as above, with (time, record) to arrive."""
+    """What :class:`transforms.periods.KeepsPeriods` closes: (end, its records), in order.
+
+    The events are those of the stream, with (time, record) in place of documents.
+    """
     waiting, passed, found = [], None, []
     for event in [*events, FOREVER]:
         if isinstance(event, int):
             ends = sorted({due for due, _ in waiting if due <= event})
-            found += [(end, sorted(record for due, record in waiting if due == end)) for end in ends]
+            found += [
+                (end, sorted(record for due, record in waiting if due == end)) for end in ends
+            ]
             waiting = [(due, record) for due, record in waiting if due > event]
             passed = event if ends else passed
         else:

@@ -1,4 +1,4 @@
-"""Records that wait for the end of their period: against a slow model, and in the places where a period is just closed."""
+"""Records that wait for the end of their period: against a slow model, and where one just closed."""
 
 import pytest
 import stream_twin as twin
@@ -49,7 +49,7 @@ class Cell:
 
 
 class Worker:
-    """One key of the step under a runner: bundles that are rolled back, and processes that are lost."""
+    """One key of the step under a runner: bundles may be rolled back, and processes be lost."""
 
     def __init__(self, **others):
         self.others, self.head, self.bag, self.timer, self.found = others, b"", [], None, []
@@ -68,18 +68,29 @@ class Worker:
             self.timer = self.timer if timer.time is None else timer.time
 
     def arrive(self, time, record, commit=True):
-        self.bundle(lambda *state: self.step.process((b"k", record), Timestamp(micros=time), *state), commit)
+        self.bundle(
+            lambda *state: self.step.process((b"k", record), Timestamp(micros=time), *state), commit
+        )
 
     def pass_time(self, time, commit=True):
         """As a runner: the timer fires where its time has come, at that time or later."""
         if self.timer is not None and self.timer <= time:
             if commit:
                 self.timer = None
-            self.bundle(lambda *state: self.step.close(b"k", Timestamp(micros=time), *state), commit)
+            self.bundle(
+                lambda *state: self.step.close(b"k", Timestamp(micros=time), *state), commit
+            )
 
 
 @settings(max_examples=200)
-@given(st.lists(st.tuples(st.booleans(), st.integers(-30, 60), st.sampled_from(["", "", "", "again", "lost"])), max_size=40))
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(), st.integers(-30, 60), st.sampled_from(["", "", "", "again", "lost"])
+        ),
+        max_size=40,
+    )
+)
 def test_each_record_is_given_once_with_its_period_whatever_fails(moves):
     worker, events, passed = Worker(), [], -(10**6)
     for number, (arrives, at, trouble) in enumerate(moves):

@@ -14,7 +14,6 @@ from model.learning.live import LiveLearners
 from model.learning.log import Session
 from model.pending import ListBag
 from model.publishing import publication
-from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.watching import changes
