@@ -72,8 +72,9 @@ def test_the_last_minibatch_of_a_window_closes_it():
 
 
 def test_ties_of_time_are_broken_by_id_then_by_content():
-    items = [document("b", 3), document("a", 3), document("c", 3)]
-    assert minibatches(items)[0].ids == ("a", "b", "c")
+    names = "abcdefghijkl"
+    found = minibatches(shuffled([document(name, 3) for name in names], "ties"), minibatch_size=20)[0].ids
+    assert found == tuple(names)
 
 
 def test_equal_times_and_ids_are_told_apart_by_content_and_not_by_arrival():

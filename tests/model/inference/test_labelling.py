@@ -145,6 +145,20 @@ def test_old_references_are_forgotten_and_late_documents_get_the_oldest_left():
     assert shard.found["late"] == "v90"
 
 
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_document_of_a_window_that_has_passed_is_labelled_too(forgetful):
+    shard = Shard(forgetful=forgetful)
+    shard.reference(10, "v10")
+    shard.document("in time", 20)
+    shard.document("waits", 50)
+    shard.run(30)
+    shard.document("late", 15)
+    shard.run(40)
+    assert shard.found == {"in time": "v10", "late": "v10"}
+    shard.run(50)
+    assert shard.found["waits"] == "v10"
+
+
 def test_choice_without_any_reference():
     assert chosen(LabelHead(), 5) is None
     head = LabelHead((Reference(5, 1, "v"),))
