@@ -109,6 +109,18 @@ def test_waiting_for_the_first_model(forgetful):
     assert shard.found == {"a": "v30", "b": "v30"} and shard.head.waiting == 0
 
 
+def test_waiting_documents_do_not_take_a_version_before_it_is_known_to_be_the_first():
+    shard = Shard("wait")
+    shard.document("a", 10)
+    shard.reference(40, "v40")
+    shard.document("b", 20)
+    shard.run(25)
+    assert shard.found == {} and shard.head.waiting == 2
+    shard.reference(30, "v30")
+    shard.run(100)
+    assert shard.found == {"a": "v30", "b": "v30"}
+
+
 def test_waiting_in_vain_ends_as_a_dead_letter():
     shard = Shard("wait")
     shard.document("a", 10)
