@@ -157,6 +157,16 @@ def test_old_references_are_forgotten_and_late_documents_get_the_oldest_left():
     assert shard.found["late"] == "v90"
 
 
+def test_the_newest_version_is_kept_for_windows_without_a_new_one():
+    shard = Shard()
+    shard.reference(10, "v10")
+    shard.reference(20, "v20")
+    for end in (15, 30, 40, 50):
+        shard.document(f"d{end}", end)
+        shard.run(end)
+    assert shard.found == {"d15": "v10", "d30": "v20", "d40": "v20", "d50": "v20"}
+
+
 @pytest.mark.parametrize("forgetful", [False, True])
 def test_a_document_of_a_window_that_has_passed_is_labelled_too(forgetful):
     shard = Shard(forgetful=forgetful)
