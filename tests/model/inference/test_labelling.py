@@ -126,6 +126,7 @@ def test_waiting_in_vain_ends_as_a_dead_letter():
     shard.document("a", 10)
     shard.end()
     assert shard.found == {} and len(shard.letters) == 1 and shard.waiting.elements == []
+    assert shard.head.waiting == 0 and shard.head.wake() is None
     shard.end()
     assert len(shard.letters) == 1
 
