@@ -117,10 +117,14 @@ class Sequencer(Step):
 
             def work(head, bags, fired=fired, budget=budget):
                 head = self.first(head)
-                firing = sequencing.fire(
-                    self.key, head, self.mirror, bags["pending"], fired, self.settings, budget
-                )
-                return firing.head, (firing.links, firing.dead_letters)
+                links, letters, bag = [], [], bags["pending"]
+                for closed in sequencing.fire(
+                    self.key, head, self.mirror, bag, fired, self.settings, budget
+                ):
+                    head = closed.head
+                    links += closed.links
+                    letters += closed.dead_letters
+                return head, (links, letters)
 
             new = self.bundle(work)
             links += new[0]

@@ -17,8 +17,8 @@ PERIOD = 10 * MS
 class Closing(KeepsPeriods):
     """Gives (end, records) of each period; more than ``most`` records are given at once."""
 
-    def __init__(self, most=10**6):
-        super().__init__(PERIOD)
+    def __init__(self, most=10**6, streams=True):
+        super().__init__(PERIOD, streams)
         self.most = most
 
     def closed(self, key, end, records):
@@ -62,7 +62,7 @@ class Worker:
     def bundle(self, call, commit):
         head, bag, timer = Cell(self.head), ListBag(self.bag), Cell()
         self.step.start_bundle()
-        found = list(call(head, bag, timer))
+        found = [getattr(output, "value", output) for output in call(head, bag, timer)]
         if commit:
             self.head, self.bag, self.found = head.data, bag.elements, self.found + found
             self.timer = self.timer if timer.time is None else timer.time
@@ -122,6 +122,15 @@ def test_a_late_record_of_the_period_just_closed_is_given_after_a_restore(late):
     worker.lose()
     worker.pass_time(2 * PERIOD)
     assert worker.found == [(PERIOD, [b"in time"]), (2 * PERIOD, [b"late"])]
+
+
+def test_a_job_that_does_not_stream_closes_all_periods_in_order_at_its_end():
+    worker = Worker(streams=False)
+    for time in (25, 5, 15, 6):
+        worker.arrive(time * MS, b"%d" % time)
+    assert worker.timer == LAST_TIME
+    worker.pass_time(LAST_TIME)
+    assert worker.found == [(10 * MS, [b"5", b"6"]), (20 * MS, [b"15"]), (30 * MS, [b"25"])]
 
 
 def test_the_timer_moves_to_an_earlier_period():

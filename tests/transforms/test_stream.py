@@ -61,9 +61,9 @@ def named(happened):
     ]
 
 
-def run(pipeline, source, options, before_first_model=None):
+def run(pipeline, source, options, streams, before_first_model=None):
     """Run the graph over a source of documents with times; with labels where a policy is given."""
-    sequenced = source | Sequence(TOKENISER, SEQUENCE)
+    sequenced = source | Sequence(TOKENISER, SEQUENCE, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
     outputs = {
         "minibatches": sequenced.minibatches,
@@ -71,7 +71,7 @@ def run(pipeline, source, options, before_first_model=None):
         "references": references,
     }
     if before_first_model:
-        labelled = (sequenced.minibatches, references) | Label(before_first_model, "window", 2)
+        labelled = (sequenced.minibatches, references) | Label(before_first_model, "window", 2, streams=streams)
         outputs |= {"labelled": labelled.documents, "no model": labelled.dead_letters}
     for name, collection in outputs.items():
         collection | f"Keep {name}" >> beam.ParDo(Collect(name))
@@ -127,8 +127,8 @@ def check_labels(batches, manifests, before_first_model):
 
 
 @settings(max_examples=5, phases=[Phase.generate])
-@given(st.lists(documents, max_size=20), st.integers(1, 3), st.integers(1, 2), policies, flags)
-def test_an_archive(items, every, islands, before_first_model, given_flags):
+@given(st.lists(documents, max_size=20), st.integers(1, 3), st.integers(1, 2), policies, flags, st.booleans())
+def test_an_archive(items, every, islands, before_first_model, given_flags, streams):
     items = named(items)
     LIVE_LEARNERS.clear()
     with tempfile.TemporaryDirectory() as store:
@@ -139,7 +139,7 @@ def test_an_archive(items, every, islands, before_first_model, given_flags):
             checkpoint_tokens=20,
         )
         pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(given_flags)))
-        run(pipeline, timestamped(pipeline, items), options, before_first_model)
+        run(pipeline, timestamped(pipeline, items), options, streams, before_first_model)
         check_labels(*check(items, options), before_first_model)
 
 
@@ -180,5 +180,5 @@ def test_a_stream_with_late_documents(happened, every, islands):
             | stream.advance_watermark_to_infinity()
             | beam.Map(lambda data: data).with_output_types(bytes)
         )
-        run(pipeline, source, options)
+        run(pipeline, source, options, streams=True)
         check(events, options)
