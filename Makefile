@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock base-digest demo test test-slow test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo test test-slow test-mutants test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -26,8 +26,11 @@ demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and sho
 test: lint types ## lint, types and the tests (a few minutes)
 	$(RUN) -m pytest -q
 
-test-slow: $(STAMP) ## the slow and the statistical tests
-	$(RUN) -m pytest -q -m 'slow or statistical'
+test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the first of four parts
+	$(RUN) -m pytest -q -m 'slow or statistical' $(if $(SHARD),--shard=$(SHARD))
+
+test-mutants: $(STAMP) ## plant a hundred faults one at a time, and see the quick tests find them; SHARD as above
+	$(RUN) tests/mutants/run.py $(if $(SHARD),--shard=$(SHARD))
 
 $(STAMP)-runners: $(STAMP)
 	$(RUN) -m pip install --quiet --editable '.[gcp,kafka,demo,plots,dev]'

@@ -159,9 +159,8 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
     if mirror.matches(head):
         mark = mirror.put(due, payload)
     else:
-        # Nothing may match by chance later: a count of -1 never does, until the bag is read.
+        # Empty, it matches no head with entries, until the bag is read.
         mirror.clear()
-        mirror.count = -1
         mark = _mark(_entry(due, payload))
     bag.add(_entry(due, payload))
     earliest = due if head.due is None else min(due, head.due)

@@ -135,17 +135,10 @@ class TrainingOptions(PipelineOptions):
         parser.add_argument(
             "--checkpoint_tokens", type=values.positive, default=TOKENS_OF_A_CHECKPOINT, help="learned between two checkpoints"
         )
-        parser.add_argument(
-            "--add_documents",
-            type=values.switch,
-            nargs="?",
-            const=True,
-            default=False,
-            help="the input holds only documents that came after those that the model store has learned; go on from there",
-        )
-        parser.add_argument(
-            "--resume_from", help="finish a run that was interrupted, with the same input: latest, or the number of a checkpoint"
-        )
+        adds = "the input holds only documents that came after those that the model store has learned; go on from there"
+        parser.add_argument("--add_documents", type=values.switch, nargs="?", const=True, default=False, help=adds)
+        again = "finish a run that was interrupted, with the same input: latest, or the number of a checkpoint"
+        parser.add_argument("--resume_from", help=again)
         parser.add_argument("--threads", type=values.positive, default=1, help="of one learner; they never change a result")
         parser.add_argument("--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused")
 

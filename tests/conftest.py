@@ -1,6 +1,28 @@
-"""What all tests have in common: hypothesis tries the same examples each time, and does not mind a slow machine."""
+"""What all tests have in common.
 
-from hypothesis import settings
+hypothesis tries the same examples each time, and does not mind a slow machine. ``--shard=k/n`` runs a
+part of the tests.
+"""
+
+import pytest
+from hypothesis import Phase, settings
+from sharding import parsed, part_of
 
 settings.register_profile("here", derandomize=True, deadline=None)
+# Where it matters only that a test fails: no example is made smaller.
+AS_FOUND = [Phase.explicit, Phase.generate]
+settings.register_profile("first failure", settings.get_profile("here"), phases=AS_FOUND)
 settings.load_profile("here")
+
+
+def pytest_addoption(parser):
+    help_ = "run the K-th of N parts of the tests that were chosen"
+    parser.addoption("--shard", type=parsed, default=(1, 1), metavar="K/N", help=help_)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """After -m and -k have chosen."""
+    mine = set(part_of([item.nodeid for item in items], *config.getoption("--shard")))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in mine])
+    items[:] = [item for item in items if item.nodeid in mine]

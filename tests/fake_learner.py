@@ -1,7 +1,10 @@
-"""A learner that costs nothing and notices everything: its state is a running digest of every byte that it saw, and word counts."""
+"""A learner that costs nothing and notices everything: its state is a running digest of every byte that it saw, and word counts.
+
+Its figures differ between minibatches, islands and topics, so that a figure of the wrong minibatch, island or topic is noticed.
+Evidence and posterior have few values, so that ties are frequent.
+"""
 
 import hashlib
-import math
 from collections import Counter
 from dataclasses import dataclass
 
@@ -13,6 +16,8 @@ from model.learners.base import StepInfo, Summary, register
 from model.learners.particle_settings import StreamingParticles
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
+
+FIGURES = ("documents", "tokens", "loss", "scored")
 
 
 class StepFailed(Exception):
@@ -36,12 +41,43 @@ class Failures:
 FAILURES = Failures()
 
 
+def score(minibatch):
+    """(thousandths of a nat, tokens scored) of one minibatch; words of three letters are not scored."""
+    scored = [word for word in (minibatch.words[w] for w in minibatch.tokens) if len(word) != 3]
+    return sum(100 * len(word) + 10 * (minibatch.sequence % 7) for word in scored), len(scored)
+
+
+def first_digest(settings, key, island):
+    """The digest before the first minibatch."""
+    return hashlib.sha256(f"{settings.seed} {key} {island}".encode()).digest()
+
+
+def next_digest(digest, payload):
+    """The digest after a minibatch with these bytes."""
+    return hashlib.sha256(digest + payload).digest()
+
+
+def topic_of(word, island, topics):
+    """Each island numbers its topics in its own way, so alignment has something to do."""
+    return (len(word) + island) % topics
+
+
+def strength_of(topic, island, topics):
+    """The prior strength of a topic, which follows the topic when it is renumbered."""
+    return 10.0 + 5 * ((topic - island) % topics)
+
+
+def alpha_of(topic, island, topics):
+    """The same for alpha."""
+    return 0.1 + 0.2 * ((topic - island) % topics)
+
+
 class FakeState:
     def __init__(self, settings, key, island):
         self.settings, self.key, self.island = settings, key, island
-        self.digest = hashlib.sha256(f"{settings.seed} {key} {island}".encode()).digest()
+        self.digest = first_digest(settings, key, island)
         self.words = Counter()
-        self.documents = self.tokens = 0
+        self.documents = self.tokens = self.loss = self.scored = 0
 
 
 @dataclass(frozen=True)
@@ -55,40 +91,44 @@ class FakeLearner:
         return FakeState(settings, key, island)
 
     def step(self, state, minibatch):
-        state.digest = hashlib.sha256(state.digest + minibatch.to_bytes()).digest()
+        state.digest = next_digest(state.digest, minibatch.to_bytes())
         FAILURES.check(minibatch.sequence)
         state.words.update(minibatch.words[w] for w in minibatch.tokens)
         state.documents += len(minibatch)
         state.tokens += len(minibatch.tokens)
-        size = len(minibatch.tokens)
-        return StepInfo(len(minibatch), size, 0, 0, 1, 2.0, -size * math.log(8), len(state.words))
+        loss, scored = score(minibatch)
+        state.loss += loss
+        state.scored += scored
+        return StepInfo(len(minibatch), len(minibatch.tokens), 0, 0, 1, 2.0, -loss / 1000, len(state.words), scored)
 
     def snapshot(self, state):
         words = tuple(sorted(state.words))
         topics = state.settings.topics
         counts = np.zeros((len(words), topics))
-        # Each island numbers its topics in its own way, so alignment has something to do.
         for row, word in enumerate(words):
-            counts[row, (len(word) + state.island) % topics] = state.words[word]
-        prior = TopicWordPrior.flat(10.0, 100, len(words), topics)
-        alpha = np.full(topics, state.settings.alpha)
+            counts[row, topic_of(word, state.island, topics)] = state.words[word]
+        strength = np.array([strength_of(z, state.island, topics) for z in range(topics)])
+        prior = TopicWordPrior(strength, np.full(len(words), 1 / 100), 1 / 100)
+        alpha = np.array([alpha_of(z, state.island, topics) for z in range(topics)])
         return Snapshot.from_dense(counts, key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=prior, words=words)
 
     def summary(self, state):
-        evidence = Scaled.of(1 + state.digest[0], state.digest[1])
-        logs = -state.tokens * math.log(8)
-        return Summary(evidence, evidence, state.documents, state.tokens, len(state.words), logs, state.tokens, 2.0, None)
+        evidence, posterior = (Scaled.of(1 + byte % 3, byte // 3 % 2) for byte in state.digest[:2])
+        logs = -state.loss / 1000
+        return Summary(evidence, posterior, state.documents, state.tokens, len(state.words), logs, state.scored, 2.0, None)
 
     def witness(self, state):
         return wire.digest(b"witness", state.digest)
 
     def save(self, state):
-        return wire.pack(b"BTz1", {"documents": state.documents, "tokens": state.tokens, "words": dict(state.words)}, state.digest)
+        return wire.pack(b"BTz1", {name: getattr(state, name) for name in FIGURES} | {"words": dict(state.words)}, state.digest)
 
     def load(self, settings, key, island, data, threads=1):
         state = FakeState(settings, key, island)
         header, (state.digest,) = wire.unpack(b"BTz1", data)
-        state.documents, state.tokens, state.words = header["documents"], header["tokens"], Counter(header["words"])
+        state.words = Counter(header.pop("words"))
+        for name in FIGURES:
+            setattr(state, name, header[name])
         return state
 
     def nbytes(self, state):

@@ -28,7 +28,7 @@ from model.scaled import Scaled
 from model.snapshot import Snapshot
 
 # Part of every learner's fingerprint: raise it when the same settings and minibatches come to give other bits.
-ALGORITHM_VERSION = 1
+ALGORITHM_VERSION = 2
 
 State = TypeVar("State")
 

@@ -1,4 +1,7 @@
-"""a and a_0 of the hierarchical prior, learned from the tables: each particle has its own, drawn anew after every minibatch.
+"""a and a_0 of the hierarchical prior, learned from the tables: each particle has its own, drawn anew after a minibatch.
+
+A draw looks at every word of the vocabulary, so it comes once for every :data:`TOKENS_A_WORD` tokens a word: after each minibatch
+of a usual size, and after some of the small ones that short windows make.
 
 How they are drawn is told in :mod:`model.kernels.concentration`. Draws are functions of (seed, key, particle, minibatch, index).
 """
@@ -12,6 +15,18 @@ from model.kernels.random import CONCENTRATION
 from model.learners.priors import shared_tables
 from model.learners.state import ParticleState, draws, make_room
 from model.scaled import Scaled
+
+TOKENS_A_WORD = 0.25
+
+
+def draw_is_due(before: int, after: int, words: int) -> bool:
+    """Return whether a draw follows a minibatch.
+
+    Args:
+        before: tokens that were learned before the minibatch. after: with it. words: the size of the vocabulary.
+    """
+    every = max(1, int(TOKENS_A_WORD * words))
+    return after // every > before // every
 
 
 def learn_concentrations(state: ParticleState, purpose: int = CONCENTRATION) -> None:

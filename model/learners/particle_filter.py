@@ -20,7 +20,7 @@ from model.learners import loading, saving
 from model.learners.base import StepInfo, Summary, register
 from model.learners.chains import learn_by_chains
 from model.learners.cloud import best_particle, joint, nbytes
-from model.learners.concentration import learn_concentrations
+from model.learners.concentration import draw_is_due, learn_concentrations
 from model.learners.contraction import make_way
 from model.learners.initialise import clusters, initialise
 from model.learners.particle_settings import IncrementalGibbs, OLda, ParticleFilter, ParticleSettings
@@ -46,13 +46,13 @@ class ParticleLearner:
         state.vocabulary.used(numbers)
         if state.waiting is None:
             learn_spelling(state)
-        unknown, scored = int(np.count_nonzero(numbers == UNKNOWN)), state.scored
+        unknown, scored, before = int(np.count_nonzero(numbers == UNKNOWN)), state.scored, state.tokens
         begin_minibatch(state, minibatch.sequence)
         parts = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
         if unknown:
             parts = [tokens[tokens != UNKNOWN] for tokens in parts]
         self._take(state, list(zip(parts, minibatch.labels, strict=True)), minibatch.sequence)
-        if state.waiting is None:
+        if state.waiting is None and draw_is_due(before, state.tokens, len(state.vocabulary)):
             learn_concentrations(state)
         evidence = Scaled(float(state.meeting.evidence[0]), int(state.meeting.evidence_exponent[0]))
         state.evidence = state.evidence * evidence

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from model import checks, wire
 from model.errors import StoreConflictError
 
+# For each path in the settings the option behind it, and what its absence means; see model.options.Record.flags.
+Flags = Mapping[str, tuple[str, Any]]
+NO_FLAGS: Flags = MappingProxyType({})
 _SHOWN = 5
 _MOST_CHARACTERS = 80
 
 
-def check_bound(
-    bound: dict[str, Any], settings_digest: str, settings: dict[str, Any], flags: Mapping[str, tuple[str, Any]], name: str
-) -> None:
+def check_bound(bound: dict[str, Any], settings_digest: str, settings: dict[str, Any], flags: Flags, name: str) -> None:
     """Refuse other settings than those that a store is bound to.
 
     Args:
@@ -41,7 +43,7 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
-def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Mapping[str, tuple[str, Any]]) -> list[str]:
+def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> list[str]:
     """What is not alike, named by option; where the kind of a part differs, its fields are left out."""
     for at, (_, absent) in flags.items():
         if absent is not None and not at.endswith(".kind"):

@@ -103,6 +103,22 @@ class CheckpointEntry(_Sealed):
 
 
 @dataclass(frozen=True)
+class Pointer(_Sealed):
+    """What ``LATEST`` holds.
+
+    Attributes:
+        version: the newest. manifest: SHA-256 of its manifest's bytes, hex.
+    """
+
+    version: str
+    manifest: str
+
+    def check(self, name: str) -> None:
+        sequence_of(self.version, f"field version of {name}")
+        checks.hexadecimal(f"field manifest of {name}", self.manifest)
+
+
+@dataclass(frozen=True)
 class Manifest(_Sealed):
     """A published model version: what was learned, from which version, and by which release.
 

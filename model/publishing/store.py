@@ -16,17 +16,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshot_file
-from model.publishing.binding import check_bound
+from model.publishing.binding import NO_FLAGS, Flags, check_bound
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
-from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, seal, sequence_of, unseal
+from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, Pointer, seal, unseal
+from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
 _REMEDIES = (
@@ -34,16 +33,7 @@ _REMEDIES = (
     " interrupted, give the same input, the same --publish_every and --resume_from=latest. For a new run, give an empty model store."
 )
 _SHOWN = 5
-NO_FLAGS: Mapping[str, tuple[str, Any]] = MappingProxyType({})
 _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
-
-
-@dataclasses.dataclass(frozen=True)
-class _Pointer:
-    """What LATEST holds: the newest version, and the digest of its manifest's bytes."""
-
-    version: str
-    manifest: str
 
 
 class ModelStore:
@@ -58,7 +48,7 @@ class ModelStore:
         """The model keys that have something in the store, sorted."""
         return sorted(unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/"))
 
-    def bind(self, key: str, settings_digest: str, settings: dict[str, Any], flags: Mapping[str, tuple[str, Any]] = NO_FLAGS) -> None:
+    def bind(self, key: str, settings_digest: str, settings: dict[str, Any], flags: Flags = NO_FLAGS) -> None:
         """Tie a key's part of the store to settings at the first use; check them at every later use.
 
         Args:
@@ -68,10 +58,9 @@ class ModelStore:
             StoreConflictError: the store holds what was learned with other settings.
         """
         path = _path(key, "settings.json")
-        if self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
-            return
-        name = self._blobs.where(path)
-        check_bound(unseal(self._blobs.read(path), name), settings_digest, settings, flags, name)
+        if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
+            data, name = self._named(path)
+            check_bound(unseal(data, name), settings_digest, settings, flags, name)
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write a model; returns its digest, hex."""
@@ -95,8 +84,8 @@ class ModelStore:
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
         """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
-        checks.hexadecimal("the digest of a checkpoint", digest)
-        return read_verified(self._blobs, _path(key, f"checkpoints/{digest}"), digest)
+        path = _path(key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}")
+        return read_verified(self._blobs, path, digest)
 
     def has_checkpoints(self, key: str) -> bool:
         """Whether a key can be resumed at all."""
@@ -185,7 +174,7 @@ class ModelStore:
             if manifest.parent != (newest and newest.version):
                 raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
             create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
-            target = seal({"version": manifest.version, "manifest": hashlib.sha256(data).hexdigest()})
+            target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return manifest
 
@@ -202,7 +191,7 @@ class ModelStore:
         """A version by its name. Raises OptionError: there is no such version."""
         found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
         if found is None:
-            raise self._no_version(key, version)
+            raise missing_version(self, key, version)
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
@@ -218,31 +207,18 @@ class ModelStore:
         return found[::-1]
 
     def up_to(self, last: Manifest) -> list[Manifest]:
-        """The part of the history that LATEST ends that leads to one of its versions, the oldest first.
+        """The history up to one of the versions that LATEST leads to, the oldest first.
 
         Raises:
-            DamagedDataError: there is no LATEST.
-            OptionError: LATEST does not lead to this version.
+            DamagedDataError: there is no LATEST. OptionError: it does not lead to this version.
         """
-        name, history = self._blobs.where(_path(last.key, "LATEST")), self.manifests(last.key)
-        if not history:
+        name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
+        if newest is None:
             raise DamagedDataError(f"{name} is missing although there is a version {last.version}; restore it from a copy")
-        found = [manifest for manifest in history if manifest.sequence <= last.sequence]
+        found = [manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence]
         if not found or found[-1].version != last.version:
             raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
         return found
-
-    def _no_version(self, key: str, version: str) -> OptionError:
-        """What is missing: the store itself, the key, or the version."""
-        keys = list(islice(filter(self.has_versions, self.keys()), _SHOWN))
-        if not keys:
-            return OptionError("--model_store", self.root, "a folder with a published model", "Correct the path, or train a model first.")
-        if not self.has_versions(key):
-            remedy = "Give one of those with --model_key."
-            return OptionError("--model_key", key, f"a key with a model in {self.root}, such as {', '.join(map(repr, keys))}", remedy)
-        newest = ", ".join(manifest.version for manifest in self.manifests(key)[-_SHOWN:])
-        allowed = f"latest, or a version of key {key!r} in {self.root} (the newest: {newest})"
-        return OptionError("--model_version", version, allowed, "Correct the version.")
 
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
         """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
@@ -276,9 +252,7 @@ class ModelStore:
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
         name = self._blobs.where(_path(key, "LATEST"))
-        target = _Pointer(**checks.record(_Pointer, unseal(pointer, name), name, ignore_unknown=True))
-        sequence_of(target.version, f"field version of {name}")
-        checks.hexadecimal(f"field manifest of {name}", target.manifest)
+        target = Pointer.from_json(pointer, name)
         path = _path(key, f"manifests/{target.version}.json")
         return self._named_manifest(key, target.version, read_verified(self._blobs, path, target.manifest))
 
@@ -287,10 +261,9 @@ class ModelStore:
         if not VERSION_FORM.fullmatch(version):
             return None
         try:
-            data, _ = self._named(_path(key, f"manifests/{version}.json"))
+            return self._named_manifest(key, version, self._blobs.read(_path(key, f"manifests/{version}.json")))
         except FileNotFoundError:
             return None
-        return self._named_manifest(key, version, data)
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
         """The manifest of a version. Raises DamagedDataError: the file holds another one."""

@@ -51,6 +51,26 @@ def test_a_mirror_with_the_right_count_and_wrong_contents_is_not_trusted():
     assert pending.matched(head, wrong, bag).at(1) == [b"kept"]
 
 
+def test_entries_that_are_spent_stay_spent_when_the_bag_is_read():
+    head, mirror, bag = PendingHead(), Mirror(), ListBag()
+    for due, payload in ((10, b"spent"), (20, b"a"), (20, b"b")):
+        head = pending.add(head, mirror, bag, due, payload)
+    head = pending.spend(head, mirror, bag, 10)
+    assert len(bag.elements) == head.stored == 3
+    again = pending.matched(head, Mirror(), bag)
+    assert again.due_by(100) == [20] and again.at(20) == [b"a", b"b"]
+
+
+def test_a_timer_that_fires_late_for_an_earlier_time_brings_nothing_back():
+    head, mirror, bag = PendingHead(), Mirror(), ListBag()
+    for due in (10, 20, 30, 30, 30):
+        head = pending.add(head, mirror, bag, due, b"x")
+    head = pending.spend(head, mirror, bag, 20)
+    head = pending.spend(head, mirror, bag, 5)
+    assert (head.done, head.stored) == (20, 5)
+    assert pending.matched(head, Mirror(), bag).due_by(100) == [30]
+
+
 @pytest.mark.parametrize("change", [lambda bag: bag.elements.pop(), lambda bag: bag.add(bag.elements[0]), lambda bag: bag.clear()])
 def test_a_changed_bag_is_noticed(change):
     bag = ListBag()

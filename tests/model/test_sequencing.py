@@ -1,3 +1,6 @@
+import hashlib
+import itertools
+import json
 from dataclasses import replace
 
 import pytest
@@ -69,8 +72,22 @@ def test_the_last_minibatch_of_a_window_closes_it():
 
 
 def test_ties_of_time_are_broken_by_id_then_by_content():
-    items = [document("b", 3), document("a", 3), document("c", 3)]
-    assert minibatches(items)[0].ids == ("a", "b", "c")
+    names = "abcdefghijkl"
+    found = minibatches(shuffled([document(name, 3) for name in names], "ties"), minibatch_size=20)[0].ids
+    assert found == tuple(names)
+
+
+def test_equal_times_and_ids_are_told_apart_by_content_and_not_by_arrival():
+    def same(word):
+        return TokenisedDocument.from_words(Document("a", 3 * SECOND, ""), [word])
+
+    items = [same(word) for word in ("tax", "law", "ship", "sea")]
+    ordered = sorted(items, key=lambda item: hashlib.sha256(item.to_bytes()).digest())
+    for arrival in itertools.permutations(items):
+        letters = []
+        (link,) = sequence_documents("", arrival, SEQUENCE, bytes(32), letters.append)
+        assert link.minibatch().words == ordered[0].words
+        assert [json.loads(letter.record)["words"] for letter in letters] == [item.words[0] for item in ordered[1:]]
 
 
 def test_links_are_a_chain_that_begins_with_key_and_settings():

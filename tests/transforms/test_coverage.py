@@ -111,6 +111,14 @@ def test_the_signal_is_logged(store, caplog):
     assert found[logging.WARNING].endswith("below 70%: retrain")
 
 
+def test_without_a_share_there_is_no_signal(store, caplog):
+    with caplog.at_level(logging.INFO, LOGGER):
+        (row,), counters = reports([document(1, "x")], (store.root, None), {"": store.latest("").version})
+    assert (row["word_share"], row["retrain_below"], row["retrain"]) == (0.0, None, False)
+    assert "retrain" not in counters
+    assert [record.levelno for record in caplog.records if record.name == LOGGER] == [logging.INFO]
+
+
 def test_a_wrong_share(store):
     with pytest.raises(OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"):
         Coverage(store.root, DAY, 70, streams=False)

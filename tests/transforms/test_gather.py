@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from model.encoding import json_lines
 from model.errors import OptionError
-from model.pending import ListBag, PendingHead
+from model.pending import ListBag
 from transforms import gather
 from transforms.gather import GatherByPeriod, GatherDoFn, shard_of
-from transforms.periods import due_of
 from transforms.sequence import LAST_TIME
 
-HOUR = 3_600_000_000
+HOUR, MS = 3_600_000_000, 1000
 RECORDS = [b"%04d" % n for n in range(200)]
 
 
@@ -96,7 +95,7 @@ class Timer:
 
 
 def step(tmp_path, streams=True):
-    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10, streams=streams)
+    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10 * MS, streams=streams)
     fn.setup()
     return fn, Value(), ListBag(), Timer()
 
@@ -107,25 +106,17 @@ def test_whenever_timers_fire_and_workers_change_each_record_is_written_once(tmp
     fn, head, bag, timer = step(folder)
     for number, (time, fire, lost) in enumerate(moves):
         fn.start_bundle()
-        list(fn.process((b"0", b"%03d" % number), Timestamp(micros=time), head, bag, timer))
+        list(fn.process((b"0", b"%03d" % number), Timestamp(micros=time * MS), head, bag, timer))
         assert timer.at is not None
         if lost:
             fn, *_ = step(folder)
-        if fire > timer.at:
+        if fire * MS >= timer.at:
             fn.start_bundle()
-            list(fn.close(b"0", Timestamp(micros=fire), head, bag, timer))
+            list(fn.close(b"0", Timestamp(micros=fire * MS), head, bag, timer))
     fn.start_bundle()
     list(fn.close(b"0", Timestamp(micros=LAST_TIME), head, bag, timer))
     assert sorted(b"".join(contents(folder).values()).split()) == [b"%03d" % number for number in range(len(moves))]
     assert bag.elements == []
-
-
-def test_a_record_that_comes_late_joins_the_next_file():
-    assert due_of(PendingHead(), 5, 10) == 10
-    assert due_of(PendingHead(), 10, 10) == 20
-    assert due_of(PendingHead(done=40), 5, 10) == 50
-    assert due_of(PendingHead(done=45), 40, 10) == 50
-    assert due_of(PendingHead(), LAST_TIME + 5, 10) == LAST_TIME
 
 
 def test_an_impossible_period():

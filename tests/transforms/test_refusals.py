@@ -15,7 +15,7 @@ class Refuse(beam.DoFn):
         self._refusals.add(DeadLetter(f"a.jsonl:{number}", "odd" if number % 2 else "even", "a detail", ""))
 
 
-@pytest.mark.parametrize("flags", [[], ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]])
+@pytest.mark.parametrize("flags", [[]])
 def test_the_first_example_of_each_reason_arrives(flags):
     pipeline = beam.Pipeline("FnApiRunner", options=beam.options.pipeline_options.PipelineOptions(flags))
     _ = pipeline | beam.Create(list(range(99, 0, -1))) | beam.Reshuffle() | beam.ParDo(Refuse())

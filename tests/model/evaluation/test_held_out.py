@@ -6,6 +6,7 @@ from made import random_snapshot, snapshot_of
 
 from model.errors import OptionError
 from model.evaluation import EvaluationSettings, clusters, coverage, evaluate
+from model.inference.coverage import RETRAIN_BELOW
 from model.records import Document, TokenisedDocument
 
 
@@ -59,6 +60,15 @@ def test_coverage_counts_distinct_words_and_advises():
     assert evaluate(CLEAR, [*documents, document_of(["w2"])])["retrain"] is False
 
 
+def test_retraining_is_advised_below_the_threshold_and_not_at_it():
+    snapshot = snapshot_of(np.ones((10, 3)))
+    words = [f"w{n}" for n in range(10)]
+    at, below = [*words[:7], "a", "b", "c"], [*words[:6], "a", "b", "c", "d"]
+    assert evaluate(snapshot, [document_of(at)])["coverage"] == RETRAIN_BELOW
+    assert evaluate(snapshot, [document_of(at)])["retrain"] is False
+    assert evaluate(snapshot, [document_of(below)])["retrain"] is True
+
+
 def test_cluster_is_the_most_frequent_topic():
     assert clusters(CLEAR, LABELLED[:4], EvaluationSettings()) == [0, 1, 2, 0]
     assert clusters(CLEAR, [document_of(["new"])], EvaluationSettings()) == [0]
@@ -73,6 +83,10 @@ def test_the_check_takes_so_many_documents_and_tokens():
     assert checked(1, 2)["checked_tokens"] == 2
     assert checked(5, 4)["checked_tokens"] == 20
     assert checked(100, 100)["checked_tokens"] == 72
+    settings = EvaluationSettings(check_documents=1, check_tokens=2)
+    beginning = evaluate(CLEAR, [document_of(["w0", "w1", "w2", "w2"])], settings)
+    assert beginning["first_moment_of_checked"] == evaluate(CLEAR, [document_of(["w0", "w1"])])["first_moment_perplexity"]
+    assert beginning["first_moment_of_checked"] != evaluate(CLEAR, [document_of(["w2", "w2"])])["first_moment_perplexity"]
 
 
 @pytest.mark.parametrize(

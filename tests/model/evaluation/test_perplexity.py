@@ -6,8 +6,10 @@ import pytest
 from made import random_snapshot, snapshot_of
 
 from model.evaluation import Score, first_moment, left_to_right
+from model.evaluation.perplexity import word_table
 from model.records import Document, TokenisedDocument
 from model.snapshot import TopicWordPrior
+from model.words.strings import CharacterModel
 
 
 def document_of(words, id="d", label=None):
@@ -56,6 +58,17 @@ def test_probabilities_of_all_words_sum_to_one():
     snapshot = dataclasses.replace(random_snapshot(words=8), prior=TopicWordPrior.flat(1.2, 12, 8, topics=5))
     words = [*snapshot.words, "n1", "n2", "n3", "n4"]
     assert sum(exp(first_moment(snapshot, document_of([word])).log_probability) for word in words) == pytest.approx(1)
+
+
+def test_each_unknown_word_has_the_probability_of_its_own_spelling():
+    characters = CharacterModel.fit(["tax", "law", "ship", "sea"])
+    prior = TopicWordPrior(np.array([4.0]), np.array([0.3]), 0.7, characters)
+    snapshot = dataclasses.replace(snapshot_of([[2.0]], words=("a",)), prior=prior)
+    table, tokens = word_table(snapshot, document_of(["sea", "zzzz", "a", "sea", "ships"]), unseen=True)
+    spelled = characters.probabilities(["sea", "zzzz", "ships"])
+    assert len(set(spelled)) == 3
+    want = [*(4 * 0.7 * spelled[:2] / 6), (2 + 4 * 0.3) / 6, 4 * 0.7 * spelled[2] / 6]
+    assert table[:, 0].tolist() == pytest.approx(want) and tokens.tolist() == [0, 1, 2, 0, 3]
 
 
 def test_left_to_right_depends_on_seed_and_id_alone():

@@ -109,11 +109,24 @@ def test_waiting_for_the_first_model(forgetful):
     assert shard.found == {"a": "v30", "b": "v30"} and shard.head.waiting == 0
 
 
+def test_waiting_documents_do_not_take_a_version_before_it_is_known_to_be_the_first():
+    shard = Shard("wait")
+    shard.document("a", 10)
+    shard.reference(40, "v40")
+    shard.document("b", 20)
+    shard.run(25)
+    assert shard.found == {} and shard.head.waiting == 2
+    shard.reference(30, "v30")
+    shard.run(100)
+    assert shard.found == {"a": "v30", "b": "v30"}
+
+
 def test_waiting_in_vain_ends_as_a_dead_letter():
     shard = Shard("wait")
     shard.document("a", 10)
     shard.end()
     assert shard.found == {} and len(shard.letters) == 1 and shard.waiting.elements == []
+    assert shard.head.waiting == 0 and shard.head.wake() is None
     shard.end()
     assert len(shard.letters) == 1
 
@@ -143,6 +156,30 @@ def test_old_references_are_forgotten_and_late_documents_get_the_oldest_left():
     shard.document("late", 15)
     shard.run(200)
     assert shard.found["late"] == "v90"
+
+
+def test_the_newest_version_is_kept_for_windows_without_a_new_one():
+    shard = Shard()
+    shard.reference(10, "v10")
+    shard.reference(20, "v20")
+    for end in (15, 30, 40, 50):
+        shard.document(f"d{end}", end)
+        shard.run(end)
+    assert shard.found == {"d15": "v10", "d30": "v20", "d40": "v20", "d50": "v20"}
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_document_of_a_window_that_has_passed_is_labelled_too(forgetful):
+    shard = Shard(forgetful=forgetful)
+    shard.reference(10, "v10")
+    shard.document("in time", 20)
+    shard.document("waits", 50)
+    shard.run(30)
+    shard.document("late", 15)
+    shard.run(40)
+    assert shard.found == {"in time": "v10", "late": "v10"}
+    shard.run(50)
+    assert shard.found["waits"] == "v10"
 
 
 def test_choice_without_any_reference():

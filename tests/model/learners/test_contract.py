@@ -225,6 +225,19 @@ def test_loading_after_every_minibatch_changes_nothing(variant):
     assert results(run(settings_of(variant), reload=True)) == results(plain(variant))
 
 
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize("variant", ["no initial batch", "chains, token units", "fixvoc-vb", "infvoc"])
+def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(variant, window):
+    settings = replace(settings_of(variant), evidence_window=window)
+    learner = learner_for(settings)
+    state, scored = learner.init(settings, "", 0, 1), []
+    for minibatch in STREAM:
+        info = learner.step(state, minibatch)
+        scored += [info.log_evidence] if info.scored_tokens else []
+        assert learner.summary(state).evidence.log() == pytest.approx(sum(scored[-window:]))
+    assert len(scored) > window and len(set(scored)) == len(scored)
+
+
 @pytest.mark.parametrize("variant", ["o-lda", "chains", "chains, token units", "chains, full vocabulary, hierarchical"])
 @pytest.mark.parametrize("part", [4096, 50])
 def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch):

@@ -1,8 +1,10 @@
 import hashlib
 from dataclasses import replace
+from math import exp
 
+import numpy as np
 import pytest
-from fake_learner import FAILURES, StepFailed, fake_settings
+from fake_learner import FAILURES, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of
 
 from model import wire
@@ -413,11 +415,26 @@ def test_candidates_say_what_was_learned(tmp_path):
     worker.bundle(LINKS)
     last = worker.candidates[-1]
     assert last.documents == 60 and last.tokens == sum(len(item.tokens) for item in ITEMS)
-    assert last.prequential_perplexity == pytest.approx(8)
     snapshot = ModelStore(str(tmp_path / "s")).get_snapshot("", last.snapshot)
     assert (snapshot.sequence, snapshot.event_time, snapshot.fingerprint) == (last.sequence, last.event_time, last.fingerprint)
     assert snapshot.totals.sum() == last.tokens
     assert Candidate.from_bytes(last.to_bytes()) == last
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_the_perplexity_is_of_the_tokens_scored_since_the_version_before(tmp_path, every):
+    worker = Worker(tmp_path / "s", publish_every=("windows", every))
+    for links in bundles([*LINKS, END], 4):
+        worker.bundle(links)
+        worker.live.clear()
+    found = [candidate.prequential_perplexity for candidate in worker.candidates]
+    want = []
+    for candidate in worker.candidates:
+        losses = [score(link.minibatch()) for link in LINKS[candidate.previous : candidate.sequence]]
+        loss, scored = np.sum(losses, axis=0)
+        want.append(exp(loss / 1000 / scored))
+    assert found == pytest.approx(want)
+    assert len(set(found)) > 2
 
 
 @pytest.mark.parametrize("killed", [6, 11, 17])

@@ -11,6 +11,12 @@ def dense(snapshot):
     return snapshot.rows(np.arange(len(snapshot.words)))
 
 
+def word_probabilities(snapshot):
+    """P(w | z) by the equation of model.snapshot: float64[W, T]."""
+    strength = snapshot.prior.strength
+    return (dense(snapshot) + np.outer(snapshot.prior.base, strength)) / (dense(snapshot).sum(axis=0) + strength)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_permutation_is_undone(seed):
     snapshot = random_snapshot(seed, words=60, topics=7, alpha=np.arange(1.0, 8.0))
@@ -18,9 +24,14 @@ def test_a_permutation_is_undone(seed):
     permuted = reorder(snapshot, order)
     assert np.array_equal(dense(permuted), dense(snapshot)[:, order])
     assert np.array_equal(permuted.alpha, snapshot.alpha[order])
+    assert np.array_equal(permuted.prior.strength, snapshot.prior.strength[order])
+    assert np.array_equal(permuted.normalisers, snapshot.normalisers[order])
+    assert np.allclose(word_probabilities(permuted), word_probabilities(snapshot)[:, order], rtol=1e-14)
     back = reorder(permuted, align_topics(snapshot, permuted))
     for field in ("alpha", "topics", "counts", "offsets"):
         assert np.array_equal(getattr(back, field), getattr(snapshot, field)), field
+    assert np.array_equal(back.prior.strength, snapshot.prior.strength)
+    assert np.array_equal(back.prior.base, snapshot.prior.base)
     assert back.topics.dtype == np.int32
 
 

@@ -1,9 +1,11 @@
 import itertools
 from dataclasses import replace
 from functools import partial
+from math import exp
 
+import numpy as np
 import pytest
-from fake_learner import fake_settings
+from fake_learner import fake_settings, score
 from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
 from model import __version__
@@ -12,18 +14,19 @@ from model.learning.live import LiveLearners
 from model.learning.log import Session
 from model.pending import ListBag
 from model.publishing import publication
-from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.watching import changes
 from model.scaled import Scaled
 
 LINKS = links_of(documents(40))
+# Each minibatch is a window, so versions may be one minibatch apart.
+WINDOWS = links_of(documents(20, span=2000))
 
 
 def candidates_of(store, islands, links=LINKS, **others):
     """Each island's candidates, learned for real (by the fake learner)."""
-    options = learn_options(store, fake_settings(islands=islands), publish_every=("windows", 2), **others)
+    options = learn_options(store, fake_settings(islands=islands), **{"publish_every": ("windows", 2), **others})
     found = []
     for island in range(islands):
         session = Session(options, "", island, LiveLearners())
@@ -83,17 +86,36 @@ def test_repeats_change_nothing(tmp_path):
     assert len(receiver.versions) == 1
 
 
-def test_the_best_island_is_published(tmp_path):
-    first, second = (offers[0] for offers in candidates_of(tmp_path, 2))
-    low, high = Scaled.of(1.5, 3).to_bytes().hex(), Scaled.of(1.1, 4).to_bytes().hex()
+def test_versions_one_minibatch_apart_are_all_made_whatever_the_order_of_arrival(tmp_path):
+    first, second = (offers[:3] for offers in candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1)))
+    assert [candidate.sequence for candidate in first] == [1, 2, 3]
+    for order in itertools.islice(itertools.permutations(first + second), 0, None, 7):
+        receiver = Receiver(tmp_path, 2).send(*order)
+        assert [manifest.sequence for _, manifest in receiver.versions] == [1, 2, 3]
+        assert receiver.head.waiting == 0 and receiver.bag.elements == []
 
-    def winner(store, *figures):
-        offers = [replace(c, evidence=e, posterior=p) for c, (e, p) in zip((first, second), figures, strict=True)]
-        return max(offers, key=Candidate.rank).island
 
-    assert winner("a", (low, high), (high, low)) == 1
-    assert winner("b", (low, low), (low, high)) == 1
-    assert winner("c", (low, low), (low, low)) == 0
+LOW, HIGH = Scaled.of(1.5, 3).to_bytes().hex(), Scaled.of(1.1, 4).to_bytes().hex()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize(
+    ("figures", "winner"),
+    [
+        (((LOW, HIGH), (HIGH, LOW)), 1),
+        (((HIGH, LOW), (LOW, HIGH)), 0),
+        (((LOW, LOW), (LOW, HIGH)), 1),
+        (((LOW, HIGH), (LOW, LOW)), 0),
+        (((LOW, LOW), (LOW, LOW)), 0),
+    ],
+)
+def test_the_best_island_is_published(tmp_path, figures, winner, order):
+    offered = [offers[0] for offers in candidates_of(tmp_path, 2)]
+    offers = [replace(c, evidence=evidence, posterior=posterior) for c, (evidence, posterior) in zip(offered, figures, strict=True)]
+    ((_, manifest),) = Receiver(tmp_path, 2).send(*(offers[island] for island in order)).versions
+    assert manifest.island == winner
+    assert (manifest.snapshot, manifest.fingerprint) == (offers[winner].snapshot, offers[winner].fingerprint)
+    assert manifest.posterior == Scaled.from_bytes(bytes.fromhex(offers[winner].posterior)).log()
 
 
 def test_the_manifest_says_what_and_from_what(tmp_path):
@@ -103,7 +125,8 @@ def test_the_manifest_says_what_and_from_what(tmp_path):
     assert last.parent == manifests[-2].version and manifests[0].parent is None
     assert (last.fingerprint, last.chain, last.documents, last.tokens) == (best.fingerprint, best.chain, best.documents, best.tokens)
     assert last.release == __version__ and last.settings == {"learner": {"topics": 3}}
-    assert last.prequential_perplexity == pytest.approx(8) and last.in_sample_nmi is None
+    loss, scored = np.sum([score(link.minibatch()) for link in LINKS[manifests[-2].sequence : last.sequence]], axis=0)
+    assert last.prequential_perplexity == pytest.approx(exp(loss / 1000 / scored)) and last.in_sample_nmi is None
     assert ModelStore(str(tmp_path)).latest("") == last
 
 
@@ -123,6 +146,9 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
     for word in WORDS:
         topics = [int(s.topics[s.offsets[s.numbers[word]]]) for s in (old, new)]
         assert topics[0] == topics[1]
+    # The prior strengths of the fake learner's topics differ, and follow their topics.
+    assert len(set(new.prior.strength)) == 3
+    assert new.prior.strength.tolist() == old.prior.strength.tolist() and new.alpha.tolist() == old.alpha.tolist()
 
 
 def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):

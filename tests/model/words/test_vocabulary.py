@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 
 from model.words.vocabulary import UNKNOWN, Vocabulary
@@ -58,3 +60,17 @@ def test_unknown_tokens_are_no_use():
     vocabulary = Vocabulary(["a"], 1)
     vocabulary.used(np.array([0, UNKNOWN, 0], np.int32))
     assert vocabulary.use.tolist() == [2.0]
+
+
+def test_the_memory_of_the_words_is_counted_as_they_come_and_leave():
+    def summed(vocabulary):
+        return sum(map(sys.getsizeof, vocabulary.words))
+
+    vocabulary = Vocabulary(["tax", "law"], 10)
+    assert vocabulary.nbytes() == summed(vocabulary)
+    vocabulary.numbers(["a longer word", "日本"])
+    vocabulary.used(np.array([0, 0, 2], np.int32))
+    assert vocabulary.nbytes() == summed(vocabulary)
+    vocabulary.keep(np.array([0, 2]))
+    vocabulary.extend(["gold"])
+    assert vocabulary.nbytes() == summed(vocabulary) == summed(Vocabulary(["tax", "a longer word", "gold"], 10))

@@ -1,0 +1,267 @@
+"""The whole stream, slowly: documents in; minibatches, versions, labels and dead letters out.
+
+The program spreads this over steps with heads, bags, mirrors, bundles and timers. The twin has none
+of these. It holds everything in lists, sorts them, and looks at all that came before. Tests compare
+the two.
+
+The input is a list of events in the order in which they happen:
+
+* a :class:`model.records.TokenisedDocument` arrives, or
+* an integer t: event time has passed t, so windows that end at t or before are closed.
+
+The learner is the one of :mod:`fake_learner`. All functions are of one model key.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import permutations
+from math import exp, log, sqrt
+
+import numpy as np
+from fake_learner import alpha_of, first_digest, next_digest, score, strength_of, topic_of
+
+from model.records import Minibatch
+
+FOREVER = 2**62
+
+
+def length_and(data):
+    return len(data).to_bytes(8, "little") + data
+
+
+@dataclass
+class Batch:
+    """A numbered minibatch: n, h_n-1, h_n, its bytes, and the documents in it."""
+
+    sequence: int
+    end: int
+    closes: bool
+    documents: list
+    previous: bytes
+    payload: bytes
+
+    @property
+    def chain(self):
+        return hashlib.sha256(length_and(self.previous) + length_and(self.payload)).digest()
+
+
+def bytes_of(key, sequence, end, closes, documents):
+    """The minibatch's bytes: one dictionary, in the order of first use."""
+    words, tokens, offsets = [], [], [0]
+    for document in documents:
+        words += [word for word in document.words if word not in words]
+        tokens += [words.index(document.words[number]) for number in document.tokens]
+        offsets.append(len(tokens))
+    ids, labels = (
+        tuple(document.id for document in documents),
+        tuple(document.label for document in documents),
+    )
+    times = np.array([document.timestamp for document in documents], np.int64)
+    numbers = np.array(tokens, np.int32), np.array(offsets, np.int64)
+    return Minibatch(key, sequence, end, closes, ids, times, labels, tuple(words), *numbers).to_bytes()
+
+
+def sequenced(events, key, settings, start, closed=None):
+    """The minibatches, and the documents whose ids were repeated, each with its window's end.
+
+    ``closed``: end of the last window that was closed before the first event.
+    """
+    waiting, batches, repeated = [], [], []
+    for event in [*events, FOREVER]:
+        if not isinstance(event, int):
+            end = (event.timestamp // settings.window + 1) * settings.window
+            if closed is not None and end <= closed:
+                end = (closed // settings.window + 1) * settings.window
+            waiting.append((end, event))
+            continue
+        for end in sorted({end for end, _ in waiting if end <= event}):
+            kept = []
+            for document in sorted((document for due, document in waiting if due == end), key=place):
+                if document.id in [other.id for other in kept]:
+                    repeated.append((end, document))
+                else:
+                    kept.append(document)
+            parts = split(kept, settings.minibatch_size, settings.minibatch_tokens)
+            for number, part in enumerate(parts):
+                sequence, closes = len(batches) + 1, number == len(parts) - 1
+                previous = batches[-1].chain if batches else start
+                payload = bytes_of(key, sequence, end, closes, part)
+                batches.append(Batch(sequence, end, closes, part, previous, payload))
+            waiting = [(due, document) for due, document in waiting if due != end]
+            closed = end
+    return batches, repeated
+
+
+def place(document):
+    """Where a document stands in its window."""
+    return document.timestamp, document.id, hashlib.sha256(document.to_bytes()).digest()
+
+
+def split(documents, most_documents, most_tokens):
+    """Minibatches, each as long as the bounds allow."""
+    parts = []
+    for document in documents:
+        last = parts[-1] if parts else []
+        tokens = sum(len(other.tokens) for other in last) + len(document.tokens)
+        if last and len(last) < most_documents and tokens <= most_tokens:
+            last.append(document)
+        else:
+            parts.append([document])
+    return parts
+
+
+def due(batches, publish_every, window, ended=True):
+    """After which minibatches a version is made; also after the last one if the stream ended."""
+    kind, every = publish_every
+    found, windows = [], 0
+    since = batches[0].end - window if batches else 0
+    for batch in batches:
+        windows += batch.closes
+        if batch.closes and (windows >= every if kind == "windows" else batch.end // every > since // every):
+            found.append(batch.sequence)
+            since, windows = batch.end, 0
+    if ended and batches and batches[-1].sequence not in found:
+        found.append(batches[-1].sequence)
+    return found
+
+
+@dataclass
+class Version:
+    """What is published after a minibatch."""
+
+    sequence: int
+    event_time: int
+    island: int
+    chain: bytes
+    documents: int
+    tokens: int
+    words: Counter
+    log_evidence: float
+    perplexity: float | None
+    posterior: float
+
+
+def published(batches, sequences, settings, key):
+    """The versions: of each island's learner the figures, of the best island the version."""
+    versions, before = [], 0
+    for sequence in sequences:
+        learned, new = batches[:sequence], batches[before:sequence]
+        standings = [standing(learned, settings, key, island) for island in range(settings.islands)]
+        island = max(range(settings.islands), key=lambda island: (*standings[island], -island))
+        loss, _ = losses(learned)
+        new_loss, new_scored = losses(new)
+        documents = [document for batch in learned for document in batch.documents]
+        version = Version(
+            sequence=sequence,
+            event_time=learned[-1].end,
+            island=island,
+            chain=learned[-1].chain,
+            documents=len(documents),
+            tokens=sum(len(document.tokens) for document in documents),
+            words=Counter(document.words[number] for document in documents for number in document.tokens),
+            log_evidence=-loss / 1000,
+            perplexity=exp(new_loss / 1000 / new_scored) if new_scored else None,
+            posterior=log(standings[island][1]),
+        )
+        versions.append(version)
+        before = sequence
+    return versions
+
+
+def standing(learned, settings, key, island):
+    """(evidence, posterior) of an island's learner."""
+    digest = first_digest(settings, key, island)
+    for batch in learned:
+        digest = next_digest(digest, batch.payload)
+    return tuple((1 + byte % 3) * 2 ** (byte // 3 % 2) for byte in digest[:2])
+
+
+def losses(batches):
+    """(thousandths of a nat, tokens scored)."""
+    scores = [score(Minibatch.from_bytes(batch.payload)) for batch in batches]
+    return sum(loss for loss, _ in scores), sum(scored for _, scored in scores)
+
+
+@dataclass
+class Model:
+    """Of each word the count in each topic, and what belongs to a topic."""
+
+    counts: dict
+    alpha: list
+    strength: list
+    order: list = field(default_factory=list)
+
+    def numbered(self, order):
+        """The same model with its topic ``order[i]`` as topic i."""
+        counts = {word: [row[z] for z in order] for word, row in self.counts.items()}
+        return Model(counts, [self.alpha[z] for z in order], [self.strength[z] for z in order], list(order))
+
+
+def model_of(version, topics):
+    """As the winning island's learner numbers it."""
+    counts = {word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)] for word, count in version.words.items()}
+    every = range(topics)
+    return Model(
+        counts,
+        [alpha_of(z, version.island, topics) for z in every],
+        [strength_of(z, version.island, topics) for z in every],
+    )
+
+
+def best_numberings(before, model):
+    """All renumberings of a model's topics that make them most similar to the version before."""
+    topics = range(len(model.alpha))
+
+    def column(one, z):
+        total = sum(row[z] for row in one.counts.values())
+        return {word: row[z] / total for word, row in one.counts.items() if row[z]}
+
+    old, new = [column(before, z) for z in topics], [column(model, z) for z in topics]
+    similarity = [[sum(sqrt(p * new[j].get(word, 0)) for word, p in old[i].items()) for j in topics] for i in topics]
+    sums = {order: sum(similarity[i][j] for i, j in enumerate(order)) for order in permutations(topics)}
+    if sums[tuple(topics)] > max(sums.values()) - 1e-12:
+        return [tuple(topics)]
+    return [order for order, total in sums.items() if total > max(sums.values()) - 1e-6]
+
+
+def labelled(batches, references, before_first_model):
+    """The version of each document, by (window's end, id), and the documents that have none.
+
+    ``references``: (event time, sequence, version). The version ``""`` is the prior.
+    """
+    labels, unlabelled = {}, []
+    for batch in batches:
+        earlier = sorted(reference for reference in references if reference[0] < batch.end)
+        for document in batch.documents:
+            name = batch.end, document.id
+            if earlier:
+                labels[name] = earlier[-1][2]
+            elif before_first_model == "prior":
+                labels[name] = ""
+            elif before_first_model == "wait" and references:
+                labels[name] = min(references)[2]
+            else:
+                unlabelled.append(name)
+    return labels, unlabelled
+
+
+def by_period(events, period):
+    """What :class:`transforms.periods.KeepsPeriods` closes: (end, its records), in order.
+
+    The events are those of the stream, with (time, record) in place of documents.
+    """
+    waiting, passed, found = [], None, []
+    for event in [*events, FOREVER]:
+        if isinstance(event, int):
+            ends = sorted({due for due, _ in waiting if due <= event})
+            found += [(end, sorted(record for due, record in waiting if due == end)) for end in ends]
+            waiting = [(due, record) for due, record in waiting if due > event]
+            passed = event if ends else passed
+        else:
+            time, record = event
+            end = (time // period + 1) * period
+            while passed is not None and end <= passed:
+                end += period
+            waiting.append((end, record))
+    return found
