@@ -41,7 +41,7 @@ def test_one_classifier_whatever_the_order(store):
     made = ClassifierStore(store.root).get("", one).provenance
     newest = store.latest("")
     assert (made.version, made.snapshot, made.pairs) == (newest.version, newest.snapshot, counters["pairs"])
-    assert made.method["method"] == "gibbs3"
+    assert made.method["kind"] == "gibbs3"
     assert ClassifierStore(store.root).newest("", newest.version) == one
 
 
