@@ -161,7 +161,7 @@ def published(batches, sequences, settings, key):
             tokens=sum(len(document.tokens) for document in documents),
             words=Counter(document.words[number] for document in documents for number in document.tokens),
             log_evidence=-loss / 1000,
-            perplexity=exp(new_loss / 1000 / new_scored) if new_scored else None,
+            perplexity=exp(new_loss / 1000 / new_scored) if before and new_scored else None,
             posterior=log(standings[island][1]),
         )
         versions.append(version)

@@ -433,7 +433,8 @@ def test_the_perplexity_is_of_the_tokens_scored_since_the_version_before(tmp_pat
         losses = [score(link.minibatch()) for link in LINKS[candidate.previous : candidate.sequence]]
         loss, scored = np.sum(losses, axis=0)
         want.append(exp(loss / 1000 / scored))
-    assert found == pytest.approx(want)
+    # The first version has none.
+    assert found[1:] == pytest.approx(want[1:])
     assert len(set(found)) > 2
 
 

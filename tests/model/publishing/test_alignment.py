@@ -53,6 +53,13 @@ def test_best_sum_not_greedy():
     assert align_topics(previous, new) == [1, 0]
 
 
+def test_similarity_is_of_the_roots_of_frequencies():
+    # The sums of products of the frequencies themselves would exchange the topics.
+    previous = snapshot_of([[0, 4], [3, 3], [1, 8], [2, 7], [0, 0]])
+    new = snapshot_of([[0, 5], [4, 8], [3, 1], [1, 0], [7, 0]])
+    assert align_topics(previous, new) == [0, 1]
+
+
 def test_words_are_matched_by_name_and_new_ones_ignored():
     previous = snapshot_of([[5, 0], [0, 5]], words=("a", "b"))
     new = snapshot_of([[9, 9], [4, 0], [0, 4]], words=("new", "b", "a"))

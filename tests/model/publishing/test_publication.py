@@ -83,7 +83,8 @@ def test_repeats_change_nothing(tmp_path):
     receiver = Receiver(tmp_path / "two", 2).send(first[0], first[0], first[0])
     assert receiver.versions == []
     receiver.send(second[0], second[0], first[0])
-    assert len(receiver.versions) == 1
+    assert len(receiver.versions) == 1 and receiver.head.waiting == 0
+    assert receiver.bag.elements == []
 
 
 def test_versions_one_minibatch_apart_are_all_made_whatever_the_order_of_arrival(tmp_path):
