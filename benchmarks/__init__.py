@@ -1,1 +1,3 @@
-"""Speed and quality, measured side by side in one run; ``benchmarks/README.md`` has the commands and the figures."""
+"""Speed and quality, measured side by side in one run; ``benchmarks/README.md`` has the commands
+and the figures.
+"""

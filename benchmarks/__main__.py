@@ -1,4 +1,5 @@
-"""``python -m benchmarks`` runs all cases, those that reproduce papers in a small size; ``python -m benchmarks CASE ...`` runs some.
+"""``python -m benchmarks`` runs all cases, those that reproduce papers in a small size; ``python -m
+benchmarks CASE ...`` runs some.
 
 ``python -m benchmarks list`` names them.
 """

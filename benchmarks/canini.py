@@ -1,14 +1,18 @@
 """The experiments of Canini, Shi and Griffiths (2009): ``python -m benchmarks.canini --help``.
 
-A stream of newsgroup posts, T = the number of groups. The first 10 % are an initial batch: one sample of batch Gibbs, from which all
-algorithms and all runs start. Then each learns the rest, and is measured at equal distances:
+A stream of newsgroup posts, T = the number of groups. The first 10 % are an initial batch: one
+sample of batch Gibbs, from which all algorithms and all runs start. Then each learns the rest, and
+is measured at equal distances:
 
-* *training*: nMI of the documents seen so far, a document's cluster being its most frequent topic in the best particle (figure 2);
-* *held out*: at every other of these places a copy of the learner goes on with the held-out 10 % as if they came next (figure 3).
+* *training*: nMI of the documents seen so far, a document's cluster being its most frequent topic
+  in the best particle (figure 2);
+* *held out*: at every other of these places a copy of the learner goes on with the held-out 10 % as
+  if they came next (figure 3).
 
-o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as in the paper. The filter's full
-history is the directed tree of hash tables; that of chains, which share nothing, a reservoir into which every token fits. ``batch`` is
-what batch Gibbs comes to on the whole stream; its topics are held for the held-out documents, five sweeps.
+o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as
+in the paper. The filter's full history is the directed tree of hash tables; that of chains, which
+share nothing, a reservoir into which every token fits. ``batch`` is what batch Gibbs comes to on
+the whole stream; its topics are held for the held-out documents, five sweeps.
 """
 
 from __future__ import annotations
@@ -32,9 +36,9 @@ from model.evaluation.held_out import EvaluationSettings
 from model.evaluation.held_out import clusters as fixed_clusters
 from model.evaluation.nmi import nmi
 from model.learners import LEARNER, LearnerSettings, learner_for
-from model.learners.cloud import best_particle
-from model.learners.initialise import clusters
-from model.learners.state import ParticleState
+from model.learners.particles.initial_batch import clusters
+from model.learners.particles.population import best_particle
+from model.learners.particles.state import ParticleState
 from model.records import Minibatch, TokenisedDocument
 
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
@@ -42,12 +46,26 @@ PARTS = 4
 EVERYTHING = 1_000_000
 FLAT: dict[str, Any] = {"prior": "flat", "chains": 1, "initial_sweeps": 200}
 SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
-FILTER: dict[str, Any] = {"particles": 100, "history": "full", "resampling": "residual", "ess": 20,
-                          "ess_check": "token", "rejuvenation_unit": "token", "moves": 30}  # fmt: skip
+FILTER: dict[str, Any] = {
+    "particles": 100,
+    "history": "full",
+    "resampling": "residual",
+    "ess": 20,
+    "ess_check": "token",
+    "rejuvenation_unit": "token",
+    "moves": 30,
+}
 ROWS: dict[str, dict[str, Any]] = {
-    # Without moves nothing is revised; unlike o-lda it keeps its documents, for the score in training.
+    # Without moves nothing is revised; unlike o-lda it keeps its documents, for the score in
+    # training.
     "o-LDA": {**SHARED, "moves": 0},
-    "incremental Gibbs": {**SHARED, "learner": "incremental-gibbs", "rejuvenation": "tokens", "rejuvenation_unit": "token", "moves": 4},
+    "incremental Gibbs": {
+        **SHARED,
+        "learner": "incremental-gibbs",
+        "rejuvenation": "tokens",
+        "rejuvenation_unit": "token",
+        "moves": 4,
+    },
     "particle filter": {**FLAT, **FILTER, "rejuvenation": "resampling"},
     "batch": {**SHARED, "particles": 1, "moves": 0},
     "defaults": {"reservoir": EVERYTHING},
@@ -71,18 +89,31 @@ class Corpus:
 
 @cache
 def corpus_of(dataset: str, thin: int) -> Corpus:
-    """Every ``thin``-th post of a dataset, in one shuffled order, words of few documents dropped."""
+    """Every ``thin``-th post of a dataset, in one shuffled order, words of few documents
+    dropped.
+    """
     documents = shuffled(newsgroup_words(dataset, LEAST.get(dataset, 5))[::thin], 1)
     held_out = len(documents) // 10
     stream = documents[held_out:]
     bounds = np.linspace(len(stream) // 10, len(stream), PARTS + 1).astype(int)
     parts = [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
-    return Corpus(stream[: bounds[0]], parts, documents[:held_out], vocabulary(stream), len({document.label for document in documents}))
+    return Corpus(
+        stream[: bounds[0]],
+        parts,
+        documents[:held_out],
+        vocabulary(stream),
+        len({document.label for document in documents}),
+    )
 
 
 def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> LearnerSettings:
     """A row's settings, with the seed of the initial sample."""
-    chosen = {"topics": corpus.topics, "vocabulary": "given", "vocabulary_file": corpus.words, **ROWS[row]}
+    chosen = {
+        "topics": corpus.topics,
+        "vocabulary": "given",
+        "vocabulary_file": corpus.words,
+        **ROWS[row],
+    }
     if dataset == "subset20":
         chosen |= OF_SUBSET20.get(row, {})
     if row == "batch":
@@ -128,15 +159,29 @@ def learn(run: Run, thin: int, particles: int) -> Result:
         begin = time.thread_time()
         info = learner.step(state, minibatch)
         seconds += time.thread_time() - begin
-        moves, tokens, resamplings = moves + info.moves, tokens + info.tokens, resamplings + info.resamplings
+        moves, tokens, resamplings = (
+            moves + info.moves,
+            tokens + info.tokens,
+            resamplings + info.resamplings,
+        )
         if state.waiting is None:
             points.append(measured(learner, state, corpus, sequence % 2 == 1))
-    figures = {"seconds": seconds, "bytes": learner.nbytes(state), "moves": moves / tokens, "resamplings": resamplings, "tokens": tokens}
+    figures = {
+        "seconds": seconds,
+        "bytes": learner.nbytes(state),
+        "moves": moves / tokens,
+        "resamplings": resamplings,
+        "tokens": tokens,
+    }
     return {"points": points, **figures, "groups": groups(state)}
 
 
-def measured(learner: Any, state: ParticleState, corpus: Corpus, held_out: bool) -> list[float | None]:
-    """[documents seen, nMI in training, nMI held out (None where it is not wanted), ln P(w, z)]; the state is left as it was."""
+def measured(
+    learner: Any, state: ParticleState, corpus: Corpus, held_out: bool
+) -> list[float | None]:
+    """[documents seen, nMI in training, nMI held out (None where it is not wanted), ln P(w, z)];
+    the state is left as it was.
+    """
     summary = learner.summary(state)
     score = _held_out(learner, state, corpus) if held_out else None
     return [summary.documents, summary.in_sample_nmi, score, summary.posterior.log()]
@@ -145,18 +190,33 @@ def measured(learner: Any, state: ParticleState, corpus: Corpus, held_out: bool)
 def _held_out(learner: Any, state: ParticleState, corpus: Corpus) -> float:
     labels = [document.label for document in corpus.held_out]
     if state.settings.particles == 1:
-        return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, EvaluationSettings(seed=state.settings.seed)))
+        return nmi(
+            labels,
+            fixed_clusters(
+                learner.snapshot(state),
+                corpus.held_out,
+                EvaluationSettings(seed=state.settings.seed),
+            ),
+        )
     copy = deepcopy(state)
     before = copy.history.arrived
     learner.step(copy, _minibatch(corpus.held_out, 1000))
-    slots = [int(slot) for slot in copy.history.slots() if copy.history.arrival[slot] >= before]
-    return nmi(labels, clusters(copy, best_particle(copy.cloud), slots))
+    slots = [int(slot) for slot in copy.history.slots() if copy.history.token_draws[slot] >= before]
+    return nmi(labels, clusters(copy, best_particle(copy.population), slots))
 
 
 def groups(state: ParticleState) -> list[list[Any]]:
-    """For each topic [its documents, the group that most of them are from, that group's share], the largest first."""
+    """For each topic [its documents, the group that most of them are from, that group's share],
+    the largest first.
+    """
     slots = [int(slot) for slot in state.history.slots()]
-    found = Counter(zip(clusters(state, best_particle(state.cloud), slots), (state.history.labels[slot] for slot in slots), strict=True))
+    found = Counter(
+        zip(
+            clusters(state, best_particle(state.population), slots),
+            (state.history.labels[slot] for slot in slots),
+            strict=True,
+        )
+    )
     rows = []
     for topic in range(state.settings.topics):
         mine = {str(label): count for (cluster, label), count in found.items() if cluster == topic}
@@ -174,7 +234,9 @@ def plan(datasets: list[str], rows: list[str], seeds: int) -> Iterator[Run]:
 
 
 def canini() -> None:
-    """Canini et al. (2009), small: a tenth of diff3, 10 particles, 2 runs (``python -m benchmarks.canini`` has the paper's size)."""
+    """Canini et al. (2009), small: a tenth of diff3, 10 particles, 2 runs (``python -m
+    benchmarks.canini`` has the paper's size).
+    """
     main(["--size=small"])
 
 
@@ -183,7 +245,9 @@ def main(arguments: list[str] | None = None) -> None:
     given = experiment(__doc__, "canini-2009", DATASETS, list(ROWS), arguments)
     thin, particles = (10, 10) if given.size == "small" else (1, 100)
     ledger = Ledger(given.ledger)
-    ledger.make(plan(given.datasets, given.rows, given.seeds), lambda run: learn(run, thin, particles))
+    ledger.make(
+        plan(given.datasets, given.rows, given.seeds), lambda run: learn(run, thin, particles)
+    )
     report(ledger, given.results)
 
 

@@ -19,13 +19,42 @@ def report(ledger: Ledger, folder: Path) -> None:
     """Print the tables and draw the figures."""
     datasets, rows = _names(ledger, "dataset"), _names(ledger, "row")
     for place, title in _TITLES.items():
-        cells = ([row, *(_score(ledger, dataset, row, place) for dataset in datasets)] for row in rows)
-        print_table(f"nMI, {title}, at the end of the stream: mean ± standard error (runs)", ["", *datasets], cells)
-        levels = {d: _mean(ledger, d, "batch", place) for d in datasets if ledger.of(dataset=d, row="batch")}
-        panels = {d: {row: traces for row in rows if row != "batch" and (traces := _traces(ledger, d, row, place))} for d in datasets}
-        draw_traces(folder / f"canini-2009-{title}.png", panels, "documents", f"nMI, {title}", levels, columns=2)
+        cells = (
+            [row, *(_score(ledger, dataset, row, place) for dataset in datasets)] for row in rows
+        )
+        print_table(
+            f"nMI, {title}, at the end of the stream: mean ± standard error (runs)",
+            ["", *datasets],
+            cells,
+        )
+        levels = {
+            d: _mean(ledger, d, "batch", place)
+            for d in datasets
+            if ledger.of(dataset=d, row="batch")
+        }
+        panels = {
+            d: {
+                row: traces
+                for row in rows
+                if row != "batch" and (traces := _traces(ledger, d, row, place))
+            }
+            for d in datasets
+        }
+        draw_traces(
+            folder / f"canini-2009-{title}.png",
+            panels,
+            "documents",
+            f"nMI, {title}",
+            levels,
+            columns=2,
+        )
     costs = ([row, *(_cost(ledger, dataset, row) for dataset in datasets)] for row in rows)
-    print_table("processor seconds of learning, median of the newest five runs (times o-LDA's), moves a token, MB", ["", *datasets], costs)
+    print_table(
+        "processor seconds of learning, median of the newest five runs (times o-LDA's), moves a"
+        " token, MB",
+        ["", *datasets],
+        costs,
+    )
     _print_groups(ledger)
 
 
@@ -39,11 +68,16 @@ def _score(ledger: Ledger, dataset: str, row: str, place: int) -> str:
 
 
 def _mean(ledger: Ledger, dataset: str, row: str, place: int) -> float:
-    return float(np.mean([line["points"][-1][place] for line in ledger.of(dataset=dataset, row=row)]))
+    return float(
+        np.mean([line["points"][-1][place] for line in ledger.of(dataset=dataset, row=row)])
+    )
 
 
 def _traces(ledger: Ledger, dataset: str, row: str, place: int) -> Any:
-    return [[(p[SEEN], p[place]) for p in line["points"] if p[place] is not None] for line in ledger.of(dataset=dataset, row=row)]
+    return [
+        [(p[SEEN], p[place]) for p in line["points"] if p[place] is not None]
+        for line in ledger.of(dataset=dataset, row=row)
+    ]
 
 
 def _cost(ledger: Ledger, dataset: str, row: str) -> str:
@@ -52,7 +86,10 @@ def _cost(ledger: Ledger, dataset: str, row: str) -> str:
         return ""
     seconds = newest_seconds(found)
     ratio = seconds / newest_seconds(base)
-    return f"{seconds:.1f} ({ratio:.1f}), {np.mean([line['moves'] for line in found]):.2f}, {found[-1]['bytes'] / 1e6:.0f}"
+    return (
+        f"{seconds:.1f} ({ratio:.1f}), {np.mean([line['moves'] for line in found]):.2f},"
+        f" {found[-1]['bytes'] / 1e6:.0f}"
+    )
 
 
 def _print_groups(ledger: Ledger) -> None:
@@ -60,4 +97,8 @@ def _print_groups(ledger: Ledger) -> None:
     if found:
         best = max(found, key=lambda line: line["points"][-1][-1])
         rows = ([str(count), group, f"{share:.2f}"] for count, group, share in best["groups"])
-        print_table("subset20, the filter's run with the highest P(w, z): its topics", ["documents", "mostly of", "share"], rows)
+        print_table(
+            "subset20, the filter's run with the highest P(w, z): its topics",
+            ["documents", "mostly of", "share"],
+            rows,
+        )

@@ -54,14 +54,18 @@ def letters_of(text: str) -> list[str]:
 
 
 def may_words(text: str, stop: frozenset[str]) -> list[str]:
-    """May et al. (2014): drop the header and every line without an inner space; split on non-letters; lower-case; stop words."""
+    """May et al. (2014): drop the header and every line without an inner space; split on
+    non-letters; lower-case; stop words.
+    """
     body = text.partition("\n\n")[2]
     lines = (line for line in body.splitlines() if " " in line.strip())
     return [word for line in lines for word in _LETTERS.findall(line.lower()) if word not in stop]
 
 
 def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """(training, test) documents of diff3, rel3, sim3 or subset20, words seen once in training made one type."""
+    """(training, test) documents of diff3, rel3, sim3 or subset20, words seen once in training
+    made one type.
+    """
     stop = stop_words()
     split: dict[str, list[tuple[str, str, list[str]]]] = {"train": [], "test": []}
     taken: Counter[str] = Counter()
@@ -82,7 +86,9 @@ def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocu
 
     def tokenised(part: str) -> list[TokenisedDocument]:
         return [
-            TokenisedDocument.from_words(Document(name, 0, "", label), [word if word in known else RARE for word in words])
+            TokenisedDocument.from_words(
+                Document(name, 0, "", label), [word if word in known else RARE for word in words]
+            )
             for name, label, words in split[part]
         ]
 
@@ -90,7 +96,9 @@ def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocu
 
 
 def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
-    """All documents of a subset, both parts of the split together, with the words that ``least`` of them or more have."""
+    """All documents of a subset, both parts of the split together, with the words that ``least``
+    of them or more have.
+    """
     stop, taken, found = stop_words(), Counter[str](), []
     for record in records("20news-bydate"):
         label = record["label"]
@@ -98,8 +106,15 @@ def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
         if (subset == "subset20" and taken[label] <= 100) or label in SUBSETS.get(subset, ()):
             found.append((record["id"], label, may_words(record["text"], stop)))
     seen = Counter(word for _, _, words in found for word in set(words))
-    kept = [(name, label, [word for word in words if seen[word] >= least]) for name, label, words in found]
-    return [TokenisedDocument.from_words(Document(name, 0, "", label), words) for name, label, words in kept if words]
+    kept = [
+        (name, label, [word for word in words if seen[word] >= least])
+        for name, label, words in found
+    ]
+    return [
+        TokenisedDocument.from_words(Document(name, 0, "", label), words)
+        for name, label, words in kept
+        if words
+    ]
 
 
 def vocabulary(documents: list[TokenisedDocument]) -> tuple[str, ...]:
@@ -119,18 +134,32 @@ def minibatches(documents: list[TokenisedDocument], size: int) -> Iterator[Minib
 
 
 def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
-    """One in ``every`` of arXiv's abstracts, in the order of time: letters only, lower case, without stop words."""
+    """One in ``every`` of arXiv's abstracts, in the order of time: letters only, lower case,
+    without stop words.
+    """
     stop = stop_words()
     found = []
     for number, record in enumerate(records("arxiv-cs-1994-2019")):
         if number % every == start:
-            words = [word for word in _LETTERS.findall(record["text"].lower()) if len(word) > 1 and word not in stop]
-            found.append(TokenisedDocument.from_words(Document(record["id"], number, "", record["label"]), words))
+            words = [
+                word
+                for word in _LETTERS.findall(record["text"].lower())
+                if len(word) > 1 and word not in stop
+            ]
+            found.append(
+                TokenisedDocument.from_words(
+                    Document(record["id"], number, "", record["label"]), words
+                )
+            )
     return found
 
 
 def numbered(documents: list[TokenisedDocument], words: tuple[str, ...]) -> tuple[Any, Any]:
     """(tokens: int32, the documents' word numbers one after the other; offsets: int64)."""
     numbers = {word: number for number, word in enumerate(words)}
-    tokens = [np.array([numbers[word] for word in document.words], np.int32)[document.tokens] for document in documents if document.words]
+    tokens = [
+        np.array([numbers[word] for word in document.words], np.int32)[document.tokens]
+        for document in documents
+        if document.words
+    ]
     return np.concatenate(tokens), np.cumsum([0, *map(len, tokens)])

@@ -1,10 +1,13 @@
-"""The filter's first pass on dense tables that are never shared: what :mod:`model.kernels` is measured against.
+"""The filter's first pass on dense tables that are never shared: what :mod:`model.kernels` is
+measured against.
 
-Each of P particles owns a whole table of W rows; to resample it would have to copy them, and it never does. The
-uniforms, the draw, the weights and the joints are those of :func:`model.kernels.arrivals.first_pass`.
+Each of P particles owns a whole table of W rows; to resample it would have to copy them, and it
+never does. The uniforms, the draw, the weights and the joints are those of
+:func:`model.learners.particles.kernels.first_pass.first_pass`.
 
-Word w of particle p is row ``w * word_step + p * particle_step``. (P, 1) lays a word's rows side by side, int32[W, P, Tp], so that a token
-reads one stretch of memory: the fastest that a filter without resampling can be. (1, W) gives each particle a table of its own.
+Word w of particle p is row ``w * word_step + p * particle_step``. (P, 1) lays a word's rows side by
+side, int32[W, P, Tp], so that a token reads one stretch of memory: the fastest that a filter
+without resampling can be. (1, W) gives each particle a table of its own.
 """
 
 from __future__ import annotations
@@ -13,15 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.draw import draw, new_scratch, padded
 from model.kernels.jit import kernel, page_kernel
-from model.kernels.particles import PAGE, normalise, times
 from model.kernels.random import FIRST_PASS, fill_uniforms
-from model.kernels.resampling import normalise_weights
+from model.learners.particles.kernels.draw import draw, new_scratch, padded
+from model.learners.particles.kernels.particles import PAGE, normalise, times
+from model.learners.particles.kernels.resampling_schemes import normalise_weights
 
 
 class Dense(NamedTuple):
-    """rows: int32[W * P, Tp], n_wt at w * P + p. totals: int64[P, Tp]. weight, joint: float64[P] beside int64[P] exponents."""
+    """rows: int32[W * P, Tp], n_wt at w * P + p. totals: int64[P, Tp]. weight, joint: float64[P]
+    beside int64[P] exponents.
+    """
 
     rows: Any
     totals: Any
@@ -32,7 +37,9 @@ class Dense(NamedTuple):
 
 
 def new_dense(words: int, particles: int, topics: int) -> Dense:
-    """Zero counts, in memory that has been touched, so that no page is mapped while the clock runs."""
+    """Zero counts, in memory that has been touched, so that no page is mapped while the clock
+    runs.
+    """
     rows = np.empty((words * particles, padded(topics)), np.int32)
     rows.fill(0)
     exponents = np.zeros(particles, np.int64)
@@ -64,7 +71,9 @@ def filter_documents(
     key1: Any,
     sequence: Any,
 ) -> Any:
-    """All documents in all particles, one after the other; the ESS after the last. Nobody resamples. rows: int32[W * P, Tp]."""
+    """All documents in all particles, one after the other; the ESS after the last. Nobody
+    resamples. rows: int32[W * P, Tp].
+    """
     size, tp = totals.shape
     a = len(rows) // size * beta
     scratch, gain, uniforms = new_scratch(tp), np.empty((size, tp)), np.empty((size, PAGE))
@@ -80,11 +89,36 @@ def filter_documents(
         for start in range(offsets[d], offsets[d + 1], PAGE):
             stop = min(start + PAGE, offsets[d + 1])
             for p in range(size):
-                fill_uniforms(uniforms[p], stop - start, start - offsets[0], key0, key1, p, sequence, FIRST_PASS)
+                fill_uniforms(
+                    uniforms[p],
+                    stop - start,
+                    start - offsets[0],
+                    key0,
+                    key1,
+                    p,
+                    sequence,
+                    FIRST_PASS,
+                )
             _page(
-                rows, totals, weight, weight_exponent, joint, joint_exponent, word_step, particle_step, alpha, beta, a, tokens[start:stop],
-                alpha_sum + (start - offsets[d]), drawn, counts, gain, scratch, uniforms,
-            )  # fmt: skip
+                rows,
+                totals,
+                weight,
+                weight_exponent,
+                joint,
+                joint_exponent,
+                word_step,
+                particle_step,
+                alpha,
+                beta,
+                a,
+                tokens[start:stop],
+                alpha_sum + (start - offsets[d]),
+                drawn,
+                counts,
+                gain,
+                scratch,
+                uniforms,
+            )
         for p in range(size):
             normalise(weight, weight_exponent, p)
             normalise(joint, joint_exponent, p)
@@ -120,7 +154,12 @@ def _page(
         for p in range(size):
             t, total = draw(scratch, gain[p], rows[first + p * particle_step], beta, uniforms[p, k])
             times(weight, weight_exponent, p, total * per)
-            times(joint, joint_exponent, p, gain[p, t] * (rows[first + p * particle_step, t] + beta) * per)
+            times(
+                joint,
+                joint_exponent,
+                p,
+                gain[p, t] * (rows[first + p * particle_step, t] + beta) * per,
+            )
             rows[first + p * particle_step, t] += 1
             totals[p, t] += 1
             counts[p, t] += 1

@@ -1,8 +1,10 @@
-"""The whole past in a tree of hash tables (Canini et al. 2009, section 4): ``python -m benchmarks history``.
+"""The whole past in a tree of hash tables (Canini et al. 2009, section 4): ``python -m benchmarks
+history``.
 
-Two tables. What one resampling of 100 particles costs after pasts of different lengths, when each particle has redrawn 30 tokens since
-the last one, beside copying every particle's past. And what the paper's filter (P = 100, ESS 20, 30 tokens of the whole past after
-each resampling) holds while it reads diff3: rows of 32 topics in the tree, against as many for each particle.
+Two tables. What one resampling of 100 particles costs after pasts of different lengths, when each
+particle has redrawn 30 tokens since the last one, beside copying every particle's past. And what
+the paper's filter (P = 100, ESS 20, 30 tokens of the whole past after each resampling) holds while
+it reads diff3: rows of 32 topics in the tree, against as many for each particle.
 """
 
 from __future__ import annotations
@@ -13,18 +15,28 @@ from typing import Any
 import numpy as np
 
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
-from model.kernels.particles import PAGE
-from model.kernels.tables import inherit, own_row
-from model.kernels.tree import NOBODY, Tree
-from model.kernels.tree_room import new_tree, with_free_rows
-from model.learners import AfterResampling, FullHistory, Given, InitialBatch, ParticleFilter, Residual, learner_for
+from model.learners import (
+    AfterResampling,
+    FullHistory,
+    Given,
+    InitialBatch,
+    ParticleFilter,
+    Residual,
+    learner_for,
+)
+from model.learners.particles.kernels.particles import PAGE
+from model.learners.particles.kernels.shared_rows import inherit, own_row
+from model.learners.particles.kernels.tree import NOBODY, Tree
+from model.learners.particles.kernels.tree_storage import new_tree, with_free_rows
 
 PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
 DOCUMENTS = 300
 
 
 def history() -> None:
-    """The full history: the time of a resampling by the length of the past, and memory with and without sharing."""
+    """The full history: the time of a resampling by the length of the past, and memory with and
+    without sharing.
+    """
     for pages in (1_000, 10_000, 100_000):
         resampling(pages)
     reading()
@@ -53,7 +65,11 @@ def resampling(pages: int) -> None:
     plain = plain[ancestors]
     copied = (time.process_time() - start) * pages / plain.shape[1]
     shares = f"{live(tree)} rows instead of {PARTICLES * pages}"
-    print(f"past of {pages:7} pages: {1e6 * np.mean(taken):7.0f} us a resampling, copying {1e6 * copied:9.0f} us, {shares}", flush=True)
+    print(
+        f"past of {pages:7} pages: {1e6 * np.mean(taken):7.0f} us a resampling, copying"
+        f" {1e6 * copied:9.0f} us, {shares}",
+        flush=True,
+    )
 
 
 def ancestry(generator: np.random.Generator) -> Any:
@@ -87,9 +103,10 @@ def reading() -> None:
         learner.step(state, minibatch)
         taken = (time.process_time() - start) / len(minibatch)
         pages = sum(len(state.history.pages_of(int(slot))) for slot in state.history.slots())
-        held = live(state.cloud.topics)
+        held = live(state.population.topics)
         print(
-            f"{state.documents:5} documents, {state.tokens:7} tokens: {held:7} rows of topics, {PARTICLES * pages:8} without sharing "
-            f"({PARTICLES * pages / held:.1f} x), {1000 * taken:.0f} ms a document",
+            f"{state.documents:5} documents, {state.tokens:7} tokens: {held:7} rows of topics,"
+            f" {PARTICLES * pages:8} without sharing ({PARTICLES * pages / held:.1f} x),"
+            f" {1000 * taken:.0f} ms a document",
             flush=True,
         )

@@ -1,8 +1,10 @@
-"""The inference methods on NIPS papers, after Yao, Mimno and McCallum (2009): ``python -m benchmarks.inference --help``.
+"""The inference methods on NIPS papers, after Yao, Mimno and McCallum (2009): ``python -m
+benchmarks.inference --help``.
 
-Stop words and words of fewer than three papers dropped, a 7:3 split, batch Gibbs on the training part with alpha learned, then every method
-on the rest. Agreement (cosine, KL, what of it comes from topics that a method leaves without a token, F1 at 80 %) is with Gibbs1 and with
-Gibbs2; the times are the processor's, of one thread, model preparation left out.
+Stop words and words of fewer than three papers dropped, a 7:3 split, batch Gibbs on the training
+part with alpha learned, then every method on the rest. Agreement (cosine, KL, what of it comes from
+topics that a method leaves without a token, F1 at 80 %) is with Gibbs1 and with Gibbs2; the times
+are the processor's, of one thread, model preparation left out.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 from benchmarks.corpora import records, stop_words
 from model.compositions import compose
 from model.evaluation.agreement import agreement
+from model.gibbs.samplers import Sampler
 from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import minka
 from model.inference.classifier import Classifier, Provenance
@@ -31,9 +34,8 @@ from model.inference.fitting import FitSettings, fit
 from model.inference.pairing import pair_of
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
-from model.samplers import Sampler
 from model.snapshot import Snapshot, TopicWordPrior
-from pipelines.terminal import thin
+from pipelines.cli.terminal import thin
 
 _LETTERS = re.compile(r"[a-z]{2,}")
 ALPHA, BETA = 0.1, 0.01
@@ -42,16 +44,29 @@ OTHERS = ("variational", "hybrid", "maxent", "naive-bayes")
 
 
 def papers(most: int | None = None, least: int = 3) -> list[TokenisedDocument]:
-    """NIPS 0 to 12, or ``most`` of them: lower-case letters, without stop words and words of fewer than ``least`` papers."""
+    """NIPS 0 to 12, or ``most`` of them: lower-case letters, without stop words and words of
+    fewer than ``least`` papers.
+    """
     stop, chosen = stop_words(), thin(list(records("nips-00-12")), most or 10**9)
-    texts = [(record["id"], [word for word in _LETTERS.findall(record["text"].lower()) if word not in stop]) for record in chosen]
+    texts = [
+        (
+            record["id"],
+            [word for word in _LETTERS.findall(record["text"].lower()) if word not in stop],
+        )
+        for record in chosen
+    ]
     papers_of = Counter(word for _, words in texts for word in set(words))
     return [
-        TokenisedDocument.from_words(Document(name, 0, ""), [word for word in words if papers_of[word] >= least]) for name, words in texts
+        TokenisedDocument.from_words(
+            Document(name, 0, ""), [word for word in words if papers_of[word] >= least]
+        )
+        for name, words in texts
     ]
 
 
-def split(documents: Sequence[TokenisedDocument], seed: int = 1) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def split(
+    documents: Sequence[TokenisedDocument], seed: int = 1
+) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
     """70 % and 30 %, at random."""
     order = np.random.default_rng(seed).permutation(len(documents))
     cut = int(0.7 * len(documents))
@@ -61,8 +76,17 @@ def split(documents: Sequence[TokenisedDocument], seed: int = 1) -> tuple[list[T
 def empty_model(words: tuple[str, ...], topics: int) -> Snapshot:
     """A model that has seen nothing."""
     prior = TopicWordPrior.flat(BETA * len(words), len(words), len(words), topics)
-    facts: dict[str, Any] = {"key": "", "sequence": 0, "event_time": 0, "fingerprint": "", "words": words, "prior": prior}
-    return Snapshot.from_dense(np.zeros((len(words), topics)), alpha=np.full(topics, ALPHA), **facts)
+    facts: dict[str, Any] = {
+        "key": "",
+        "sequence": 0,
+        "event_time": 0,
+        "fingerprint": "",
+        "words": words,
+        "prior": prior,
+    }
+    return Snapshot.from_dense(
+        np.zeros((len(words), topics)), alpha=np.full(topics, ALPHA), **facts
+    )
 
 
 def train(
@@ -72,7 +96,9 @@ def train(
     sampler: Sampler = "auto",
     enough: Callable[[int, CorpusSampler, Corpus], bool] = lambda sweep, state, corpus: False,
 ) -> Snapshot:
-    """Batch Gibbs until it is ``enough``, with alpha learned every tenth sweep after the first fifty."""
+    """Batch Gibbs until it is ``enough``, with alpha learned every tenth sweep after the first
+    fifty.
+    """
     words = tuple(sorted({word for document in documents for word in document.words}))
     empty = empty_model(words, topics)
     rows, (corpus,) = corpora_of(empty, documents)
@@ -86,8 +112,13 @@ def train(
             break
     seconds = time.thread_time() - begin
     rate = (sweep + 1) * len(corpus.tokens) / seconds / 1e6
-    print(f"trained: {len(documents)} papers, {len(corpus.tokens)} tokens, {len(words)} words, {sweep} sweeps, {rate:.2f} M visits/s")
-    return replace(Snapshot.from_dense(state.counts().astype(float), **_facts(empty)), alpha=state.alpha)
+    print(
+        f"trained: {len(documents)} papers, {len(corpus.tokens)} tokens, {len(words)} words,"
+        f" {sweep} sweeps, {rate:.2f} M visits/s"
+    )
+    return replace(
+        Snapshot.from_dense(state.counts().astype(float), **_facts(empty)), alpha=state.alpha
+    )
 
 
 def _facts(snapshot: Snapshot) -> dict[str, Any]:
@@ -95,17 +126,29 @@ def _facts(snapshot: Snapshot) -> dict[str, Any]:
     return {name: getattr(snapshot, name) for name in names}
 
 
-def classify(published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str) -> Classifier:
+def classify(
+    published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str
+) -> Classifier:
     """A classifier fitted to pairs by Gibbs3."""
     settings = Gibbs3(sweeps=sweeps)
     prepared = inference_for(settings).prepare(settings, published)
     begin = time.thread_time()
-    pairs = [pair for document in documents if (pair := pair_of(settings, prepared, published, document)) is not None]
+    pairs = [
+        pair
+        for document in documents
+        if (pair := pair_of(settings, prepared, published, document)) is not None
+    ]
     made = time.thread_time()
     fitted = fit(pairs, published.snapshot.topic_count, FitSettings(features))
-    print(f"classifier of {features}: pairs {made - begin:.1f} s, fit {time.thread_time() - made:.1f} s,", end=" ")
+    print(
+        f"classifier of {features}: pairs {made - begin:.1f} s, fit"
+        f" {time.thread_time() - made:.1f} s,",
+        end=" ",
+    )
     losses = ", ".join(f"{variance:g}: {loss:.4f}" for variance, loss in fitted.held_out_loss)
-    print(f"sigma^2 {fitted.variance:g} ({losses}), temperature {fitted.temperature:.3f}", flush=True)
+    print(
+        f"sigma^2 {fitted.variance:g} ({losses}), temperature {fitted.temperature:.3f}", flush=True
+    )
     nowhere = Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, "")
     return Classifier(fitted.rows, fitted.weights, fitted.temperature, features, nowhere)
 
@@ -123,8 +166,12 @@ def infer(
     return found, (time.thread_time() - begin) / len(documents)
 
 
-def unheld(reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], alpha: FloatArray) -> float:
-    """How much of the mean KL comes from topics that have no token by the estimate, only their prior."""
+def unheld(
+    reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], alpha: FloatArray
+) -> float:
+    """How much of the mean KL comes from topics that have no token by the estimate, only their
+    prior.
+    """
     found = []
     for one, other in zip(reference, estimate, strict=True):
         p, q = one.proportions, other.proportions
@@ -139,21 +186,37 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=70)
     parser.add_argument("--train_sweeps", type=int, default=1000)
     parser.add_argument("--sweeps", type=int, default=1000, help="of gibbs1, gibbs2 and gibbs3")
-    parser.add_argument("--average", action="store_true", help="over the later half of the states; the paper takes the last")
+    parser.add_argument(
+        "--average",
+        action="store_true",
+        help="over the later half of the states; the paper takes the last",
+    )
     parser.add_argument("--sampler", default="auto")
     parser.add_argument("--methods", nargs="+", default=[*GIBBS, *OTHERS])
     parser.add_argument("--json", help="write the figures here")
-    parser.add_argument("--papers", type=int, help="only so many, evenly spread; without it all 1,740")
-    parser.add_argument("--features", choices=FEATURES, default=FEATURES[0], help="of the classifier")
-    parser.add_argument("--pair_sweeps", type=int, default=100, help="of the pairs that the classifier is fitted to")
+    parser.add_argument(
+        "--papers", type=int, help="only so many, evenly spread; without it all 1,740"
+    )
+    parser.add_argument(
+        "--features", choices=FEATURES, default=FEATURES[0], help="of the classifier"
+    )
+    parser.add_argument(
+        "--pair_sweeps", type=int, default=100, help="of the pairs that the classifier is fitted to"
+    )
     given = parser.parse_args()
     training, new = split(papers(given.papers))
     snapshot = train(training, given.topics, given.train_sweeps, given.sampler)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     if {"maxent", "hybrid"} & set(given.methods):
-        published = replace(published, classifier=classify(published, training, given.pair_sweeps, given.features))
+        published = replace(
+            published, classifier=classify(published, training, given.pair_sweeps, given.features)
+        )
     states = "average" if given.average else "last"
-    base = {"inference_sweeps": given.sweeps, "inference_from": states, "inference_sampler": given.sampler}
+    base = {
+        "inference_sweeps": given.sweeps,
+        "inference_from": states,
+        "inference_sampler": given.sampler,
+    }
     runs: dict[str, tuple[list[TopicMixture], float]] = {}
     for name in given.methods:
         runs[name] = infer(published, new, compose(METHOD, {"method": name}, base))
@@ -161,16 +224,32 @@ def main() -> None:
     # How far two runs of the same method are apart: nothing can agree better.
     for name in ("gibbs2", "gibbs3"):
         if name in given.methods:
-            runs[f"{name}, other seed"] = infer(published, new, compose(METHOD, {"method": name, "inference_seed": 2}, base))
+            runs[f"{name}, other seed"] = infer(
+                published, new, compose(METHOD, {"method": name, "inference_seed": 2}, base)
+            )
     rows = []
     references = [name for name in ("gibbs1", "gibbs2") if name in runs]
     for reference in references:
-        print(f"\nagainst {reference:18} {'cosine':>8} {'KL':>8} {'unheld':>8} {'F1':>8} {'ms/document':>12}")
+        print(
+            f"\nagainst {reference:18} {'cosine':>8} {'KL':>8} {'unheld':>8} {'F1':>8}"
+            f" {'ms/document':>12}"
+        )
         for name, (mixtures, seconds) in runs.items():
             found = agreement(runs[reference][0], mixtures)
-            rows.append({"reference": reference, "method": name, **found, "milliseconds": 1000 * seconds, **vars(given)})
+            rows.append(
+                {
+                    "reference": reference,
+                    "method": name,
+                    **found,
+                    "milliseconds": 1000 * seconds,
+                    **vars(given),
+                }
+            )
             apart = unheld(runs[reference][0], mixtures, snapshot.alpha)
-            print(f"{name:26} {found['cosine']:8.3f} {found['kl']:8.3f} {apart:8.3f} {found['f1']:8.3f} {1000 * seconds:12.3f}")
+            print(
+                f"{name:26} {found['cosine']:8.3f} {found['kl']:8.3f} {apart:8.3f}"
+                f" {found['f1']:8.3f} {1000 * seconds:12.3f}"
+            )
     if given.json:
         Path(given.json).write_text("".join(json.dumps(row) + "\n" for row in rows))
 

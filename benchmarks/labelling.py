@@ -1,9 +1,12 @@
-"""Documents a second of the inference methods, beside MALLET's inferencer and gensim: ``python -m benchmarks labelling``.
+"""Documents a second of the inference methods, beside MALLET's inferencer and gensim: ``python -m
+benchmarks labelling``.
 
-A tenth of the NIPS papers (174) is held out; SparseLDA samples the rest for 100 sweeps, and so does MALLET for a model of its own. Gibbs3
-and MALLET make 100 iterations. gensim gets the counts of our model and infers in one chunk. KL is to Gibbs2 (200 sweeps, the later half
-averaged), nats. Processor seconds of one thread, the best of several repetitions: run it with ``OPENBLAS_NUM_THREADS=1``.
-``BENCHMARK_TOPICS=50`` names other numbers of topics. (MaxEnt's weights are random: its time does not depend on them, its KL is not told.)
+A tenth of the NIPS papers (174) is held out; SparseLDA samples the rest for 100 sweeps, and so does
+MALLET for a model of its own. Gibbs3 and MALLET make 100 iterations. gensim gets the counts of our
+model and infers in one chunk. KL is to Gibbs2 (200 sweeps, the later half averaged), nats.
+Processor seconds of one thread, the best of several repetitions: run it with
+``OPENBLAS_NUM_THREADS=1``. ``BENCHMARK_TOPICS=50`` names other numbers of topics. (MaxEnt's weights
+are random: its time does not depend on them, its KL is not told.)
 """
 
 from __future__ import annotations
@@ -25,13 +28,17 @@ from model.evaluation.agreement import agreement, divergence
 from model.inference import METHOD, Gibbs2, InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.kernels.random import stream_key
-from model.learners.sparse_chains import SparseChain
+from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot, TopicWordPrior
 
 TRAINED, ITERATIONS, REPETITIONS = 100, 100, 3
 METHODS: dict[str, dict[str, Any]] = {
-    "gibbs3, 100 sweeps": {"method": "gibbs3", "inference_sweeps": ITERATIONS, "inference_from": "last"},
+    "gibbs3, 100 sweeps": {
+        "method": "gibbs3",
+        "inference_sweeps": ITERATIONS,
+        "inference_from": "last",
+    },
     "gibbs3, 20 sweeps": {"method": "gibbs3"},
     "gibbs3, 4 sweeps": {"method": "gibbs3", "inference_sweeps": 4},
     "gibbs3-s": {"method": "gibbs3-s"},
@@ -44,7 +51,9 @@ UNFITTED = ("maxent", "hybrid")
 
 
 def labelling() -> None:
-    """Inference methods against MALLET's inferencer and gensim: documents a second, and KL to Gibbs2."""
+    """Inference methods against MALLET's inferencer and gensim: documents a second, and KL to
+    Gibbs2.
+    """
     documents = papers()
     # As a worker gets them.
     new = [TokenisedDocument.from_bytes(document.to_bytes()) for document in documents[::10]]
@@ -56,14 +65,17 @@ def labelling() -> None:
         compare(texts, words, new, topics)
 
 
-def compare(texts: list[Any], words: tuple[str, ...], new: list[TokenisedDocument], topics: int) -> None:
+def compare(
+    texts: list[Any], words: tuple[str, ...], new: list[TokenisedDocument], topics: int
+) -> None:
     """One number of topics."""
     snapshot = trained(texts, words, topics)
     published = PublishedModel(snapshot, "nips", unfitted(snapshot))
     whole = Gibbs2(sweeps=200)
     reference = inference_for(whole).infer(inference_for(whole).prepare(whole, published), new)
     runs: dict[str, Callable[[], tuple[float, float | None]]] = {
-        label: ours(published, new, compose(METHOD, settings), reference) for label, settings in METHODS.items()
+        label: ours(published, new, compose(METHOD, settings), reference)
+        for label, settings in METHODS.items()
     }
     runs["gensim"] = gensim(snapshot, new, reference)
     found: dict[str, list[tuple[float, float | None]]] = {}
@@ -73,12 +85,18 @@ def compare(texts: list[Any], words: tuple[str, ...], new: list[TokenisedDocumen
     with tempfile.TemporaryDirectory() as name:
         folder = mallet()
         if folder is not None:
-            found["MALLET, 100 iterations"] = [(rival(folder, Path(name), texts, new, words, topics), None) for _ in range(2)]
+            found["MALLET, 100 iterations"] = [
+                (rival(folder, Path(name), texts, new, words, topics), None) for _ in range(2)
+            ]
     known = sum(mixture.words_known for mixture in reference) / len(new)
     print(f"K = {topics}: {len(new)} papers of {known:.0f} known tokens on average")
     for label, results in found.items():
         taken, kl = min(results, key=lambda result: result[0])
-        print(f"  {label:28} {len(new) / taken:9.1f} documents/s   KL {'' if kl is None else format(kl, '.3f')}", flush=True)
+        print(
+            f"  {label:28} {len(new) / taken:9.1f} documents/s   KL"
+            f" {'' if kl is None else format(kl, '.3f')}",
+            flush=True,
+        )
 
 
 def trained(texts: list[Any], words: tuple[str, ...], topics: int) -> Snapshot:
@@ -91,17 +109,39 @@ def trained(texts: list[Any], words: tuple[str, ...], topics: int) -> Snapshot:
     rows, columns, counts = chain.counts.triples()
     dense[rows, columns] = counts
     prior = TopicWordPrior.flat(a, len(words), len(words), topics)
-    return Snapshot.from_dense(dense, key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=prior, words=words)
+    return Snapshot.from_dense(
+        dense,
+        key="",
+        sequence=0,
+        event_time=0,
+        fingerprint="",
+        alpha=alpha,
+        prior=prior,
+        words=words,
+    )
 
 
 def unfitted(snapshot: Snapshot) -> Classifier:
     """Weights that were not fitted."""
-    weights = np.random.default_rng(1).normal(size=(len(snapshot.words), snapshot.topic_count)).astype(np.float32)
-    return Classifier(np.arange(len(snapshot.words)), weights, 1.0, "roots", Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""))
+    weights = (
+        np.random.default_rng(1)
+        .normal(size=(len(snapshot.words), snapshot.topic_count))
+        .astype(np.float32)
+    )
+    return Classifier(
+        np.arange(len(snapshot.words)),
+        weights,
+        1.0,
+        "roots",
+        Provenance("", "", "", 0, 0, "", {}, {}, 0.0, [], 0, ""),
+    )
 
 
 def ours(
-    published: PublishedModel, new: Sequence[TokenisedDocument], settings: InferenceSettings, reference: Sequence[TopicMixture]
+    published: PublishedModel,
+    new: Sequence[TokenisedDocument],
+    settings: InferenceSettings,
+    reference: Sequence[TopicMixture],
 ) -> Callable[[], tuple[float, float | None]]:
     """Seconds and KL of a method, its preparation left out."""
     method = inference_for(settings)
@@ -117,12 +157,20 @@ def ours(
     return run
 
 
-def gensim(snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequence[TopicMixture]) -> Callable[[], tuple[float, float]]:
+def gensim(
+    snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequence[TopicMixture]
+) -> Callable[[], tuple[float, float]]:
     """The same of gensim, with our topics."""
     from gensim.models import LdaModel
 
     names = dict(enumerate(snapshot.words))
-    rival = LdaModel(num_topics=snapshot.topic_count, id2word=names, alpha=snapshot.alpha.copy(), eta=BETA, dtype=np.float64)
+    rival = LdaModel(
+        num_topics=snapshot.topic_count,
+        id2word=names,
+        alpha=snapshot.alpha.copy(),
+        eta=BETA,
+        dtype=np.float64,
+    )
     rival.state.sstats = np.ascontiguousarray(snapshot.rows(np.arange(len(names))).T)
     rival.sync_state()
     chunk = [bag(snapshot, document) for document in new]
@@ -131,7 +179,14 @@ def gensim(snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequ
         found: list[FloatArray] = []
         taken = seconds_of(lambda: found.append(rival.inference(chunk)[0]))
         theta = found[0] / found[0].sum(axis=1, keepdims=True)
-        return taken, float(np.mean([divergence(mixture.proportions, row) for mixture, row in zip(reference, theta, strict=True)]))
+        return taken, float(
+            np.mean(
+                [
+                    divergence(mixture.proportions, row)
+                    for mixture, row in zip(reference, theta, strict=True)
+                ]
+            )
+        )
 
     return run
 
@@ -139,18 +194,36 @@ def gensim(snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequ
 def bag(snapshot: Snapshot, document: TokenisedDocument) -> list[tuple[int, int]]:
     """(word, how often) of the words that the model knows."""
     times = np.bincount(document.tokens, minlength=len(document.words))
-    return [(snapshot.numbers[word], int(n)) for word, n in zip(document.words, times, strict=True) if word in snapshot.numbers]
+    return [
+        (snapshot.numbers[word], int(n))
+        for word, n in zip(document.words, times, strict=True)
+        if word in snapshot.numbers
+    ]
 
 
-def rival(folder: Path, place: Path, texts: list[Any], new: Sequence[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
+def rival(
+    folder: Path,
+    place: Path,
+    texts: list[Any],
+    new: Sequence[TokenisedDocument],
+    words: tuple[str, ...],
+    topics: int,
+) -> float:
     """Seconds of MALLET's inferencer, after it was trained."""
     numbers = {word: number for number, word in enumerate(words)}
     source = write_numbers(place / "training", texts)
     others = write_numbers(
         place / "new",
-        (np.array([numbers[w] for w in document.words if w in numbers], np.int64)[local(document, numbers)] for document in new),
+        (
+            np.array([numbers[w] for w in document.words if w in numbers], np.int64)[
+                local(document, numbers)
+            ]
+            for document in new
+        ),
     )
-    return mallet_seconds(folder, source, topics, ALPHA, BETA, TRAINED, 1, 0, others, ITERATIONS)[-1]
+    return mallet_seconds(folder, source, topics, ALPHA, BETA, TRAINED, 1, 0, others, ITERATIONS)[
+        -1
+    ]
 
 
 def local(document: TokenisedDocument, numbers: dict[str, int]) -> Any:

@@ -1,7 +1,9 @@
-"""Results of single runs, a line of JSON each, so that an interrupted experiment goes on where it stopped.
+"""Results of single runs, a line of JSON each, so that an interrupted experiment goes on where it
+stopped.
 
-A run is named by (experiment, dataset, row, seed), and a run whose name is in the file is not made again. The lines are kept beside the
-documents in ``docs/results/``, so tables and plots can be made again without a run.
+A run is named by (experiment, dataset, row, seed), and a run whose name is in the file is not made
+again. The lines are kept beside the documents in ``docs/results/``, so tables and plots can be made
+again without a run.
 """
 
 from __future__ import annotations
@@ -34,14 +36,20 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.lines: list[Result] = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        self.lines: list[Result] = (
+            [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        )
 
     def holds(self, run: Run) -> bool:
         """Whether this run was made."""
-        return any(all(line[name] == value for name, value in asdict(run).items()) for line in self.lines)
+        return any(
+            all(line[name] == value for name, value in asdict(run).items()) for line in self.lines
+        )
 
     def make(self, runs: Iterable[Run], work: Callable[[Run], Result]) -> None:
-        """Make the runs that are not there yet, one after the other, and write each down when it ends."""
+        """Make the runs that are not there yet, one after the other, and write each down when it
+        ends.
+        """
         for run in runs:
             if self.holds(run):
                 continue
@@ -50,22 +58,34 @@ class Ledger:
             with self.path.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             self.lines.append(line)
-            print(f"{time.strftime('%H:%M:%S')} {run.dataset} {run.row} {run.seed}: {time.perf_counter() - begin:.1f} s", flush=True)
+            print(
+                f"{time.strftime('%H:%M:%S')} {run.dataset} {run.row} {run.seed}:"
+                f" {time.perf_counter() - begin:.1f} s",
+                flush=True,
+            )
 
     def of(self, **wanted: Any) -> list[Result]:
         """The lines whose fields are as wanted."""
-        return [line for line in self.lines if all(line[name] == value for name, value in wanted.items())]
+        return [
+            line
+            for line in self.lines
+            if all(line[name] == value for name, value in wanted.items())
+        ]
 
 
 def mean_and_error(values: Iterable[float]) -> tuple[float, float, float]:
-    """(mean, sample standard deviation, standard error of the mean); the last two are nan for one value."""
+    """(mean, sample standard deviation, standard error of the mean); the last two are nan for
+    one value.
+    """
     array = np.array(list(values), np.float64)
     deviation = float(array.std(ddof=1)) if len(array) > 1 else float("nan")
     return float(array.mean()), deviation, deviation / len(array) ** 0.5
 
 
 def newest_seconds(runs: Sequence[dict[str, Any]]) -> float:
-    """The median of the newest five runs' seconds: a program goes on from runs that older kernels made, and its first run compiles."""
+    """The median of the newest five runs' seconds: a program goes on from runs that older
+    kernels made, and its first run compiles.
+    """
     return float(np.median([line["seconds"] for line in runs[-5:]]))
 
 

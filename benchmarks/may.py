@@ -1,12 +1,16 @@
 """The experiments of May, Clemmer and Van Durme (2014): ``python -m benchmarks.may --help``.
 
-The filter of Canini et al. (T = 3, alpha = beta = .1, P = 100, ESS 20, R = 30) with multinomial resampling, on the bydate split of three
-datasets; a run differs from another in its draws alone, not in the order of the documents. After each tenth of the stream the topics are
-held and five Gibbs sweeps cluster the test documents: nMI out of sample.
+The filter of Canini et al. (T = 3, alpha = beta = .1, P = 100, ESS 20, R = 30) with multinomial
+resampling, on the bydate split of three datasets; a run differs from another in its draws alone,
+not in the order of the documents. After each tenth of the stream the topics are held and five Gibbs
+sweeps cluster the test documents: nMI out of sample.
 
-* figure 1: from one fixed initial model, without rejuvenation, over a reservoir of 1,000 tokens, and over the full history;
-* figure 2: initial samples of 0, 30, 100 and 300 documents, 2,000 sweeps, each run its own; and batch Gibbs;
-* figure 3: the best of 20 initial chains by nMI or by perplexity, beside one chain; 10 % of the stream, 200 sweeps;
+* figure 1: from one fixed initial model, without rejuvenation, over a reservoir of 1,000 tokens,
+  and over the full history;
+* figure 2: initial samples of 0, 30, 100 and 300 documents, 2,000 sweeps, each run its own; and
+  batch Gibbs;
+* figure 3: the best of 20 initial chains by nMI or by perplexity, beside one chain; 10 % of the
+  stream, 200 sweeps;
 * the project's default settings, with and without rejuvenation.
 """
 
@@ -33,9 +37,20 @@ from model.records import Minibatch, TokenisedDocument
 DATASETS = ("diff3", "rel3", "sim3")
 PARTS = 10
 CANDIDATES = 20
-FILTER: dict[str, Any] = {"prior": "flat", "particles": 100, "ess": 20, "ess_check": "token", "resampling": "multinomial",
-                          "rejuvenation": "resampling", "rejuvenation_unit": "token", "moves": 30, "newest": 0, "reservoir": 1000,
-                          "chains": 1, "initial_sweeps": 200}  # fmt: skip
+FILTER: dict[str, Any] = {
+    "prior": "flat",
+    "particles": 100,
+    "ess": 20,
+    "ess_check": "token",
+    "resampling": "multinomial",
+    "rejuvenation": "resampling",
+    "rejuvenation_unit": "token",
+    "moves": 30,
+    "newest": 0,
+    "reservoir": 1000,
+    "chains": 1,
+    "initial_sweeps": 200,
+}
 UNBOUNDED = {name: value for name, value in FILTER.items() if name not in ("newest", "reservoir")}
 LONG = {**FILTER, "initial_sweeps": 2000}
 FIXED: dict[str, dict[str, Any]] = {
@@ -53,17 +68,26 @@ TUNED: dict[str, dict[str, Any]] = {
     "best of 20 by nMI": {**FILTER, "chains": 20, "initial_choice": "nmi"},
     "best of 20 by perplexity": {**FILTER, "chains": 20, "initial_choice": "perplexity"},
 }
-DEFAULTS: dict[str, dict[str, Any]] = {"defaults": {}, "defaults, no rejuvenation": {"rejuvenation": "never"}}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "defaults": {},
+    "defaults, no rejuvenation": {"rejuvenation": "never"},
+}
 ROWS = {**FIXED, **SIZES, **BATCH, **TUNED, **DEFAULTS}
 
 
 @cache
-def corpus_of(dataset: str, thin: int) -> tuple[list[list[TokenisedDocument]], list[TokenisedDocument], tuple[str, ...]]:
+def corpus_of(
+    dataset: str, thin: int
+) -> tuple[list[list[TokenisedDocument]], list[TokenisedDocument], tuple[str, ...]]:
     """The stream in ten parts, the test documents, the vocabulary."""
     train, test = newsgroups(dataset)
     stream = shuffled(train, 1)[::thin]
     bounds = np.linspace(0, len(stream), PARTS + 1).astype(int)
-    return [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)], test[::thin], vocabulary(train)
+    return (
+        [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)],
+        test[::thin],
+        vocabulary(train),
+    )
 
 
 def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
@@ -79,30 +103,45 @@ def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
 
 def score(snapshot: Any, test: list[TokenisedDocument], seed: int) -> float:
     """nMI out of sample."""
-    return nmi([document.label for document in test], clusters(snapshot, test, EvaluationSettings(seed=seed)))
+    return nmi(
+        [document.label for document in test],
+        clusters(snapshot, test, EvaluationSettings(seed=seed)),
+    )
 
 
 @cache
 def fixed_seed(dataset: str, thin: int, candidates: int) -> int:
-    """The seed of the fixed initial model: of the candidates the one whose nMI out of sample is their (upper) median."""
+    """The seed of the fixed initial model: of the candidates the one whose nMI out of sample is
+    their (upper) median.
+    """
     (first, *_), test, _ = corpus_of(dataset, thin)
     found = []
     for seed in range(1, candidates + 1):
-        settings = replace(settings_of(Run("may", dataset, "no rejuvenation", seed), thin, 1), resampling=NeverResample())
+        settings = replace(
+            settings_of(Run("may", dataset, "no rejuvenation", seed), thin, 1),
+            resampling=NeverResample(),
+        )
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         learner.step(state, _minibatch(first, 1))
         found.append((score(learner.snapshot(state), test, 1), seed))
     found.sort()
-    spread = ", ".join(f"{found[int(share * (len(found) - 1))][0]:.3f}" for share in (0, 0.25, 0.5, 0.75, 1))
-    print(f"{dataset}: nMI of {candidates} initial models, least, quartiles, greatest: {spread}", flush=True)
+    spread = ", ".join(
+        f"{found[int(share * (len(found) - 1))][0]:.3f}" for share in (0, 0.25, 0.5, 0.75, 1)
+    )
+    print(
+        f"{dataset}: nMI of {candidates} initial models, least, quartiles, greatest: {spread}",
+        flush=True,
+    )
     return found[len(found) // 2][1]
 
 
 @cache
 def fixed_model(dataset: str, row: str, thin: int, particles: int, candidates: int) -> bytes:
     """The learner after the initial batch, the same model for every row."""
-    settings = settings_of(Run("may", dataset, row, fixed_seed(dataset, thin, candidates)), thin, particles)
+    settings = settings_of(
+        Run("may", dataset, row, fixed_seed(dataset, thin, candidates)), thin, particles
+    )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     learner.step(state, _minibatch(corpus_of(dataset, thin)[0][0], 1))
@@ -114,26 +153,39 @@ def _minibatch(documents: list[TokenisedDocument], sequence: int) -> Minibatch:
 
 
 def learn(run: Run, thin: int, particles: int, candidates: int) -> Result:
-    """One run: [documents, nMI] after each part that ends with a model, processor seconds, moves for each token."""
+    """One run: [documents, nMI] after each part that ends with a model, processor seconds, moves
+    for each token.
+    """
     settings = settings_of(run, thin, particles)
     learner: Any = learner_for(settings)
     parts, test, _ = corpus_of(run.dataset, thin)
     state, points, documents = learner.init(settings, "", 0), [], 0
     seconds, moves, tokens, resamplings = 0.0, 0, 0, 0
     if run.row in FIXED:
-        state = learner.load(settings, "", 0, fixed_model(run.dataset, run.row, thin, particles, candidates))
+        state = learner.load(
+            settings, "", 0, fixed_model(run.dataset, run.row, thin, particles, candidates)
+        )
     for sequence, part in enumerate(parts, start=1):
         documents += len(part)
         begin = time.thread_time()
         if sequence > 1 or run.row not in FIXED:
             info = learner.step(state, _minibatch(part, sequence))
-            moves, tokens, resamplings = moves + info.moves, tokens + info.tokens, resamplings + info.resamplings
+            moves, tokens, resamplings = (
+                moves + info.moves,
+                tokens + info.tokens,
+                resamplings + info.resamplings,
+            )
         ready = state.waiting is None or sequence == PARTS
         snapshot = learner.snapshot(state) if ready else None
         seconds += time.thread_time() - begin
         if snapshot is not None:
             points.append([documents, score(snapshot, test, run.seed)])
-    figures = {"seconds": seconds, "moves": moves / tokens, "resamplings": resamplings, "tokens": tokens}
+    figures = {
+        "seconds": seconds,
+        "moves": moves / tokens,
+        "resamplings": resamplings,
+        "tokens": tokens,
+    }
     return {"points": points, **figures, "log_joint": learner.summary(state).posterior.log()}
 
 
@@ -145,7 +197,9 @@ def plan(datasets: list[str], rows: list[str], seeds: int) -> Iterator[Run]:
 
 
 def may() -> None:
-    """May et al. (2014), small: a tenth of diff3, 10 particles, 2 runs (``python -m benchmarks.may`` has the paper's size)."""
+    """May et al. (2014), small: a tenth of diff3, 10 particles, 2 runs (``python -m
+    benchmarks.may`` has the paper's size).
+    """
     main(["--size=small"])
 
 
@@ -155,7 +209,9 @@ def main(arguments: list[str] | None = None) -> None:
     size = (10, 10, 10) if given.size == "small" else (1, 100, CANDIDATES)
     ledger = Ledger(given.ledger)
     ledger.make(plan(given.datasets, given.rows, given.seeds), lambda run: learn(run, *size))
-    report(ledger, given.results, {"1": list(FIXED), "2": [*SIZES, *BATCH], "3": [*TUNED, *DEFAULTS]})
+    report(
+        ledger, given.results, {"1": list(FIXED), "2": [*SIZES, *BATCH], "3": [*TUNED, *DEFAULTS]}
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Figures 1 to 3 of May, Clemmer and Van Durme (2014), and their last points as a table, from the runs that were made."""
+"""Figures 1 to 3 of May, Clemmer and Van Durme (2014), and their last points as a table, from
+the runs that were made.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,26 @@ def report(ledger: Ledger, folder: Path, figures: Mapping[str, Sequence[str]]) -
         print_table(f"figure {figure}: {what}", ["", *datasets], cells)
         panels, levels = {}, {}
         for dataset in datasets:
-            lines = {row: [line["points"] for line in found] for row in rows if (found := ledger.of(dataset=dataset, row=row))}
+            lines = {
+                row: [line["points"] for line in found]
+                for row in rows
+                if (found := ledger.of(dataset=dataset, row=row))
+            }
             batch = lines.pop("batch", [])
             panels[dataset] = lines
             if batch:
                 levels[dataset] = float(np.mean([points[-1][1] for points in batch]))
-        draw_traces(folder / f"may-2014-{figure}.png", panels, "documents", "nMI, out of sample", levels)
+        draw_traces(
+            folder / f"may-2014-{figure}.png", panels, "documents", "nMI, out of sample", levels
+        )
     rows = list(dict.fromkeys(line["row"] for line in ledger.lines))
     costs = ([row, *(_cost(ledger, dataset, row) for dataset in datasets)] for row in rows)
-    print_table("processor seconds (median of the newest five runs), moves a token, resamplings, ln P(w, z)", ["", *datasets], costs)
+    print_table(
+        "processor seconds (median of the newest five runs), moves a token, resamplings, ln"
+        " P(w, z)",
+        ["", *datasets],
+        costs,
+    )
 
 
 def _cell(ledger: Ledger, dataset: str, row: str) -> str:
@@ -45,5 +58,11 @@ def _cost(ledger: Ledger, dataset: str, row: str) -> str:
     found = ledger.of(dataset=dataset, row=row)
     if not found:
         return ""
-    means = {name: float(np.mean([line[name] for line in found])) for name in ("moves", "resamplings", "log_joint")}
-    return f"{newest_seconds(found):.1f}, {means['moves']:.2f}, {means['resamplings']:.0f}, {means['log_joint']:,.0f}"
+    means = {
+        name: float(np.mean([line[name] for line in found]))
+        for name in ("moves", "resamplings", "log_joint")
+    }
+    return (
+        f"{newest_seconds(found):.1f}, {means['moves']:.2f}, {means['resamplings']:.0f},"
+        f" {means['log_joint']:,.0f}"
+    )

@@ -1,7 +1,8 @@
-"""The bare learner's resident memory from the second to the tenth pass over arXiv: ``python -m benchmarks memory``.
+"""The bare learner's resident memory from the second to the tenth pass over arXiv: ``python -m
+benchmarks memory``.
 
-The passes are one stream to the learner, and the vocabulary is given, so nothing that it keeps has a reason to grow.
-``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract, 1 all of them.
+The passes are one stream to the learner, and the vocabulary is given, so nothing that it keeps has
+a reason to grow. ``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract, 1 all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from model.compositions import compose
 from model.learners import LEARNER, learner_for
 
 PASSES = 10
-# Small enough for ten passes in a few minutes; what could grow does not depend on the number of particles.
+# Small enough for ten passes in a few minutes; what could grow does not depend on the number of
+# particles.
 SMALL: dict[str, dict[str, Any]] = {
     "o-lda": {"particles": 4},
     "particle-filter": {"particles": 2, "moves": 2, "chains": 2, "initial_sweeps": 10},
@@ -29,7 +31,9 @@ def memory() -> None:
     batches = list(minibatches(documents, 200))
     words = vocabulary(documents)
     for name, changes in SMALL.items():
-        settings = compose(LEARNER, {"learner": name, "vocabulary": "given", "vocabulary_file": words, **changes})
+        settings = compose(
+            LEARNER, {"learner": name, "vocabulary": "given", "vocabulary_file": words, **changes}
+        )
         learner = learner_for(settings)
         state, found = learner.init(settings, "", 0), []
         for number in range(PASSES):
@@ -37,7 +41,10 @@ def memory() -> None:
                 learner.step(state, replace(batch, sequence=batch.sequence + number * len(batches)))
             found.append(_resident())
         grown = 100 * (found[-1] / found[1] - 1)
-        print(f"{name:16} {len(documents)} documents a pass, MB: {' '.join(f'{size:.1f}' for size in found)}   grown {grown:+.1f} %")
+        print(
+            f"{name:16} {len(documents)} documents a pass, MB:"
+            f" {' '.join(f'{size:.1f}' for size in found)}   grown {grown:+.1f} %"
+        )
 
 
 def _resident() -> float:

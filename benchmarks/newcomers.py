@@ -1,8 +1,9 @@
 """New words in 26 years of arXiv abstracts, in one pass: ``python -m benchmarks.newcomers --help``.
 
-The stream is all abstracts in the order of time, every word kept. For each bound on the vocabulary: the accuracy of a linear SVM that is
-asked for the category of every fourth abstract (mixtures by Gibbs3 with the last model), the size of the state over the stream, and for
-words that did not exist in the first years, which topic has them in the end, and how far up.
+The stream is all abstracts in the order of time, every word kept. For each bound on the vocabulary:
+the accuracy of a linear SVM that is asked for the category of every fourth abstract (mixtures by
+Gibbs3 with the last model), the size of the state over the stream, and for words that did not exist
+in the first years, which topic has them in the end, and how far up.
 """
 
 from __future__ import annotations
@@ -30,8 +31,13 @@ WORDS = ("blockchain", "lstm", "word2vec", "gan", "bert")
 def abstracts(every: int) -> list[TokenisedDocument]:
     """All abstracts, or each so manieth, in the order of time."""
     cut = Tokeniser(TokeniserSettings(digits=True))
-    found = sorted(records("arxiv-cs-1994-2019"), key=lambda record: (record["timestamp"], record["id"]))
-    return [cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found[::every])]
+    found = sorted(
+        records("arxiv-cs-1994-2019"), key=lambda record: (record["timestamp"], record["id"])
+    )
+    return [
+        cut.tokenise(Document(r["id"], n, r["text"], r["label"]))
+        for n, r in enumerate(found[::every])
+    ]
 
 
 def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
@@ -41,7 +47,12 @@ def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
     row = snapshot.rows(np.array([snapshot.numbers[word]]))[0]
     topic = int(np.argmax(row / snapshot.normalisers))
     ahead = snapshot.counts[snapshot.topics == topic] > row[topic]
-    return {"word": word, "share": row[topic] / row.sum(), "rank": int(ahead.sum()) + 1, "topic": snapshot.top_words(8)[topic]}
+    return {
+        "word": word,
+        "share": row[topic] / row.sum(),
+        "rank": int(ahead.sum()) + 1,
+        "topic": snapshot.top_words(8)[topic],
+    }
 
 
 def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[str, Any]:
@@ -54,7 +65,10 @@ def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[s
             sizes.append(learner.nbytes(state) / 1e6)
             words.append(info.words)
     seconds, snapshot = time.thread_time() - start, learner.snapshot(state)
-    theta, labels = mixtures(snapshot, documents, "gibbs3"), np.array([document.label for document in documents])
+    theta, labels = (
+        mixtures(snapshot, documents, "gibbs3"),
+        np.array([document.label for document in documents]),
+    )
     test = np.arange(len(documents)) % 4 == 3
     return {
         "max_words": settings.vocabulary.size,
@@ -75,7 +89,13 @@ def main() -> None:
     arguments = parser.parse_args()
     documents = abstracts(arguments.every)
     for bound in arguments.max_words:
-        settings = {"topics": 50, "particles": 1, "prior": "hierarchical", "max_words": bound, **json.loads(arguments.settings)}
+        settings = {
+            "topics": 50,
+            "particles": 1,
+            "prior": "hierarchical",
+            "max_words": bound,
+            **json.loads(arguments.settings),
+        }
         print(json.dumps(run(documents, compose(LEARNER, settings))), flush=True)
 
 

@@ -1,4 +1,5 @@
-"""The training pipeline on the local runner against the bare learner fed the same minibatches: ``python -m benchmarks pipeline``.
+"""The training pipeline on the local runner against the bare learner fed the same minibatches:
+``python -m benchmarks pipeline``.
 
 ``BENCHMARK_EVERY=5`` (the default) takes every fifth abstract of arXiv, 1 all of them.
 """
@@ -42,7 +43,10 @@ def pipeline() -> None:
             bare = learn(settings, batches)
             whole = _train(source, Path(folder) / name, name)
             rates = f"bare {documents / bare:8.0f} documents/s   pipeline {documents / whole:8.0f}"
-            print(f"{name:16} {documents} documents   {rates}   ratio {bare / whole:.2f} (wanted {target})")
+            print(
+                f"{name:16} {documents} documents   {rates}   ratio {bare / whole:.2f} (wanted"
+                f" {target})"
+            )
 
 
 def batches_of(source: Path) -> list[Minibatch]:

@@ -1,7 +1,9 @@
-"""Held-out nMI of every learner on 20 Newsgroups' subsets, after one pass: ``python -m benchmarks.quality --help``.
+"""Held-out nMI of every learner on 20 Newsgroups' subsets, after one pass: ``python -m
+benchmarks.quality --help``.
 
-May et al.'s preparation and protocol: documents shuffled, a given vocabulary, T = the number of groups; topics fixed at the end, five
-Gibbs sweeps over the test documents, cluster = most frequent topic, nMI normalised by the arithmetic mean.
+May et al.'s preparation and protocol: documents shuffled, a given vocabulary, T = the number of
+groups; topics fixed at the end, five Gibbs sweeps over the test documents, cluster = most frequent
+topic, nMI normalised by the arithmetic mean.
 """
 
 from __future__ import annotations
@@ -22,21 +24,50 @@ from model.evaluation.held_out import EvaluationSettings, clusters
 from model.evaluation.nmi import nmi
 from model.learners import LEARNER, learner_for
 
-CANINI: dict[str, Any] = {"prior": "flat", "alpha": 0.1, "beta": 0.1, "initial_sweeps": 200, "chains": 1}
+CANINI: dict[str, Any] = {
+    "prior": "flat",
+    "alpha": 0.1,
+    "beta": 0.1,
+    "initial_sweeps": 200,
+    "chains": 1,
+}
 METHODS: dict[str, dict[str, Any]] = {
     "o-lda": {**CANINI, "learner": "o-lda", "particles": 1},
-    "incremental-gibbs": {**CANINI, "learner": "incremental-gibbs", "particles": 1, "rejuvenation": "tokens", "rejuvenation_unit": "token",
-                          "moves": 4,
-                          "newest": 0, "reservoir": 1_000_000},
-    "paper-filter": {**CANINI, "particles": 100, "resampling": "residual", "ess": 20, "ess_check": "token", "rejuvenation": "resampling",
-                     "rejuvenation_unit": "token",
-                     "moves": 30, "newest": 0, "reservoir": 1000},
+    "incremental-gibbs": {
+        **CANINI,
+        "learner": "incremental-gibbs",
+        "particles": 1,
+        "rejuvenation": "tokens",
+        "rejuvenation_unit": "token",
+        "moves": 4,
+        "newest": 0,
+        "reservoir": 1_000_000,
+    },
+    "paper-filter": {
+        **CANINI,
+        "particles": 100,
+        "resampling": "residual",
+        "ess": 20,
+        "ess_check": "token",
+        "rejuvenation": "resampling",
+        "rejuvenation_unit": "token",
+        "moves": 30,
+        "newest": 0,
+        "reservoir": 1000,
+    },
     "whole-documents": {**CANINI, "particles": 1},
     "default": {},
     "default, resampled": {"resampling": "residual"},
     "default, flat prior": {"prior": "flat"},
-    "batch": {"prior": "flat", "learner": "batch-gibbs", "alpha": 0.1, "beta": 0.1, "chains": 1, "sweeps": 200},
-}  # fmt: skip
+    "batch": {
+        "prior": "flat",
+        "learner": "batch-gibbs",
+        "alpha": 0.1,
+        "beta": 0.1,
+        "chains": 1,
+        "sweeps": 200,
+    },
+}
 
 
 _corpus = cache(newsgroups)
@@ -45,10 +76,16 @@ _corpus = cache(newsgroups)
 def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[str, Any]:
     """One run: held-out nMI, seconds of learning, visits per token."""
     train, test = _corpus(subset)
-    chosen: dict[str, Any] = {"topics": 20 if subset == "subset20" else 3, "seed": seed, **METHODS[method]}
+    chosen: dict[str, Any] = {
+        "topics": 20 if subset == "subset20" else 3,
+        "seed": seed,
+        **METHODS[method],
+    }
     if METHODS[method].get("initial_sweeps"):
         chosen["initial_documents"] = len(train) // 10
-    settings = compose(LEARNER, {"vocabulary": "given", "vocabulary_file": vocabulary(train), **chosen, **changes})
+    settings = compose(
+        LEARNER, {"vocabulary": "given", "vocabulary_file": vocabulary(train), **chosen, **changes}
+    )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     start, moves = time.perf_counter(), 0
@@ -72,7 +109,12 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
 def runs(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """All runs, in processes of their own where asked to."""
     changes = json.loads(arguments.settings)
-    plan = [(s, m, changes, seed) for s in arguments.subsets for m in arguments.methods for seed in range(1, arguments.seeds + 1)]
+    plan = [
+        (s, m, changes, seed)
+        for s in arguments.subsets
+        for m in arguments.methods
+        for seed in range(1, arguments.seeds + 1)
+    ]
     with ProcessPoolExecutor(arguments.processes) as pool:
         yield from pool.map(run, *zip(*plan, strict=True))
 
@@ -88,14 +130,21 @@ def main() -> None:
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in runs(parser.parse_args()):
         found.setdefault((one["subset"], one["method"]), []).append(one)
-    print(f"{'subset':10} {'method':18} {'nMI':>6} {'dev':>6} {'s.e.':>6} {'seconds':>8} {'moves/token':>12} {'log joint':>12}")
+    print(
+        f"{'subset':10} {'method':18} {'nMI':>6} {'dev':>6} {'s.e.':>6} {'seconds':>8}"
+        f" {'moves/token':>12} {'log joint':>12}"
+    )
     for (subset, method), results in found.items():
         scores = np.array([result["nmi"] for result in results])
         deviation = scores.std(ddof=1) if len(scores) > 1 else float("nan")
-        means = [float(np.mean([result[name] for result in results])) for name in ("seconds", "moves", "log_joint")]
+        means = [
+            float(np.mean([result[name] for result in results]))
+            for name in ("seconds", "moves", "log_joint")
+        ]
         print(
-            f"{subset:10} {method:18} {scores.mean():6.3f} {deviation:6.3f} {deviation / len(scores) ** 0.5:6.3f}"
-            f" {means[0]:8.2f} {means[1]:12.1f} {means[2]:12.0f}"
+            f"{subset:10} {method:18} {scores.mean():6.3f} {deviation:6.3f}"
+            f" {deviation / len(scores) ** 0.5:6.3f} {means[0]:8.2f} {means[1]:12.1f}"
+            f" {means[2]:12.0f}"
         )
 
 

@@ -1,4 +1,6 @@
-"""Other implementations, run beside ours: MALLET, in a process of its own, with a driver of ours that reads a clock."""
+"""Other implementations, run beside ours: MALLET, in a process of its own, with a driver of ours
+that reads a clock.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ VERSION = "2.1.1"
 
 
 def mallet() -> Path | None:
-    """The folder of MALLET and its driver, fetched on first use; None, with the reason printed, where it cannot be had."""
+    """The folder of MALLET and its driver, fetched on first use; None, with the reason printed,
+    where it cannot be had.
+    """
     # As pytest does: `tests` is also the name of a package of a dependency.
     sys.path.insert(0, str(ROOT / "tests"))
     from runners import tools
@@ -25,8 +29,17 @@ def mallet() -> Path | None:
 
     def make(place: Path) -> None:
         shutil.copy(_SOURCE / "pom.xml", place)
-        tools.fetch(tools.program("mvn"), "-B", "-q", "dependency:copy-dependencies", "-DoutputDirectory=.", where=place)
-        tools.fetch(tools.program("javac"), "-cp", "*", "-d", ".", str(_SOURCE / "Driver.java"), where=place)
+        tools.fetch(
+            tools.program("mvn"),
+            "-B",
+            "-q",
+            "dependency:copy-dependencies",
+            "-DoutputDirectory=.",
+            where=place,
+        )
+        tools.fetch(
+            tools.program("javac"), "-cp", "*", "-d", ".", str(_SOURCE / "Driver.java"), where=place
+        )
 
     tools.RECIPES["mallet"] = tools.Recipe(f"{VERSION}-{digest[:12]}", ".", make)
     try:

@@ -1,9 +1,11 @@
-"""``pipelines.train`` on every runner that this machine has, against the bare learner: ``python -m benchmarks runners``.
+"""``pipelines.train`` on every runner that this machine has, against the bare learner: ``python -m
+benchmarks runners``.
 
-Each runner learns the same archive twice: all of it, and its first hundred documents, whose time is nearly all starting.
-``BENCHMARK_EVERY=20`` (the default) takes every twentieth abstract of arXiv. Seconds of the processor, which all processes of a run spend
-together, are given beside those of the clock, because they hardly depend on what else a machine has to do. Prism and Flink come
-from the tests' tools.
+Each runner learns the same archive twice: all of it, and its first hundred documents, whose time is
+nearly all starting. ``BENCHMARK_EVERY=20`` (the default) takes every twentieth abstract of arXiv.
+Seconds of the processor, which all processes of a run spend together, are given beside those of the
+clock, because they hardly depend on what else a machine has to do. Prism and Flink come from the
+tests' tools.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ FLAGS = ["--window=30d", "--publish_every=3650d"]
 
 
 def runners() -> None:
-    """Documents a second of each runner, with and without its start, and the bare learner's share of its time."""
+    """Documents a second of each runner, with and without its start, and the bare learner's
+    share of its time.
+    """
     every = int(os.environ.get("BENCHMARK_EVERY", "20"))
     with tempfile.TemporaryDirectory() as name, ExitStack() as servers:
         folder = Path(name)
@@ -45,15 +49,23 @@ def runners() -> None:
         # The first time compiles.
         learn(ParticleFilter(), batches)
         bare = cost(lambda: learn(ParticleFilter(), batches))
-        print(f"{documents} documents; the learner alone: {bare.clock:.1f} s ({bare.processor:.1f} of the processor)", flush=True)
+        print(
+            f"{documents} documents; the learner alone: {bare.clock:.1f} s ({bare.processor:.1f} of"
+            " the processor)",
+            flush=True,
+        )
         for runner, flags in on_this_machine(folder, servers):
-            start, whole_run = (cost(partial(train, source, folder, flags)) for source in (few, whole))
+            start, whole_run = (
+                cost(partial(train, source, folder, flags)) for source in (few, whole)
+            )
             work = whole_run.processor - start.processor
             print(
-                f"{runner:24} start {start.clock:5.1f} s ({start.processor:5.1f} of the processor)"
-                f"   whole {whole_run.clock:6.1f} s ({whole_run.processor:6.1f})   {documents / whole_run.clock:5.0f} documents/s"
-                f"   without the start {(documents - FEW) / (whole_run.clock - start.clock):5.0f} ({(documents - FEW) / work:5.0f})"
-                f"   of that the learner {bare.processor / work:.0%}",
+                f"{runner:24} start {start.clock:5.1f} s ({start.processor:5.1f} of the processor) "
+                f"  whole {whole_run.clock:6.1f} s ({whole_run.processor:6.1f})  "
+                f" {documents / whole_run.clock:5.0f} documents/s   without the start"
+                f" {(documents - FEW) / (whole_run.clock - start.clock):5.0f}"
+                f" ({(documents - FEW) / work:5.0f})   of that the learner"
+                f" {bare.processor / work:.0%}",
                 flush=True,
             )
 
@@ -66,18 +78,34 @@ class Cost(NamedTuple):
 
 
 def cost(run: Callable[[], object]) -> Cost:
-    """What a call costs, with the processes that it starts, and those of this process that serve it."""
+    """What a call costs, with the processes that it starts, and those of this process that serve
+    it.
+    """
     before, clock = processor_seconds(), time.perf_counter()
     run()
     return Cost(time.perf_counter() - clock, processor_seconds() - before)
 
 
 def processor_seconds() -> float:
-    """Of this process, of its children that have ended, and of all that live in sessions which they began."""
-    spent = sum(getattr(usage, part) for usage in map(resource.getrusage, _USAGES) for part in ("ru_utime", "ru_stime"))
-    stats = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
-    sessions = {stat[3] for stat in stats if stat[1] == str(os.getpid()) and stat[3] != str(os.getsid(0))}
-    return spent + sum(sum(map(int, stat[11:15])) for stat in stats if stat[3] in sessions) / os.sysconf("SC_CLK_TCK")
+    """Of this process, of its children that have ended, and of all that live in sessions which
+    they began.
+    """
+    spent = sum(
+        getattr(usage, part)
+        for usage in map(resource.getrusage, _USAGES)
+        for part in ("ru_utime", "ru_stime")
+    )
+    stats = [
+        path.read_text().rpartition(")")[2].split()
+        for path in Path("/proc").glob("[0-9]*/stat")
+        if path.exists()
+    ]
+    sessions = {
+        stat[3] for stat in stats if stat[1] == str(os.getpid()) and stat[3] != str(os.getsid(0))
+    }
+    return spent + sum(
+        sum(map(int, stat[11:15])) for stat in stats if stat[3] in sessions
+    ) / os.sysconf("SC_CLK_TCK")
 
 
 def write(path: Path, every: int, most: int | None) -> int:
@@ -102,10 +130,17 @@ def on_this_machine(folder: Path, servers: ExitStack) -> Iterator[tuple[str, lis
     try:
         yield "Prism", ["--runner=PrismRunner", f"--prism_location={tool('prism')}"]
         jar = f"--flink_job_server_jar={tool('flink-job-server')}"
-        yield "embedded Flink, 1 task", ["--runner=FlinkRunner", "--flink_master=[local]", jar, "--parallelism=1"]
+        yield (
+            "embedded Flink, 1 task",
+            ["--runner=FlinkRunner", "--flink_master=[local]", jar, "--parallelism=1"],
+        )
         cluster = servers.enter_context(FlinkCluster(folder / "flink"))
         yield "Flink cluster, 2 tasks", cluster.flags(2)
-        checkpoints = ["--streaming", "--checkpointing_interval=10000", "--shutdown_sources_after_idle_ms=1000"]
+        checkpoints = [
+            "--streaming",
+            "--checkpointing_interval=10000",
+            "--shutdown_sources_after_idle_ms=1000",
+        ]
         yield "the same, streaming", [*cluster.flags(2), *checkpoints]
     except Unavailable as reason:
         print(reason)
@@ -114,5 +149,14 @@ def on_this_machine(folder: Path, servers: ExitStack) -> Iterator[tuple[str, lis
 def train(source: Path, folder: Path, flags: list[str]) -> None:
     """One run into a store of its own, as a user would start it."""
     with tempfile.TemporaryDirectory(dir=folder) as store:
-        places = [f"--input={source}", f"--model_store={store}/models", f"--dead_letters={store}/dead"]
-        subprocess.run([sys.executable, "-m", "pipelines.train", *places, *FLAGS, *flags], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+        places = [
+            f"--input={source}",
+            f"--model_store={store}/models",
+            f"--dead_letters={store}/dead",
+        ]
+        subprocess.run(
+            [sys.executable, "-m", "pipelines.train", *places, *FLAGS, *flags],
+            cwd=ROOT,
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )

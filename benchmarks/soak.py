@@ -1,12 +1,14 @@
 """An archive ten times over as one stream on Prism: what grows? ``python -m benchmarks soak``.
 
-Each pass has the same documents, later and under other ids. Measured for each pass: the peak of the SDK worker's resident memory and of
-Prism's, the size of what each stateful step keeps for its key, and documents a second of the worker's CPU. From the second pass, when
-all words are known, to the tenth nothing may grow by more than 5 %, and the last may not be slower than 0.95 of the second.
+Each pass has the same documents, later and under other ids. Measured for each pass: the peak of the
+SDK worker's resident memory and of Prism's, the size of what each stateful step keeps for its key,
+and documents a second of the worker's CPU. From the second pass, when all words are known, to the
+tenth nothing may grow by more than 5 %, and the last may not be slower than 0.95 of the second.
 
-Prism does not slow a source down that is faster than the steps behind it: what they have not taken waits in memory. So the archive is
-replayed at a pace that leaves the worker idle for a part of the time, and what is compared is CPU, not the clock.
-``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract of arXiv; ``BEAM_TOPICS_PRISM`` is the path of the program.
+Prism does not slow a source down that is faster than the steps behind it: what they have not taken
+waits in memory. So the archive is replayed at a pace that leaves the worker idle for a part of the
+time, and what is compared is CPU, not the clock. ``BENCHMARK_EVERY=10`` (the default) takes every
+tenth abstract of arXiv; ``BEAM_TOPICS_PRISM`` is the path of the program.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import psutil
 
 from benchmarks.corpora import records
 from model import sequencing
-from model.learning.log import Session
+from model.learner_log.log import Session
 from model.publishing.publication import Publisher
 from model.records import Document
 from model.times import parse_time
@@ -50,7 +52,9 @@ class Watch:
     span: int
     passed: int = 1
     resident: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    peaks: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    peaks: dict[str, dict[int, float]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(float))
+    )
     documents: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     ended: dict[int, tuple[float, float]] = field(default_factory=dict)
 
@@ -74,18 +78,27 @@ class Watch:
                     self.note("prism MB", child.memory_info().rss / 2**20)
 
     def rates(self, clock: int) -> dict[int, float]:
-        """Documents a second (of the clock 0, or of CPU 1) of each pass but the first, which has no beginning."""
-        return {n: self.documents[n] / (self.ended[n][clock] - self.ended[n - 1][clock]) for n in range(2, PASSES + 1)}
+        """Documents a second (of the clock 0, or of CPU 1) of each pass but the first, which has
+        no beginning.
+        """
+        return {
+            n: self.documents[n] / (self.ended[n][clock] - self.ended[n - 1][clock])
+            for n in range(2, PASSES + 1)
+        }
 
 
 def soak() -> None:
-    """The archive ten times over as one stream on Prism: memory, state and throughput of each pass."""
+    """The archive ten times over as one stream on Prism: memory, state and throughput of each
+    pass.
+    """
     if PRISM not in os.environ:
         print(f"left out: {PRISM} does not say where Prism is")
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        watch = Watch(*write_archive(folder / "archive", int(os.environ.get("BENCHMARK_EVERY", "10"))))
+        watch = Watch(
+            *write_archive(folder / "archive", int(os.environ.get("BENCHMARK_EVERY", "10")))
+        )
         observe(watch)
         stop = threading.Event()
         sampler = threading.Thread(target=watch.sample, args=(stop,))
@@ -99,15 +112,21 @@ def soak() -> None:
 
 
 def write_archive(folder: Path, every: int) -> tuple[int, int]:
-    """Ten passes over one in ``every`` abstracts; (the time at which the first begins, the length of one), microseconds."""
-    chosen = [record for number, record in enumerate(records("arxiv-cs-1994-2019")) if number % every == 0]
+    """Ten passes over one in ``every`` abstracts; (the time at which the first begins, the
+    length of one), microseconds.
+    """
+    chosen = [
+        record for number, record in enumerate(records("arxiv-cs-1994-2019")) if number % every == 0
+    ]
     times = [parse_time(record["timestamp"]) for record in chosen]
     first = min(times) // YEAR * YEAR
     span = (max(times) - first) // YEAR * YEAR + YEAR
     shards: dict[int, list[bytes]] = defaultdict(list)
     for number in range(PASSES):
         for record, micros in zip(chosen, times, strict=True):
-            document = Document(f"{number}/{record['id']}", micros + number * span, record["text"]).to_bytes()
+            document = Document(
+                f"{number}/{record['id']}", micros + number * span, record["text"]
+            ).to_bytes()
             shards[shard_start(document, YEAR)[0]].append(document)
     for shard in sorted(shards.items()):
         write_shard(shard, str(folder))
@@ -185,7 +204,14 @@ def report(watch: Watch) -> None:
     for name, peaks in sorted((watch.peaks | memory).items()):
         grown = peaks[PASSES] / peaks[2] - 1
         verdict = "" if grown <= _MOST else "   grows"
-        print(f"{name:22}" + "".join(f"{peaks[n]:9.0f}" for n in range(1, PASSES + 1)) + f"   {grown:+.1%}{verdict}")
-    print(f"documents {sum(watch.documents.values())}   throughput of the last pass / the second: {rates[PASSES] / rates[2]:.2f}")
+        print(
+            f"{name:22}"
+            + "".join(f"{peaks[n]:9.0f}" for n in range(1, PASSES + 1))
+            + f"   {grown:+.1%}{verdict}"
+        )
+    print(
+        f"documents {sum(watch.documents.values())}   throughput of the last pass / the second:"
+        f" {rates[PASSES] / rates[2]:.2f}"
+    )
     if rates[PASSES] < _LEAST * rates[2]:
         print(f"slower than {_LEAST} of the second pass")

@@ -1,8 +1,10 @@
-"""SparseLDA beside MALLET's, tomotopy's sampler and our own dense kernel: ``python -m benchmarks sparse``.
+"""SparseLDA beside MALLET's, tomotopy's sampler and our own dense kernel: ``python -m benchmarks
+sparse``.
 
-Batch Gibbs of all 1,740 NIPS papers (2.45 M tokens: stop words and words of fewer than three papers dropped), alpha = .1, beta = .01, one
-thread each, in turns. The clock starts after ``WARM`` sweeps, because a chain that begins has longer rows than one that has settled.
-Seconds are the processor's. ``BENCHMARK_TOPICS=50,400,800`` names other numbers of topics.
+Batch Gibbs of all 1,740 NIPS papers (2.45 M tokens: stop words and words of fewer than three papers
+dropped), alpha = .1, beta = .01, one thread each, in turns. The clock starts after ``WARM`` sweeps,
+because a chain that begins has longer rows than one that has settled. Seconds are the processor's.
+``BENCHMARK_TOPICS=50,400,800`` names other numbers of topics.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from model.kernels.random import stream_key
 from model.learners import BatchGibbs, Flat, Given, learner_for
-from model.learners.sparse_chains import SparseChain
+from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.records import TokenisedDocument
 
 ALPHA, BETA = 0.1, 0.01
@@ -30,7 +32,9 @@ DENSE_SWEEPS = 1
 
 
 def sparse() -> None:
-    """SparseLDA against MALLET, tomotopy and the dense kernel, T = 400 and 800: visits a second and memory."""
+    """SparseLDA against MALLET, tomotopy and the dense kernel, T = 400 and 800: visits a second
+    and memory.
+    """
     documents = papers()
     words = vocabulary(documents)
     tokens, offsets = numbered(documents, words)
@@ -39,17 +43,29 @@ def sparse() -> None:
         compare(documents, texts, words, topics)
 
 
-def compare(documents: list[TokenisedDocument], texts: list[Any], words: tuple[str, ...], topics: int) -> None:
+def compare(
+    documents: list[TokenisedDocument], texts: list[Any], words: tuple[str, ...], topics: int
+) -> None:
     """One number of topics."""
     visits = sum(map(len, texts))
-    chain = SparseChain(texts, np.full(topics, ALPHA), BETA * len(words), np.full(len(words), 1 / len(words)), stream_key(1, "benchmark"))
+    chain = SparseChain(
+        texts,
+        np.full(topics, ALPHA),
+        BETA * len(words),
+        np.full(len(words), 1 / len(words)),
+        stream_key(1, "benchmark"),
+    )
     seconds_of(lambda: [chain.sweep() for _ in range(WARM)])
-    runs: dict[str, Callable[[], list[float]]] = {"ours, sparse": lambda: [seconds_of(chain.sweep) for _ in range(SWEEPS)]}
+    runs: dict[str, Callable[[], list[float]]] = {
+        "ours, sparse": lambda: [seconds_of(chain.sweep) for _ in range(SWEEPS)]
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = mallet()
         if folder is not None:
             source = write_numbers(Path(name) / "papers", texts)
-            runs["MALLET"] = lambda: mallet_seconds(folder, source, topics, ALPHA, BETA, WARM, 1, SWEEPS)
+            runs["MALLET"] = lambda: mallet_seconds(
+                folder, source, topics, ALPHA, BETA, WARM, 1, SWEEPS
+            )
         runs["tomotopy"] = tomotopy_seconds(texts, topics)
         runs["ours, dense"] = lambda: [dense_seconds(documents, words, topics)]
         found: dict[str, list[float]] = {label: [] for label in runs}
@@ -60,9 +76,17 @@ def compare(documents: list[TokenisedDocument], texts: list[Any], words: tuple[s
     print(f"T = {topics}: {len(texts)} papers, {visits} tokens, {len(words)} words")
     for label, taken in found.items():
         rate, middle = visits / min(taken) / 1e6, visits / float(np.median(taken)) / 1e6
-        print(f"  {label:14} {rate:6.2f} M visits/s (median {middle:.2f})   ours, sparse, is {min(taken) / ours:.2f} x as fast", flush=True)
+        print(
+            f"  {label:14} {rate:6.2f} M visits/s (median {middle:.2f})   ours, sparse, is"
+            f" {min(taken) / ours:.2f} x as fast",
+            flush=True,
+        )
     table = 4 * topics * len(words)
-    print(f"  counts of words: {chain.counts.nbytes() / 1e6:.1f} MB, {chain.counts.nbytes() / table:.3f} of a dense table", flush=True)
+    print(
+        f"  counts of words: {chain.counts.nbytes() / 1e6:.1f} MB,"
+        f" {chain.counts.nbytes() / table:.3f} of a dense table",
+        flush=True,
+    )
 
 
 def seconds_of(run: Callable[[], object]) -> float:
@@ -75,7 +99,13 @@ def seconds_of(run: Callable[[], object]) -> float:
 def dense_seconds(documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
     """Of one pass of batch Gibbs by the dense kernel."""
     settings = BatchGibbs(
-        sampler="dense", topics=topics, alpha=ALPHA, prior=Flat(BETA), chains=1, sweeps=DENSE_SWEEPS, vocabulary=Given(words)
+        sampler="dense",
+        topics=topics,
+        alpha=ALPHA,
+        prior=Flat(BETA),
+        chains=1,
+        sweeps=DENSE_SWEEPS,
+        vocabulary=Given(words),
     )
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)

@@ -1,6 +1,8 @@
-"""How fast the particle kernels are, as ratios within one run: ``python -m benchmarks {kernel,sharing,pass}``.
+"""How fast the particle kernels are, as ratios within one run: ``python -m benchmarks
+{kernel,sharing,pass}``.
 
-A and B alternate, and the fastest of several repetitions counts, because a shared machine can only make a run slower.
+A and B alternate, and the fastest of several repetitions counts, because a shared machine can only
+make a run slower.
 """
 
 from __future__ import annotations
@@ -15,8 +17,17 @@ import numpy as np
 from benchmarks.corpora import abstracts, minibatches, newsgroups, numbered, shuffled, vocabulary
 from benchmarks.dense import filter_documents, new_dense
 from model.compositions import compose
-from model.kernels.draw import padded
-from model.learners import LEARNER, BatchGibbs, Flat, Given, LearnerSettings, ParticleFilter, Residual, learner_for
+from model.learners import (
+    LEARNER,
+    BatchGibbs,
+    Flat,
+    Given,
+    LearnerSettings,
+    ParticleFilter,
+    Residual,
+    learner_for,
+)
+from model.learners.particles.kernels.draw import padded
 from model.records import Minibatch, TokenisedDocument
 
 REPETITIONS = 3
@@ -40,8 +51,15 @@ def seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def learn(settings: LearnerSettings, batches: Iterable[Minibatch], publish: bool = False, unused: Iterable[str] = ()) -> float:
-    """Seconds of one pass of a learner that knows some words already; with its snapshot where asked to."""
+def learn(
+    settings: LearnerSettings,
+    batches: Iterable[Minibatch],
+    publish: bool = False,
+    unused: Iterable[str] = (),
+) -> float:
+    """Seconds of one pass of a learner that knows some words already; with its snapshot where
+    asked to.
+    """
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
     state.vocabulary.extend(unused)
@@ -55,17 +73,23 @@ def learn(settings: LearnerSettings, batches: Iterable[Minibatch], publish: bool
     return seconds(run)
 
 
-def dense_seconds(words: int, topics: int, particles: int, tokens: Any, offsets: Any, side_by_side: bool = True) -> float:
+def dense_seconds(
+    words: int, topics: int, particles: int, tokens: Any, offsets: Any, side_by_side: bool = True
+) -> float:
     """One pass over the documents on dense tables."""
     dense = new_dense(words, particles, topics)
     steps = (particles, 1) if side_by_side else (1, words)
     alpha = np.zeros(padded(topics))
     alpha[:topics] = FILTER["alpha"]
-    return seconds(lambda: filter_documents(*dense, *steps, alpha, FILTER["beta"], tokens, offsets, 1, 2, 1))
+    return seconds(
+        lambda: filter_documents(*dense, *steps, alpha, FILTER["beta"], tokens, offsets, 1, 2, 1)
+    )
 
 
 def kernel() -> None:
-    """Particle visits a second of the dense kernel against tomotopy's token visits, T = 50, one thread."""
+    """Particle visits a second of the dense kernel against tomotopy's token visits, T = 50, one
+    thread.
+    """
     import tomotopy
 
     documents = abstracts(10)
@@ -81,18 +105,28 @@ def kernel() -> None:
         theirs = 10 * len(tokens) / seconds(lambda: rival.train(10, **alone))
         found.setdefault(f"tomotopy {tomotopy.__version__} ({tomotopy.isa})", []).append(theirs)
         for particles in (1, 16, 100):
-            some = offsets[: max(1, len(offsets) // particles * 4) + 1] if particles > 4 else offsets
-            ours = int(some[-1]) * particles / dense_seconds(len(words), 50, particles, tokens, some)
+            some = (
+                offsets[: max(1, len(offsets) // particles * 4) + 1] if particles > 4 else offsets
+            )
+            ours = (
+                int(some[-1]) * particles / dense_seconds(len(words), 50, particles, tokens, some)
+            )
             found.setdefault(f"dense, P = {particles}", []).append(ours)
     first = max(next(iter(found.values())))
     for name, rates in found.items():
         print(f"{name:28} {max(rates) / 1e6:6.2f} M visits/s {max(rates) / first:6.2f} x")
 
 
-def _filter_against_dense(name: str, documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> None:
+def _filter_against_dense(
+    name: str, documents: list[TokenisedDocument], words: tuple[str, ...], topics: int
+) -> None:
     tokens, offsets = numbered(documents, words)
-    # With one limit both have one prior, hence the same draws; words that do not come only make the tables larger.
-    settings = compose(LEARNER, {**FILTER, "max_words": 10 * len(words), "topics": topics, "beta": FILTER["beta"] / 10})
+    # With one limit both have one prior, hence the same draws; words that do not come only make the
+    # tables larger.
+    settings = compose(
+        LEARNER,
+        {**FILTER, "max_words": 10 * len(words), "topics": topics, "beta": FILTER["beta"] / 10},
+    )
     unused = [f"~{n}" for n in range(9 * len(words))]
     batches = list(minibatches(documents, 200))
     by_token = replace(settings, resampling=Residual(FILTER["ess"], "token"))
@@ -102,7 +136,9 @@ def _filter_against_dense(name: str, documents: list[TokenisedDocument], words: 
     timed: dict[str, Callable[[], float]] = {
         "shared, resampling": lambda: learn(settings, batches),
         "dense, side by side": lambda: dense_seconds(len(words), topics, size, tokens, offsets),
-        "dense, one table each": lambda: dense_seconds(len(words), topics, size, tokens, offsets, side_by_side=False),
+        "dense, one table each": lambda: dense_seconds(
+            len(words), topics, size, tokens, offsets, side_by_side=False
+        ),
         "shared, W tenfold": lambda: learn(settings, batches, unused=unused),
         "shared, after any token": lambda: learn(by_token, batches),
     }
@@ -111,11 +147,16 @@ def _filter_against_dense(name: str, documents: list[TokenisedDocument], words: 
     visits, shared = len(tokens) * size, best["shared, resampling"]
     print(f"{name}: W = {len(words)}, T = {topics}, {visits / 1e6:.1f} M visits")
     for label, taken in best.items():
-        print(f"  {label:24} {visits / taken / 1e6:6.2f} M visits/s   shared is {taken / shared:.2f} x as fast")
+        print(
+            f"  {label:24} {visits / taken / 1e6:6.2f} M visits/s   shared is {taken / shared:.2f}"
+            " x as fast"
+        )
 
 
 def sharing() -> None:
-    """The filter that resamples, on shared tables, against the same filter on dense tables that never does; and W grown tenfold."""
+    """The filter that resamples, on shared tables, against the same filter on dense tables that
+    never does; and W grown tenfold.
+    """
     documents = abstracts(7)
     words = vocabulary(documents)
     # Every word of the vocabulary is in the tables; a stretch of the stream is enough to time.
@@ -125,7 +166,9 @@ def sharing() -> None:
 
 
 def one_pass() -> None:
-    """A pass with the default settings, initialisation included, against 200 sweeps of batch Gibbs."""
+    """A pass with the default settings, initialisation included, against 200 sweeps of batch
+    Gibbs.
+    """
     for subset, topics in (("diff3", 3), ("subset20", 20)):
         train = shuffled(newsgroups(subset)[0], 1)
         common: dict[str, Any] = {"topics": topics, "vocabulary": Given(vocabulary(train))}
@@ -133,6 +176,12 @@ def one_pass() -> None:
         default = ParticleFilter(**common)
         batch = BatchGibbs(prior=Flat(), sampler="dense", chains=1, sweeps=200, **common)
         learn(default, batches[:3], publish=True)
-        times = [(learn(default, batches, publish=True), learn(batch, batches, publish=True)) for _ in range(2)]
+        times = [
+            (learn(default, batches, publish=True), learn(batch, batches, publish=True))
+            for _ in range(2)
+        ]
         ours, theirs = (min(column) for column in zip(*times, strict=True))
-        print(f"{subset:10} default {ours:6.2f} s   batch Gibbs, 200 sweeps {theirs:6.2f} s   ratio {ours / theirs:.2f}")
+        print(
+            f"{subset:10} default {ours:6.2f} s   batch Gibbs, 200 sweeps {theirs:6.2f} s   ratio"
+            f" {ours / theirs:.2f}"
+        )

@@ -1,6 +1,8 @@
-"""How fast the variational learners are beside gensim's online LDA and river's LDA: one pass over de-news, K = 50, one thread.
+"""How fast the variational learners are beside gensim's online LDA and river's LDA: one pass over
+de-news, K = 50, one thread.
 
-gensim and river (``pip install gensim river``) take turns with ours in one run; the fastest of several repetitions counts.
+gensim and river (``pip install gensim river``) take turns with ours in one run; the fastest of
+several repetitions counts.
 """
 
 from __future__ import annotations
@@ -20,7 +22,12 @@ CHUNK = 256
 # River takes a second for some hundred tokens; a stretch of the stream is enough.
 RIVER_DOCUMENTS = 60
 
-_COMMON: dict[str, Any] = {"topics": TOPICS, "alpha": 1 / TOPICS, "beta": 1 / TOPICS, "max_words": 20_000}
+_COMMON: dict[str, Any] = {
+    "topics": TOPICS,
+    "alpha": 1 / TOPICS,
+    "beta": 1 / TOPICS,
+    "max_words": 20_000,
+}
 OURS: dict[str, dict[str, Any]] = {
     "infvoc, 15 sweeps": {"learner": "infvoc", "truncation": 4000, "concentration": 2000.0},
     "fixvoc-hybrid, 15 sweeps": {"learner": "fixvoc-hybrid"},
@@ -60,15 +67,24 @@ def _learn(settings: LearnerSettings, batches: Iterable[Minibatch]) -> float:
 
 
 def variational() -> None:
-    """infvoc, fixvoc and the particle family with one particle against gensim and river, tokens a second."""
+    """infvoc, fixvoc and the particle family with one particle against gensim and river, tokens
+    a second.
+    """
     documents = de_news()
     tokens = sum(len(document.tokens) for document in documents)
     some = documents[:RIVER_DOCUMENTS]
     batches = list(minibatches(documents, CHUNK))
-    plain: dict[str, Any] = {"particles": 1, "topics": TOPICS, "max_words": 20_000, "initial": "none"}
+    plain: dict[str, Any] = {
+        "particles": 1,
+        "topics": TOPICS,
+        "max_words": 20_000,
+        "initial": "none",
+    }
     ours = {
         **{name: compose(LEARNER, others, _COMMON) for name, others in OURS.items()},
-        "particle filter, P = 1, no rejuvenation": compose(LEARNER, {**plain, "rejuvenation": "never"}),
+        "particle filter, P = 1, no rejuvenation": compose(
+            LEARNER, {**plain, "rejuvenation": "never"}
+        ),
         "particle filter, P = 1": compose(LEARNER, plain),
     }
     gensim, river = _gensim(documents), _river(some)
@@ -77,7 +93,9 @@ def variational() -> None:
         _learn(settings, batches[:2])
     for _ in range(REPETITIONS):
         found.setdefault("gensim, chunk 256", []).append(tokens / seconds(gensim))
-        found.setdefault("river", []).append(sum(len(document.tokens) for document in some) / seconds(river))
+        found.setdefault("river", []).append(
+            sum(len(document.tokens) for document in some) / seconds(river)
+        )
         for name, settings in ours.items():
             found.setdefault(name, []).append(tokens / _learn(settings, batches))
     rival = max(found["gensim, chunk 256"])

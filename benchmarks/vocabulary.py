@@ -1,8 +1,10 @@
-"""Zhai and Boyd-Graber (2013) again: ``python -m benchmarks.vocabulary table --help``; docs/results/zhai-2013.md has what it found.
+"""Zhai and Boyd-Graber (2013) again: ``python -m benchmarks.vocabulary table --help``;
+docs/results/zhai-2013.md has what it found.
 
-20 Newsgroups in date order, whole posts, every type kept; one pass; mixtures of all documents by the final model; a linear SVM
-learns the training documents' groups from their mixtures and is asked for the test documents'. A row of the table is a name and a
-function that makes the mixtures, so that a row can be anything: :data:`ROWS`.
+20 Newsgroups in date order, whole posts, every type kept; one pass; mixtures of all documents by
+the final model; a linear SVM learns the training documents' groups from their mixtures and is asked
+for the test documents'. A row of the table is a name and a function that makes the mixtures, so
+that a row can be anything: :data:`ROWS`.
 """
 
 from __future__ import annotations
@@ -32,7 +34,12 @@ from model.words.tokeniser import Tokeniser
 TOPICS = 50
 METHODS = ("variational",)
 # (documents in a minibatch, whether topics are learned from the training documents alone)
-DATASETS = {"155": (155, False), "310": (310, False), "155, train only": (155, True), "310, train only": (310, True)}
+DATASETS = {
+    "155": (155, False),
+    "310": (310, False),
+    "155, train only": (155, True),
+    "310, train only": (310, True),
+}
 
 
 @cache
@@ -40,7 +47,9 @@ def newsgroups() -> tuple[list[TokenisedDocument], list[str]]:
     """All posts in date order, and ``train`` or ``test`` of each."""
     found = sorted(records("20news-bydate"), key=lambda record: (record["timestamp"], record["id"]))
     cut = Tokeniser(TokeniserSettings())
-    documents = [cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found)]
+    documents = [
+        cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found)
+    ]
     return documents, [r["split"] for r in found]
 
 
@@ -48,7 +57,9 @@ def newsgroups() -> tuple[list[TokenisedDocument], list[str]]:
 def de_news() -> list[TokenisedDocument]:
     """In the order of time; its authors cut and stemmed it."""
     found = enumerate(records("de-news-en-stemmed"))
-    return [TokenisedDocument.from_words(Document(r["id"], n, ""), r["text"].split()) for n, r in found]
+    return [
+        TokenisedDocument.from_words(Document(r["id"], n, ""), r["text"].split()) for n, r in found
+    ]
 
 
 @cache
@@ -59,7 +70,9 @@ def word_list(stemmer: str = "none") -> tuple[str, ...]:
     return tuple(sorted({word for line in lines for word in cut.words(line)}))
 
 
-def learn(settings: LearnerSettings, documents: list[TokenisedDocument], size: int) -> Iterator[Callable[[], Snapshot]]:
+def learn(
+    settings: LearnerSettings, documents: list[TokenisedDocument], size: int
+) -> Iterator[Callable[[], Snapshot]]:
     """One pass; after each minibatch, a function that makes the model: most are not looked at."""
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
@@ -76,17 +89,31 @@ def mixtures(snapshot: Snapshot, documents: list[TokenisedDocument], method: str
     return np.array([mixture.proportions for mixture in inference.infer(prepared, documents)])
 
 
-Row = Callable[[list[TokenisedDocument], list[TokenisedDocument], int, int], tuple[dict[str, FloatArray], float]]
+Row = Callable[
+    [list[TokenisedDocument], list[TokenisedDocument], int, int],
+    tuple[dict[str, FloatArray], float],
+]
 
 
 def learned(**settings: Any) -> Row:
-    """A row that learns with these settings: (to learn, all, minibatch size, seed) -> (mixtures of all by method, seconds)."""
+    """A row that learns with these settings: (to learn, all, minibatch size, seed) -> (mixtures
+    of all by method, seconds).
+    """
 
     def run(
         to_learn: list[TokenisedDocument], documents: list[TokenisedDocument], size: int, seed: int
     ) -> tuple[dict[str, FloatArray], float]:
-        common = {"topics": TOPICS, "alpha": 1 / TOPICS, "seed": seed, "stream_documents": len(to_learn), "reorder_every": 10 * size // 155}
-        chosen = {name: value(to_learn) if callable(value) else value for name, value in {**common, **settings}.items()}
+        common = {
+            "topics": TOPICS,
+            "alpha": 1 / TOPICS,
+            "seed": seed,
+            "stream_documents": len(to_learn),
+            "reorder_every": 10 * size // 155,
+        }
+        chosen = {
+            name: value(to_learn) if callable(value) else value
+            for name, value in {**common, **settings}.items()
+        }
         start = time.perf_counter()
         *_, last = learn(compose(LEARNER, {}, chosen), to_learn, size)
         snapshot = last()
@@ -111,7 +138,13 @@ def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
 
 
 _STEPS: dict[str, Any] = {"tau0": 64.0, "kappa": 0.6}
-_INFVOC: dict[str, Any] = {**_STEPS, "learner": "infvoc", "concentration": 3000.0, "truncation": 40_000, "max_words": types}
+_INFVOC: dict[str, Any] = {
+    **_STEPS,
+    "learner": "infvoc",
+    "concentration": 3000.0,
+    "truncation": 40_000,
+    "max_words": types,
+}
 _CHAIN: dict[str, Any] = {"particles": 1, "alpha": 0.1, "max_words": types}
 _SHARED: dict[str, Any] = {**_CHAIN, "prior": "hierarchical"}
 
@@ -129,13 +162,24 @@ ROWS: dict[str, Row] = {
     "flat": learned(**_CHAIN, prior="flat"),
     "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", vocabulary_file=repeated),
     "hierarchical, batch": learned(**_SHARED, learner="batch-gibbs", chains=1),
-    "flat, oracle, batch": learned(**_CHAIN, prior="flat", vocabulary="given", vocabulary_file=repeated, learner="batch-gibbs", chains=1),
+    "flat, oracle, batch": learned(
+        **_CHAIN,
+        prior="flat",
+        vocabulary="given",
+        vocabulary_file=repeated,
+        learner="batch-gibbs",
+        chains=1,
+    ),
     "infvoc": learned(**_INFVOC, word_list=_dictionary),
     "infvoc, as printed": learned(**_INFVOC, remainder="stick", entry="one", word_list=_dictionary),
-    "infvoc, as printed, mass": learned(**_INFVOC, remainder="mass", entry="one", word_list=_dictionary),
+    "infvoc, as printed, mass": learned(
+        **_INFVOC, remainder="mass", entry="one", word_list=_dictionary
+    ),
     "infvoc, no word list": learned(**_INFVOC),
     **{
-        f"fixvoc-{kind} {vocabulary}": learned(**_STEPS, beta=0.01, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others)
+        f"fixvoc-{kind} {vocabulary}": learned(
+            **_STEPS, beta=0.01, learner=f"fixvoc-{kind}", vocabulary=vocabulary, **others
+        )
         for kind in ("hybrid", "vb")
         for vocabulary, others in (
             ("null", {}),
@@ -155,46 +199,88 @@ def classified(run: Run) -> Result:
     documents, split = newsgroups()
     is_train = np.array([part == "train" for part in split])
     labels = np.array([document.label for document in documents])
-    to_learn = [document for document, part in zip(documents, split, strict=True) if part == "train" or not only]
+    to_learn = [
+        document
+        for document, part in zip(documents, split, strict=True)
+        if part == "train" or not only
+    ]
     found, seconds = ROWS[run.row](to_learn, documents, size, run.seed)
     accuracies = {
-        method: svm_accuracy(theta[is_train], labels[is_train], theta[~is_train], labels[~is_train]) for method, theta in found.items()
+        method: svm_accuracy(theta[is_train], labels[is_train], theta[~is_train], labels[~is_train])
+        for method, theta in found.items()
     }
     return {"seconds": seconds, **accuracies}
 
 
 def table(arguments: argparse.Namespace) -> None:
-    """Make the runs of the table that are not there yet, and print it: mean and standard error of each row, in Markdown."""
+    """Make the runs of the table that are not there yet, and print it: mean and standard error
+    of each row, in Markdown.
+    """
     ledger = Ledger(arguments.json)
     datasets, rows = arguments.datasets, arguments.rows
     ledger.make(
-        (Run("zhai", dataset, row, seed) for seed in range(1, arguments.seeds + 1) for dataset in datasets for row in rows), classified
+        (
+            Run("zhai", dataset, row, seed)
+            for seed in range(1, arguments.seeds + 1)
+            for dataset in datasets
+            for row in rows
+        ),
+        classified,
     )
     for dataset in datasets:
         lines = []
         for row in rows:
             results = ledger.of(experiment="zhai", dataset=dataset, row=row)
             if results:
-                cells = [shown((100 * result[method] for result in results), 1) for method in METHODS]
-                lines.append([row, *cells, str(len(results)), f"{np.mean([result['seconds'] for result in results]):.0f}"])
+                cells = [
+                    shown((100 * result[method] for result in results), 1) for method in METHODS
+                ]
+                lines.append(
+                    [
+                        row,
+                        *cells,
+                        str(len(results)),
+                        f"{np.mean([result['seconds'] for result in results]):.0f}",
+                    ]
+                )
         print_table(dataset, ["row", *METHODS, "runs", "seconds"], lines)
 
 
 def traces(arguments: argparse.Namespace) -> None:
-    """PMI and NPMI of the top ten words over the stream, a line of JSON for each model looked at."""
+    """PMI and NPMI of the top ten words over the stream, a line of JSON for each model looked
+    at.
+    """
     documents = de_news() if arguments.corpus == "de-news" else newsgroups()[0]
     topics = 10 if arguments.corpus == "de-news" else TOPICS
-    settings = {"topics": topics, "alpha": 1 / topics, "stream_documents": len(documents), **json.loads(arguments.settings)}
+    settings = {
+        "topics": topics,
+        "alpha": 1 / topics,
+        "stream_documents": len(documents),
+        **json.loads(arguments.settings),
+    }
     tops = []
-    for number, model in enumerate(learn(compose(LEARNER, {}, settings), documents, arguments.size), start=1):
+    for number, model in enumerate(
+        learn(compose(LEARNER, {}, settings), documents, arguments.size), start=1
+    ):
         if number % arguments.every == 0 or number * arguments.size >= len(documents):
             tops.append((number, model().top_words(TOP_WORDS)))
-    reference = Reference(documents, (word for _, topics in tops for topic in topics for word in topic))
+    reference = Reference(
+        documents, (word for _, topics in tops for topic in topics for word in topic)
+    )
     with arguments.json.open("a", encoding="utf-8") as lines:
         for number, topics in tops:
             found = reference.coherence(topics)
-            facts = {"corpus": arguments.corpus, "name": arguments.name, "minibatch": number, "settings": settings}
-            print(json.dumps({**facts, "pmi": found.pmi.mean(), "npmi": found.npmi.mean()}), file=lines, flush=True)
+            facts = {
+                "corpus": arguments.corpus,
+                "name": arguments.name,
+                "minibatch": number,
+                "settings": settings,
+            }
+            print(
+                json.dumps({**facts, "pmi": found.pmi.mean(), "npmi": found.npmi.mean()}),
+                file=lines,
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -203,7 +289,12 @@ def main() -> None:
     one = commands.add_parser("table", help=table.__doc__)
     one.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     one.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=list(DATASETS))
-    one.add_argument("--seeds", type=int, default=5, help="runs of each row; runs that were made are kept. 0: the table only")
+    one.add_argument(
+        "--seeds",
+        type=int,
+        default=5,
+        help="runs of each row; runs that were made are kept. 0: the table only",
+    )
     one.set_defaults(run=table)
     three = commands.add_parser("pmi", help=traces.__doc__)
     three.add_argument("--corpus", choices=("de-news", "20news"), required=True)
@@ -213,7 +304,9 @@ def main() -> None:
     three.add_argument("--settings", default="{}", help="of the learner, JSON")
     three.set_defaults(run=traces)
     for command in (one, three):
-        command.add_argument("--json", type=Path, required=True, help="file of the results, which is added to")
+        command.add_argument(
+            "--json", type=Path, required=True, help="file of the results, which is added to"
+        )
     arguments = parser.parse_args()
     arguments.run(arguments)
 

@@ -1,11 +1,13 @@
-"""What a window costs: one archive, learned with 10 to 100,000 windows: ``python -m benchmarks windows``.
+"""What a window costs: one archive, learned with 10 to 100,000 windows: ``python -m benchmarks
+windows``.
 
-The archive is made up: 100,000 documents of 100 words, one every ten seconds, whose words follow Zipf's law. The learner
-is o-lda with fixed concentrations, so that learning is cheap: other concentrations are drawn after each minibatch. A
-minibatch ends where its window ends, so 100,000 windows mean 100,000 minibatches instead of 500. Seconds are of the
-processor, because they hardly depend on what else a machine has to do. ``BENCHMARK_DOCUMENTS=20000`` makes a smaller
-archive, with up to as many windows. The last number of windows should cost at most :data:`MOST` times what the first
-costs.
+The archive is made up: 100,000 documents of 100 words, one every ten seconds, whose words follow
+Zipf's law. The learner is o-lda with fixed concentrations, so that learning is cheap: other
+concentrations are drawn after each minibatch. A minibatch ends where its window ends, so 100,000
+windows mean 100,000 minibatches instead of 500. Seconds are of the processor, because they hardly
+depend on what else a machine has to do. ``BENCHMARK_DOCUMENTS=20000`` makes a smaller archive, with
+up to as many windows. The last number of windows should cost at most :data:`MOST` times what the
+first costs.
 """
 
 from __future__ import annotations
@@ -35,11 +37,19 @@ def windows() -> None:
         write(source, documents)
         for count in (number for number in WINDOWS if number <= documents):
             seconds = documents * _SECONDS // count
-            flags = ["--learner=o-lda", "--concentrations=fixed", f"--window={seconds}s", f"--publish_every={documents * _SECONDS // 10}s"]
+            flags = [
+                "--learner=o-lda",
+                "--concentrations=fixed",
+                f"--window={seconds}s",
+                f"--publish_every={documents * _SECONDS // 10}s",
+            ]
             spent = cost(partial(train, source, Path(name), flags)).processor
             first = first or spent
             ratio = f"{spent / first:.2f} x (wanted {MOST})"
-            print(f"{count:7,} windows of {seconds:7,} s   {spent:6.1f} s of the processor   {ratio}", flush=True)
+            print(
+                f"{count:7,} windows of {seconds:7,} s   {spent:6.1f} s of the processor   {ratio}",
+                flush=True,
+            )
 
 
 def write(path: Path, documents: int) -> None:
@@ -50,7 +60,9 @@ def write(path: Path, documents: int) -> None:
         for number in range(documents):
             words = generator.choice(_VOCABULARY, _WORDS, p=weights / weights.sum())
             text = " ".join(map(_word, words.tolist()))
-            lines.write(json.dumps({"id": str(number), "timestamp": number * _SECONDS, "text": text}) + "\n")
+            lines.write(
+                json.dumps({"id": str(number), "timestamp": number * _SECONDS, "text": text}) + "\n"
+            )
 
 
 def _word(number: int) -> str:

@@ -1,12 +1,14 @@
 """The experiments of Yao, Mimno and McCallum (2009): ``python -m benchmarks.yao --help``.
 
-* ``methods``: nine ways to infer the topics of 30 % of the NIPS papers, T = 70, trained by 1,000 sweeps or until the likelihood is flat
-  (the table, figures 3 to 6);
-* ``topics``: the same on fewer papers for other T, with 150 sweeps of training and 100 of inference (figure 7);
+* ``methods``: nine ways to infer the topics of 30 % of the NIPS papers, T = 70, trained by 1,000
+  sweeps or until the likelihood is flat (the table, figures 3 to 6);
+* ``topics``: the same on fewer papers for other T, with 150 sweeps of training and 100 of inference
+  (figure 7);
 * ``speed``: time and memory of SparseLDA's sweeps beside dense ones (figure 2);
-* ``shares``, ``spans``, ``since``: MaxEnt and others against Gibbs2 on arXiv's abstracts, which stand in for PubMed's and the New York
-  Times', learned from growing shares (figure 8), from years ever further back (figure 9, left: vocabulary coverage), and from
-  ever more years (figure 9, right).
+* ``shares``, ``spans``, ``since``: MaxEnt and others against Gibbs2 on arXiv's abstracts, which
+  stand in for PubMed's and the New York Times', learned from growing shares (figure 8), from years
+  ever further back (figure 9, left: vocabulary coverage), and from ever more years (figure 9,
+  right).
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ METHODS = (*GIBBS, *OTHERS)
 TOPICS = (20, 50, 100)
 SPEEDS = (50, 100, 200, 400, 800)
 SHARES = (10, 25, 40, 55, 70)
-SPANS = ((1994, 2004), (2005, 2008), (2009, 2011), (2012, 2014), (2015, 2017), (2018, 2018), (2019, 2019))
+SPANS = (
+    (1994, 2004),
+    (2005, 2008),
+    (2009, 2011),
+    (2012, 2014),
+    (2015, 2017),
+    (2018, 2018),
+    (2019, 2019),
+)
 FIRSTS = (2018, 2017, 2015, 2012)
 DATASETS = ("methods", "topics", "speed", "shares", "spans", "since")
 
@@ -50,7 +60,9 @@ def plan(datasets: list[str], size: Size, seeds: int) -> Iterator[Run]:
     rows = {
         "methods": [f"T = {size.topics}"],
         "topics": [f"T = {topics}" for topics in TOPICS[:most]],
-        "speed": [f"T = {topics} {sampler}" for topics in SPEEDS[:most] for sampler in ("dense", "sparse")],
+        "speed": [
+            f"T = {topics} {sampler}" for topics in SPEEDS[:most] for sampler in ("dense", "sparse")
+        ],
         "shares": [f"{share} %" for share in SHARES[:most]],
         "spans": [f"{first} {last}" for first, last in SPANS[:most]],
         "since": [f"{first}" for first in FIRSTS[:most]],
@@ -61,7 +73,9 @@ def plan(datasets: list[str], size: Size, seeds: int) -> Iterator[Run]:
 
 
 def yao() -> None:
-    """Yao et al. (2009), small: 60 papers, 10 topics, one row of each (``python -m benchmarks.yao`` has the paper's size)."""
+    """Yao et al. (2009), small: 60 papers, 10 topics, one row of each (``python -m
+    benchmarks.yao`` has the paper's size).
+    """
     main(["--size=small", "--seeds=1", "--datasets", *DATASETS])
 
 

@@ -1,7 +1,8 @@
-"""Single runs of the experiments of Yao, Mimno and McCallum (2009); :mod:`benchmarks.yao` plans them.
+"""Single runs of the experiments of Yao, Mimno and McCallum (2009); :mod:`benchmarks.yao` plans
+them.
 
-A run trains a model by batch Gibbs, fits a classifier to what Gibbs3 says of the training documents, lets each method infer the new ones,
-and compares. Times are of one thread's processor.
+A run trains a model by batch Gibbs, fits a classifier to what Gibbs3 says of the training
+documents, lets each method infer the new ones, and compares. Times are of one thread's processor.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Size:
     """How much is run.
 
     Attributes:
-        papers, fewer_papers: of NIPS, None for all; fewer where T varies.
-        abstracts: of arXiv, for the shares. spans: abstracts in each span of years.
-        topics, sweeps, inference: the main experiment's. varied: (training, inference) sweeps where topics or training data vary.
+        papers, fewer_papers: of NIPS, None for all; fewer where T varies. abstracts: of arXiv, for
+        the shares. spans: abstracts in each span of years. topics, sweeps, inference: the main
+        experiment's. varied: (training, inference) sweeps where topics or training data vary.
         arxiv_topics: on arXiv. every: one in so many abstracts of growing spans.
     """
 
@@ -62,27 +63,42 @@ FLAT = 0.002
 def log_joint(counts: Any, in_documents: Any, alpha: Any) -> float:
     """ln P(w, z) of int32[V, T] and int32[D, T] counts under Dirichlet priors alpha and BETA."""
     alphas, lengths, totals = alpha.sum(), in_documents.sum(axis=1), counts.sum(axis=0)
-    found = np.sum(gammaln(in_documents + alpha) - gammaln(alpha)) + np.sum(gammaln(alphas) - gammaln(lengths + alphas))
+    found = np.sum(gammaln(in_documents + alpha) - gammaln(alpha)) + np.sum(
+        gammaln(alphas) - gammaln(lengths + alphas)
+    )
     words = len(counts) * BETA
-    found += np.sum(gammaln(counts[counts > 0] + BETA) - gammaln(BETA)) + np.sum(gammaln(words) - gammaln(totals + words))
+    found += np.sum(gammaln(counts[counts > 0] + BETA) - gammaln(BETA)) + np.sum(
+        gammaln(words) - gammaln(totals + words)
+    )
     return float(found)
 
 
-def compare(most: int | None, topics: int, sweeps: int, inference: int, seed: int, methods: Sequence[str]) -> Result:
-    """All methods on NIPS: agreement with Gibbs1 and Gibbs2, milliseconds a paper, the likelihood over training, one paper's topics."""
+def compare(
+    most: int | None, topics: int, sweeps: int, inference: int, seed: int, methods: Sequence[str]
+) -> Result:
+    """All methods on NIPS: agreement with Gibbs1 and Gibbs2, milliseconds a paper, the
+    likelihood over training, one paper's topics.
+    """
     training, new = split(papers(most), seed)
     trace: list[list[float]] = []
 
     def flat(sweep: int, state: CorpusSampler, corpus: Corpus) -> bool:
         if sweep % max(sweeps // 20, 1):
             return False
-        trace.append([sweep, log_joint(state.counts(), corpus.in_documents, state.alpha) / len(corpus.tokens)])
+        trace.append(
+            [
+                sweep,
+                log_joint(state.counts(), corpus.in_documents, state.alpha) / len(corpus.tokens),
+            ]
+        )
         return len(trace) > 2 and trace[-1][1] - trace[-3][1] < FLAT
 
     snapshot = train(training, topics, sweeps, enough=flat)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     of_counts = replace(published, classifier=classify(published, training, 100, "counts"))
-    runs = _infer_all(of_counts, new, {"inference_sweeps": inference, "inference_from": "last"}, methods)
+    runs = _infer_all(
+        of_counts, new, {"inference_sweeps": inference, "inference_from": "last"}, methods
+    )
     of_roots = replace(published, classifier=classify(published, training, 100, "roots"))
     for name in ("maxent", "hybrid"):
         runs[f"{name}, our defaults"] = infer(of_roots, new, compose(METHOD, {"method": name}))
@@ -91,11 +107,18 @@ def compare(most: int | None, topics: int, sweeps: int, inference: int, seed: in
 
 
 def _infer_all(
-    published: PublishedModel, new: Sequence[TokenisedDocument], base: dict[str, Any], methods: Sequence[str]
+    published: PublishedModel,
+    new: Sequence[TokenisedDocument],
+    base: dict[str, Any],
+    methods: Sequence[str],
 ) -> dict[str, tuple[list[TopicMixture], float]]:
-    runs = {name: infer(published, new, compose(METHOD, {"method": name}, base)) for name in methods}
+    runs = {
+        name: infer(published, new, compose(METHOD, {"method": name}, base)) for name in methods
+    }
     # How far two runs of the same method are apart: nothing can agree better.
-    runs["gibbs2, another seed"] = infer(published, new, compose(METHOD, {"method": "gibbs2", "inference_seed": 2}, base))
+    runs["gibbs2, another seed"] = infer(
+        published, new, compose(METHOD, {"method": "gibbs2", "inference_seed": 2}, base)
+    )
     runs["gibbs3, our defaults"] = infer(published, new, Gibbs3())
     return runs
 
@@ -103,13 +126,21 @@ def _infer_all(
 def _compared(runs: dict[str, tuple[list[TopicMixture], float]]) -> dict[str, dict[str, Any]]:
     compared: dict[str, dict[str, Any]] = {}
     for reference in ("gibbs1", "gibbs2"):
-        found = {name: agreement(runs[reference][0], mixtures) for name, (mixtures, _) in runs.items()}
-        compared[reference] = {name: {**figures, "milliseconds": 1000 * runs[name][1]} for name, figures in found.items()}
+        found = {
+            name: agreement(runs[reference][0], mixtures) for name, (mixtures, _) in runs.items()
+        }
+        compared[reference] = {
+            name: {**figures, "milliseconds": 1000 * runs[name][1]}
+            for name, figures in found.items()
+        }
     return compared
 
 
 def _major(mixture: TopicMixture) -> list[list[float]]:
-    return [[int(t), round(float(mixture.proportions[t]), 4)] for t in np.argsort(-mixture.proportions, kind="stable")[:8]]
+    return [
+        [int(t), round(float(mixture.proportions[t]), 4)]
+        for t in np.argsort(-mixture.proportions, kind="stable")[:8]
+    ]
 
 
 def speed(size: Size, topics: int, sampler: Any) -> Result:
@@ -128,16 +159,25 @@ def speed(size: Size, topics: int, sampler: Any) -> Result:
         state.sweep(corpus, sweep, first=sweep == 0)
         times.append(time.thread_time() - begin)
     later = times[len(times) // 2 :]
-    return {"milliseconds": 1000 * float(np.mean(later)), "bytes": held, "tokens": len(corpus.tokens), "words": len(words)}
+    return {
+        "milliseconds": 1000 * float(np.mean(later)),
+        "bytes": held,
+        "tokens": len(corpus.tokens),
+        "words": len(words),
+    }
 
 
 @cache
 def abstracts() -> dict[int, list[TokenisedDocument]]:
-    """arXiv's abstracts by year, in the order of time: letters only, lower case, without stop words."""
+    """arXiv's abstracts by year, in the order of time: letters only, lower case, without stop
+    words.
+    """
     stop, found = stop_words(), dict[int, list[TokenisedDocument]]()
     for record in records("arxiv-cs-1994-2019"):
         words = [word for word in letters_of(record["text"]) if len(word) > 1 and word not in stop]
-        document = TokenisedDocument.from_words(Document(record["id"], 0, "", record["label"]), words)
+        document = TokenisedDocument.from_words(
+            Document(record["id"], 0, "", record["label"]), words
+        )
         found.setdefault(int(record["timestamp"][:4]), []).append(document)
     return found
 
@@ -147,23 +187,39 @@ def _some(documents: Sequence[TokenisedDocument], count: int, seed: int) -> list
 
 
 def shares(size: Size, share: int, seed: int) -> Result:
-    """MaxEnt against Gibbs2 on 30 % of some abstracts, learned from ``share`` percent of them (figure 8)."""
-    documents = _some([document for year in sorted(abstracts()) for document in abstracts()[year]], size.abstracts, seed)
+    """MaxEnt against Gibbs2 on 30 % of some abstracts, learned from ``share`` percent of them
+    (figure 8).
+    """
+    documents = _some(
+        [document for year in sorted(abstracts()) for document in abstracts()[year]],
+        size.abstracts,
+        seed,
+    )
     cut = int(0.3 * len(documents))
     return _abstracts(size, documents[cut : cut + len(documents) * share // 100], documents[:cut])
 
 
 def span(size: Size, first: int, last: int, seed: int) -> Result:
-    """MaxEnt against Gibbs2 on abstracts of the last year, learned from equally many of the years first..last (figure 9, left)."""
+    """MaxEnt against Gibbs2 on abstracts of the last year, learned from equally many of the
+    years first..last (figure 9, left).
+    """
     new, rest = _newest(size, seed)
-    documents = [document for year in range(first, last + 1) for document in (rest if year == TEST_YEAR else abstracts()[year])]
+    documents = [
+        document
+        for year in range(first, last + 1)
+        for document in (rest if year == TEST_YEAR else abstracts()[year])
+    ]
     return _abstracts(size, _some(documents, size.spans, seed), new)
 
 
 def since(size: Size, first: int, seed: int) -> Result:
-    """The same, learned from one in ``size.every`` abstracts of the years first..2018: more years, more abstracts (figure 9, right)."""
+    """The same, learned from one in ``size.every`` abstracts of the years first..2018: more
+    years, more abstracts (figure 9, right).
+    """
     documents = [document for year in range(first, TEST_YEAR) for document in abstracts()[year]]
-    return _abstracts(size, _some(documents, len(documents) // size.every, seed), _newest(size, seed)[0])
+    return _abstracts(
+        size, _some(documents, len(documents) // size.every, seed), _newest(size, seed)[0]
+    )
 
 
 def _newest(size: Size, seed: int) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
@@ -173,7 +229,9 @@ def _newest(size: Size, seed: int) -> tuple[list[TokenisedDocument], list[Tokeni
     return documents[:cut], documents[cut:]
 
 
-def _abstracts(size: Size, training: Sequence[TokenisedDocument], new: Sequence[TokenisedDocument]) -> Result:
+def _abstracts(
+    size: Size, training: Sequence[TokenisedDocument], new: Sequence[TokenisedDocument]
+) -> Result:
     sweeps, inference = size.varied
     published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv", None, ())
     published = replace(published, classifier=classify(published, training, inference, "counts"))
@@ -182,8 +240,13 @@ def _abstracts(size: Size, training: Sequence[TokenisedDocument], new: Sequence[
         tally.add(published.snapshot, document)
     reference, _ = infer(published, new, compose(METHOD, {"method": "gibbs2"}, base))
     figures = {
-        name: agreement(reference, infer(published, new, compose(METHOD, {"method": name}, base))[0])
+        name: agreement(
+            reference, infer(published, new, compose(METHOD, {"method": name}, base))[0]
+        )
         for name in ("maxent", "hybrid", "gibbs3")
     }
-    coverage = {"words": len(tally.known) / (len(tally.known) + len(tally.unknown)), "tokens": tally.tokens_known / tally.tokens}
+    coverage = {
+        "words": len(tally.known) / (len(tally.known) + len(tally.unknown)),
+        "tokens": tally.tokens_known / tally.tokens,
+    }
     return {"coverage": coverage, "trained": len(training), "documents": len(new), **figures}

@@ -1,11 +1,12 @@
 """Checks of stored values, made before a kernel sees them.
 
-A digest proves that bytes are the bytes that were named. It does not prove that they are a valid state: whoever writes the bytes can
-write the digest. A kernel does not test indices, so every loader names what it found and what it allows, in the words of this module.
+A digest proves that bytes are the bytes that were named. It does not prove that they are a valid
+state: whoever writes the bytes can write the digest. A kernel does not test indices, so every
+loader names what it found and what it allows, in the words of this module.
 
 >>> within("topics", np.array([0, 4]), 0, 3)
-Traceback (most recent call last):
-model.errors.DamagedDataError: topics: found 4, allowed is 0 to 2. The data are damaged; restore them from a copy.
+Traceback (most recent call last): model.errors.DamagedDataError: topics: found 4, allowed is 0 to
+2. The data are damaged; restore them from a copy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ import numpy.typing as npt
 
 from model.errors import DamagedDataError
 
-# The largest count that is stored. Sums and products of a few of them fit int64, and float64 holds each exactly.
+# The largest count that is stored. Sums and products of a few of them fit int64, and float64 holds
+# each exactly.
 LARGEST = 2**52
 # The largest measure that is stored: products of two of them are still finite.
 HUGE = 2.0**400
@@ -43,7 +45,10 @@ def refuse(name: str, found: object, allowed: str) -> NoReturn:
     shown = str(found)
     if len(shown) > _MOST_SHOWN:
         shown = shown[: _MOST_SHOWN - 3] + "..."
-    raise DamagedDataError(f"{name}: found {shown}, allowed is {allowed}. The data are damaged; restore them from a copy.")
+    raise DamagedDataError(
+        f"{name}: found {shown}, allowed is {allowed}. The data are damaged; restore them from a"
+        " copy."
+    )
 
 
 def within(name: str, values: Array, low: int, high: int) -> None:
@@ -52,7 +57,11 @@ def within(name: str, values: Array, low: int, high: int) -> None:
         return
     least, most = int(np.minimum.reduce(values, None)), int(np.maximum.reduce(values, None))
     if least < low or most >= high:
-        refuse(name, least if least < low else most, f"{low} to {high - 1}" if high > low else "no number")
+        refuse(
+            name,
+            least if least < low else most,
+            f"{low} to {high - 1}" if high > low else "no number",
+        )
 
 
 def measures(name: str, values: Array, low: float = 0.0, high: float = HUGE) -> None:
@@ -64,7 +73,9 @@ def measures(name: str, values: Array, low: float = 0.0, high: float = HUGE) -> 
 
 
 def ascending(name: str, values: Array, strictly: bool = False) -> None:
-    """Refuse a value that is below the one before it; with ``strictly``, one that is equal to it, too."""
+    """Refuse a value that is below the one before it; with ``strictly``, one that is equal to
+    it, too.
+    """
     wrong = values[1:] <= values[:-1] if strictly else values[1:] < values[:-1]
     if wrong.any():
         at = int(wrong.argmax())
@@ -143,8 +154,14 @@ def parse_json(data: bytes, name: str) -> Any:
         if b"\\u" in data:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:_MOST_SHOWN]
-        raise DamagedDataError(f"{name} is not JSON that can be read: {what}. Restore it from a copy.") from error
+        what = (
+            "it is nested too deeply"
+            if isinstance(error, RecursionError)
+            else str(error)[:_MOST_SHOWN]
+        )
+        raise DamagedDataError(
+            f"{name} is not JSON that can be read: {what}. Restore it from a copy."
+        ) from error
     # Only so many brackets can be a nesting that deep.
     if data.count(b"[") + data.count(b"{") > _MOST_DEPTH and _depth(value) > _MOST_DEPTH:
         refuse(name, f"more than {_MOST_DEPTH} levels of JSON", f"{_MOST_DEPTH}")
@@ -178,10 +195,13 @@ def _depth(value: object) -> int:
     return depth
 
 
-def record(kind: Any, values: object, name: str, apart: Collection[str] = (), ignore_unknown: bool = False) -> dict[str, Any]:
+def record(
+    kind: Any, values: object, name: str, apart: Collection[str] = (), ignore_unknown: bool = False
+) -> dict[str, Any]:
     """The fields of a dataclass in parsed JSON, each of the type that the class declares.
 
-    A field that is absent has the default that the class declares. The rule for unknown fields is in docs/formats.md.
+    A field that is absent has the default that the class declares. The rule for unknown fields is
+    in docs/formats.md.
 
     Args:
         kind: the dataclass. Fields with ``init=False`` are none of the stored form.
@@ -204,19 +224,29 @@ def record(kind: Any, values: object, name: str, apart: Collection[str] = (), ig
             continue
         if field_name not in values:
             if item.required:
-                raise DamagedDataError(f"{name} was written by another release, or is damaged: it has no field {field_name!r}.")
+                raise DamagedDataError(
+                    f"{name} was written by another release, or is damaged: it has no field"
+                    f" {field_name!r}."
+                )
             continue
         value = values[field_name]
         if not item.fits(value):
             refuse(f"field {field_name} of {name}", repr(value), f"a value of type {item.spelled}")
         found[field_name] = tuple(value) if item.is_tuple else value
-    if not ignore_unknown and (unknown := [one for one in values if one not in declared or one in apart]):
-        raise DamagedDataError(f"{name} was written by another release: it has a field {min(unknown)!r}, which this one does not know.")
+    if not ignore_unknown and (
+        unknown := [one for one in values if one not in declared or one in apart]
+    ):
+        raise DamagedDataError(
+            f"{name} was written by another release: it has a field {min(unknown)!r}, which this"
+            " one does not know."
+        )
     return found
 
 
 class _Field(NamedTuple):
-    """How a field is stored: whether it must be there, what a value must pass, and how the type is spelled."""
+    """How a field is stored: whether it must be there, what a value must pass, and how the type
+    is spelled.
+    """
 
     required: bool
     fits: Callable[[object], bool]
@@ -238,7 +268,9 @@ def _declared(kind: Any) -> dict[str, _Field]:
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a parsed value is of a declared type: int within 64 bits, finite float, str, bool, None, and containers of these."""
+    """Whether a parsed value is of a declared type: int within 64 bits, finite float, str, bool,
+    None, and containers of these.
+    """
     return _test_of(hint)(value)
 
 

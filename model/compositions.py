@@ -1,15 +1,16 @@
 """Compositions: settings made of options that are given by name, as on a command line.
 
-A composition begins with a :class:`Choice`, for example ``--learner``. The chosen record has options, and parts whose kinds are chosen by
-options of their own, for example ``--prior``. An option that is given and is not part of what is chosen would have no effect, so it is
-refused, and the message says where it belongs:
+A composition begins with a :class:`Choice`, for example ``--learner``. The chosen record has
+options, and parts whose kinds are chosen by options of their own, for example ``--prior``. An
+option that is given and is not part of what is chosen would have no effect, so it is refused, and
+the message says where it belongs:
 
 >>> from model.learners import LEARNER
 >>> compose(LEARNER, {"learner": "o-lda", "topics": 7}).topics
 7
 >>> compose(LEARNER, {"beta": 0.01})
-Traceback (most recent call last):
-model.errors.MisplacedOptionError: --beta=0.01 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out, or give --prior=flat.
+Traceback (most recent call last): model.errors.MisplacedOptionError: --beta=0.01 belongs to
+--prior=flat; --prior=hierarchical is chosen. Leave it out, or give --prior=flat.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Placement:
 
 @dataclass
 class Chosen:
-    """What is chosen: ``kinds`` by the options that choose, and ``options``, all that belong to them, by name."""
+    """What is chosen: ``kinds`` by the options that choose, and ``options``, all that belong to
+    them, by name.
+    """
 
     kinds: dict[str, str] = field(default_factory=dict)
     options: dict[str, Option] = field(default_factory=dict)
@@ -73,7 +76,9 @@ def _placements(record: type[Record], path: Path) -> Iterator[Placement]:
 
 def option_names(choice: Choice[Any]) -> tuple[str, ...]:
     """The names of all options of all compositions, that of the choice first, each once."""
-    return tuple(dict.fromkeys([choice.name, *(placement.option.name for placement in placements(choice))]))
+    return tuple(
+        dict.fromkeys([choice.name, *(placement.option.name for placement in placements(choice))])
+    )
 
 
 def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
@@ -84,12 +89,21 @@ def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
 
 
 def _choose(
-    choice: Choice[Any], item: Option, default: str, start: Record | None, given: Mapping[str, Any], found: Chosen
-) -> None:  # fmt: skip
+    choice: Choice[Any],
+    item: Option,
+    default: str,
+    start: Record | None,
+    given: Mapping[str, Any],
+    found: Chosen,
+) -> None:
     kinds = item.kinds or {}
     kind = given.get(item.name, default)
     if kind not in kinds:
-        ways = [place.path for place in placements(choice) if place.option.name == item.name and kind in (place.option.kinds or ())]
+        ways = [
+            place.path
+            for place in placements(choice)
+            if place.option.name == item.name and kind in (place.option.kinds or ())
+        ]
         if ways:
             raise _misplaced(choice, item.name, kind, ways, found)
         one_of(item.flag, kind, tuple(kinds))
@@ -102,7 +116,9 @@ def _choose(
 
 
 def _start(start: Record | None, record: type[Record], item: Option) -> Any:
-    """Where a field begins: at the value of a default record of the same kind, or at the default of its own."""
+    """Where a field begins: at the value of a default record of the same kind, or at the default
+    of its own.
+    """
     return getattr(start, item.field) if type(start) is record else item.default
 
 
@@ -121,9 +137,15 @@ def misplaced(choice: Choice[Any], name: str, value: Any, found: Chosen) -> Misp
     return _misplaced(choice, name, value, [place.path for place in able or places], found)
 
 
-def _misplaced(choice: Choice[Any], name: str, value: Any, ways: list[Path], found: Chosen) -> MisplacedOptionError:
-    # On each way the first choice that was made otherwise; of several ways the one that goes farthest.
-    unmet = [next(at for at, (flag, kind) in enumerate(way) if found.kinds.get(flag) != kind) for way in ways]
+def _misplaced(
+    choice: Choice[Any], name: str, value: Any, ways: list[Path], found: Chosen
+) -> MisplacedOptionError:
+    # On each way the first choice that was made otherwise; of several ways the one that goes
+    # farthest.
+    unmet = [
+        next(at for at, (flag, kind) in enumerate(way) if found.kinds.get(flag) != kind)
+        for way in ways
+    ]
     farthest = max(unmet)
     nearest = [way for way, at in zip(ways, unmet, strict=True) if at == farthest]
     flag = nearest[0][farthest][0]
@@ -131,19 +153,25 @@ def _misplaced(choice: Choice[Any], name: str, value: Any, ways: list[Path], fou
     needed = " ".join(_needed(choice, nearest[0][farthest:]))
     return MisplacedOptionError(
         f"--{name}",
-        f"{_shown(name, value)} belongs to --{flag}={_or(list(kinds))}; --{flag}={found.kinds[flag]} is chosen. "
-        f"Leave it out, or give {needed}.",
+        f"{_shown(name, value)} belongs to --{flag}={_or(list(kinds))};"
+        f" --{flag}={found.kinds[flag]} is chosen. Leave it out, or give {needed}.",
     )
 
 
 def _needed(choice: Choice[Any], way: Path) -> list[str]:
     """The choices of a way that are not made by default."""
     defaults = {item.name: item.default.kind for item in _parts(choice)}
-    return [f"--{flag}={kind}" for at, (flag, kind) in enumerate(way) if at == 0 or defaults.get(flag) != kind]
+    return [
+        f"--{flag}={kind}"
+        for at, (flag, kind) in enumerate(way)
+        if at == 0 or defaults.get(flag) != kind
+    ]
 
 
 def _parts(choice: Choice[Any]) -> Iterator[Option]:
-    return (placement.option for placement in placements(choice) if placement.option.kinds is not None)
+    return (
+        placement.option for placement in placements(choice) if placement.option.kinds is not None
+    )
 
 
 def _shown(name: str, value: Any) -> str:
@@ -156,37 +184,62 @@ def _or(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def compose(choice: Choice[R], given: Mapping[str, Any], common: Mapping[str, Any] = MappingProxyType({})) -> R:
+def compose(
+    choice: Choice[R], given: Mapping[str, Any], common: Mapping[str, Any] = MappingProxyType({})
+) -> R:
     """Settings made of options by name; those that are not given have their defaults.
 
     Args:
-        given: options that have to belong to what is chosen. common: options that are taken where they belong, and left out elsewhere;
-            they are for several compositions at once.
+        given: options that have to belong to what is chosen. common: options that are taken where
+            they belong, and left out elsewhere; they are for several compositions at once.
 
     Raises:
-        OptionError: an option is not part of what is chosen, would have no effect, or has a value that it may not have.
+        OptionError: an option is not part of what is chosen, would have no effect, or has a value
+            that it may not have.
     """
     values = _with_common(choice, given, common)
     check_placed(choice, values)
     return cast(R, _compose(choice.option(), choice.default, None, values, given))
 
 
-def _with_common(choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+def _with_common(
+    choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]
+) -> dict[str, Any]:
     """Choices first, the outer ones before the inner ones: each says which options there are."""
     given = dict(given)
     while name := next(_common_choices(choice, given, common), None):
         given[name] = common[name]
     options = chosen(choice, given).options
-    return {**{name: value for name, value in common.items() if name in options and options[name].kinds is None}, **given}
+    return {
+        **{
+            name: value
+            for name, value in common.items()
+            if name in options and options[name].kinds is None
+        },
+        **given,
+    }
 
 
-def _common_choices(choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]) -> Iterator[str]:
+def _common_choices(
+    choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]
+) -> Iterator[str]:
     for name, option in chosen(choice, given).options.items():
-        if option.kinds is not None and name in common and name not in given and common[name] in option.kinds:
+        if (
+            option.kinds is not None
+            and name in common
+            and name not in given
+            and common[name] in option.kinds
+        ):
             yield name
 
 
-def _compose(item: Option, default: str, start: Record | None, given: Mapping[str, Any], has_effect: Collection[str]) -> Record:
+def _compose(
+    item: Option,
+    default: str,
+    start: Record | None,
+    given: Mapping[str, Any],
+    has_effect: Collection[str],
+) -> Record:
     """``has_effect``: the options that have to have one."""
     record, values = (item.kinds or {})[given.get(item.name, default)], {}
     for inner in options_of(record):
@@ -197,7 +250,14 @@ def _compose(item: Option, default: str, start: Record | None, given: Mapping[st
             values[inner.field] = given.get(inner.name, begin)
     made = record(**values)
     for inner in options_of(record):
-        if inner.name in has_effect and inner.only_where is not None and not inner.only_where[0](made):
-            text = f"{_shown(inner.name, given[inner.name])} has an effect only where {inner.only_where[1]}. Leave it out."
+        if (
+            inner.name in has_effect
+            and inner.only_where is not None
+            and not inner.only_where[0](made)
+        ):
+            text = (
+                f"{_shown(inner.name, given[inner.name])} has an effect only where"
+                f" {inner.only_where[1]}. Leave it out."
+            )
             raise MisplacedOptionError(inner.flag, text)
     return made

@@ -1,7 +1,9 @@
-"""The files that we write for others: mixtures as JSON lines or Avro, documents as an Avro archive, dead letters as JSON lines.
+"""The files that we write for others: mixtures as JSON lines or Avro, documents as an Avro archive,
+dead letters as JSON lines.
 
-Each function turns a batch of records into a file's bytes, and sorts them first, so the bytes depend on the set of records alone. A
-file is named after its content (:func:`content_name`), so writing the same batch twice changes nothing.
+Each function turns a batch of records into a file's bytes, and sorts them first, so the bytes
+depend on the set of records alone. A file is named after its content (:func:`content_name`), so
+writing the same batch twice changes nothing.
 
 >>> content_name([b"two", b"one"]) == content_name([b"one", b"two"])
 True
@@ -62,12 +64,16 @@ DOCUMENT_SCHEMA = fastavro.parse_schema(
 
 
 def content_name(records: Iterable[bytes]) -> str:
-    """The name of a set of records: hexadecimal digits of their digest. It does not depend on a compressor's release."""
+    """The name of a set of records: hexadecimal digits of their digest. It does not depend on a
+    compressor's release.
+    """
     return wire.digest(*sorted(records)).hex()[:NAME_CHARACTERS]
 
 
 def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
-    """A mixture as named plain values; its ``top_topics`` largest topics in descending order, ties by number."""
+    """A mixture as named plain values; its ``top_topics`` largest topics in descending order,
+    ties by number.
+    """
     order = np.argsort(-mixture.proportions, kind="stable")[:top_topics]
     return {
         "key": mixture.key,
@@ -84,17 +90,23 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
 
 def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
     """A mixture as JSON on one line, its time in ISO 8601."""
-    return wire.canonical_json(mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}).encode()
+    return wire.canonical_json(
+        mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}
+    ).encode()
 
 
 def row_key(mixture: TopicMixture) -> bytes:
     """The JSON list of the values of ``ROW_KEY``, as :func:`mixture_to_json` writes them."""
-    return wire.canonical_json([mixture.key, mixture.id, to_iso(mixture.timestamp), mixture.model_version]).encode()
+    return wire.canonical_json(
+        [mixture.key, mixture.id, to_iso(mixture.timestamp), mixture.model_version]
+    ).encode()
 
 
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
     """JSON lines of TopicMixture bytes; times in ISO 8601."""
-    return b"".join(mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records))
+    return b"".join(
+        mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records)
+    )
 
 
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
@@ -109,9 +121,17 @@ def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:
 
 
 def documents_to_avro(records: Sequence[bytes]) -> bytes:
-    """An Avro file of Document bytes, in the order in which they would be learned: (time, id, bytes)."""
-    documents = sorted(map(Document.from_bytes, sorted(records)), key=lambda document: (document.timestamp, document.id))
-    rows = [{"id": d.id, "timestamp": d.timestamp, "text": d.text, "label": d.label, "key": d.key} for d in documents]
+    """An Avro file of Document bytes, in the order in which they would be learned: (time, id,
+    bytes).
+    """
+    documents = sorted(
+        map(Document.from_bytes, sorted(records)),
+        key=lambda document: (document.timestamp, document.id),
+    )
+    rows = [
+        {"id": d.id, "timestamp": d.timestamp, "text": d.text, "label": d.label, "key": d.key}
+        for d in documents
+    ]
     return _avro(DOCUMENT_SCHEMA, rows, wire.digest(*sorted(records)))
 
 

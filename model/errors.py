@@ -42,11 +42,15 @@ class MisplacedOptionError(OptionError):
 
 
 class DamagedDataError(BeamTopicsError):
-    """Bytes that were stored do not have the digest, the form or the version that they should have."""
+    """Bytes that were stored do not have the digest, the form or the version that they should
+    have.
+    """
 
 
 class DivergedError(BeamTopicsError):
-    """A replay came to other bits than the run that it repeats; going on would mix two histories."""
+    """A replay came to other bits than the run that it repeats; going on would mix two
+    histories.
+    """
 
 
 class StoreConflictError(BeamTopicsError):
@@ -88,10 +92,14 @@ def at_least(option: str, value: float, least: float) -> None:
 def above_zero(option: str, value: float, usual: str) -> None:
     """Raises OptionError: the value is not a finite number above 0; ``usual`` values are said."""
     if not 0 < value < float("inf"):
-        raise OptionError(option, value, "a finite number above 0", f"Usual values lie between {usual}.")
+        raise OptionError(
+            option, value, "a finite number above 0", f"Usual values lie between {usual}."
+        )
 
 
 def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     """Raises OptionError: the value is not one of those allowed."""
     if value not in allowed:
-        raise OptionError(option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling.")
+        raise OptionError(
+            option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling."
+        )

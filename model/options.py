@@ -1,7 +1,7 @@
 """Options: the fields of settings, each with its name, bounds, default and help in one place.
 
-Settings are frozen dataclasses that derive from :class:`Record`. :func:`option` declares a field with a plain value, and :func:`part` one
-with settings of its own, of which there are several kinds:
+Settings are frozen dataclasses that derive from :class:`Record`. :func:`option` declares a field
+with a plain value, and :func:`part` one with settings of its own, of which there are several kinds:
 
 >>> from dataclasses import dataclass
 >>> class Colour(Record):
@@ -44,7 +44,13 @@ R = TypeVar("R", bound="Record")
 
 # What stands for "no value", where None is one.
 _MISSING: Any = object()
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", tuple: "words"}
+_NAMES = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    tuple: "words",
+}
 
 
 class Kinds(Mapping[str, "type[Record]"]):
@@ -74,15 +80,14 @@ class Option:
 
     Attributes:
         help: one line. name: on the command line, without dashes; by default the name of the field.
-        unit: of a number, for example ``documents``.
-        least, most, above, below: bounds of a number. usual: usual values, for messages.
-        remedy: what to do about a value that is not allowed.
-        first: whether the short help shows it.
-        kinds: of a part: its kinds.
-        file: of words: ``lines`` where the command line takes a file with one word a line, ``text`` where the tokeniser cuts the file.
-        absent: the value that stored settings without this field have. An option that is added later declares it.
-        only_where: a test of the record, and what it tests, in words; elsewhere the option has no effect.
-        field, value_type, values, default: of the field. :func:`options_of` fills them in.
+        unit: of a number, for example ``documents``. least, most, above, below: bounds of a number.
+        usual: usual values, for messages. remedy: what to do about a value that is not allowed.
+        first: whether the short help shows it. kinds: of a part: its kinds. file: of words:
+        ``lines`` where the command line takes a file with one word a line, ``text`` where the
+        tokeniser cuts the file. absent: the value that stored settings without this field have. An
+        option that is added later declares it. only_where: a test of the record, and what it tests,
+        in words; elsewhere the option has no effect. field, value_type, values, default: of the
+        field. :func:`options_of` fills them in.
     """
 
     help: str
@@ -141,18 +146,24 @@ class Option:
             return True
         lower = self.least is None or value >= self.least
         upper = self.most is None or value <= self.most
-        strictly = (self.above is None or value > self.above) and (self.below is None or value < self.below)
+        strictly = (self.above is None or value > self.above) and (
+            self.below is None or value < self.below
+        )
         return lower and upper and strictly and abs(value) < float("inf")
 
 
 def option(default: Any, help: str, **facts: Any) -> Any:
     """A field of a :class:`Record` with a plain value; ``facts`` are those of :class:`Option`."""
-    return dataclasses.field(default=default, metadata={"option": Option(help, **facts)}, repr=not facts.get("file"))
+    return dataclasses.field(
+        default=default, metadata={"option": Option(help, **facts)}, repr=not facts.get("file")
+    )
 
 
 def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts: Any) -> Any:
     """A field of a :class:`Record` with settings of one of several kinds."""
-    return dataclasses.field(default=default, metadata={"option": Option(help, kinds=kinds, **facts)})
+    return dataclasses.field(
+        default=default, metadata={"option": Option(help, kinds=kinds, **facts)}
+    )
 
 
 _OPTIONS: dict[type, tuple[Option, ...]] = {}
@@ -169,20 +180,28 @@ def options_of(record: type[Record]) -> tuple[Option, ...]:
 
 def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
     found: Option = item.metadata["option"]
-    named = dataclasses.replace(found, name=found.name or item.name, field=item.name, default=item.default)
+    named = dataclasses.replace(
+        found, name=found.name or item.name, field=item.name, default=item.default
+    )
     if found.kinds is not None:
         return named
-    plain = next((kind for kind in get_args(hint) if kind is not NoneType), hint) if NoneType in get_args(hint) else hint
+    plain = (
+        next((kind for kind in get_args(hint) if kind is not NoneType), hint)
+        if NoneType in get_args(hint)
+        else hint
+    )
     values = get_args(plain) if get_origin(plain) is Literal else found.values
     kind = type(values[0]) if values else get_origin(plain) or plain
     return dataclasses.replace(named, value_type=kind, values=values)
 
 
 class Record:
-    """The base of all settings; subclasses are frozen dataclasses, all of whose fields are options or parts.
+    """The base of all settings; subclasses are frozen dataclasses, all of whose fields are options
+    or parts.
 
     Attributes:
-        kind: the name that tells a record from the others of its kinds, "" where there are no others.
+        kind: the name that tells a record from the others of its kinds, "" where there are no
+            others.
     """
 
     kind: ClassVar[str] = ""
@@ -204,7 +223,9 @@ class Record:
         """Refuse fields that contradict each other. Raises OptionError."""
 
     def to_json(self, brief: bool = False) -> dict[str, Any]:
-        """A dictionary for JSON, without fields that have their ``absent`` value; ``brief`` names lists of words by size and digest."""
+        """A dictionary for JSON, without fields that have their ``absent`` value; ``brief``
+        names lists of words by size and digest.
+        """
         values: dict[str, Any] = {"kind": self.kind} if self.kind else {}
         for item in options_of(type(self)):
             value = getattr(self, item.field)
@@ -218,12 +239,17 @@ class Record:
         return values
 
     def flags(self, path: str) -> dict[str, tuple[str, Any]]:
-        """For the path of each field in :meth:`to_json`: its option as users write it, and the JSON of its ``absent`` value or None."""
+        """For the path of each field in :meth:`to_json`: its option as users write it, and the
+        JSON of its ``absent`` value or None.
+        """
         found = {}
         for item in options_of(type(self)):
             absent = item.absent.to_json() if isinstance(item.absent, Record) else item.absent
             at = f"{path}.{item.field}"
-            found[f"{at}.kind" if item.kinds else at] = (item.flag, None if item.absent is _MISSING else absent)
+            found[f"{at}.kind" if item.kinds else at] = (
+                item.flag,
+                None if item.absent is _MISSING else absent,
+            )
             if item.kinds is not None:
                 found |= getattr(self, item.field).flags(at)
         return found
@@ -247,11 +273,17 @@ class Record:
         if not isinstance(values, dict):
             raise DamagedDataError(f"{where}: settings are a JSON object, not {values!r:.80}")
         if values.get("kind", "") != cls.kind:
-            raise DamagedDataError(f"{where}: these are settings of kind {values.get('kind')!r:.80}, not {cls.kind!r}")
+            raise DamagedDataError(
+                f"{where}: these are settings of kind {values.get('kind')!r:.80}, not {cls.kind!r}"
+            )
         for name in sorted(set(values) - set(found) - {"kind"}):
-            raise DamagedDataError(f"{where}.{name} is not known here. Another release wrote it: use that release.")
+            raise DamagedDataError(
+                f"{where}.{name} is not known here. Another release wrote it: use that release."
+            )
         try:
-            return cls(**{name: _value(item, values, f"{where}.{name}") for name, item in found.items()})
+            return cls(
+                **{name: _value(item, values, f"{where}.{name}") for name, item in found.items()}
+            )
         except OptionError as error:
             raise DamagedDataError(f"{where}: {error}") from error
 
@@ -259,12 +291,18 @@ class Record:
 def _value(item: Option, values: dict[str, Any], where: str) -> Any:
     if item.field not in values:
         if item.absent is _MISSING:
-            raise DamagedDataError(f"{where} is missing. Another release wrote these settings, or they are damaged.")
+            raise DamagedDataError(
+                f"{where} is missing. Another release wrote these settings, or they are damaged."
+            )
         return item.absent
     value = values[item.field]
     if item.kinds is not None:
         return record_from_json(item.kinds, value, where)
-    if item.value_type is tuple and isinstance(value, list) and all(isinstance(word, str) for word in value):
+    if (
+        item.value_type is tuple
+        and isinstance(value, list)
+        and all(isinstance(word, str) for word in value)
+    ):
         return tuple(value)
     return value
 
@@ -273,9 +311,15 @@ def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str)
     """Settings of one of several kinds, told apart by ``kind``. Raises DamagedDataError."""
     kind = values.get("kind") if isinstance(values, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
-        raise DamagedDataError(f"{where}: {kind!r:.80} is not one of {', '.join(kinds)}. Another release wrote it: use that release.")
+        raise DamagedDataError(
+            f"{where}: {kind!r:.80} is not one of {', '.join(kinds)}. Another release wrote it: use"
+            " that release."
+        )
     return kinds[kind].from_json(values, where)
 
 
 def _named(words: tuple[str, ...]) -> dict[str, Any]:
-    return {"words": len(words), "sha256": hashlib.sha256(wire.canonical_json(words).encode()).hexdigest()}
+    return {
+        "words": len(words),
+        "sha256": hashlib.sha256(wire.canonical_json(words).encode()).hexdigest(),
+    }

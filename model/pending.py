@@ -1,12 +1,16 @@
-"""A buffer of entries that wait for a time, kept in an append-only bag without reading the bag again and again.
+"""A buffer of entries that wait for a time, kept in an append-only bag without reading the bag
+again and again.
 
-Stream runners give us bags: adding is cheap, reading costs the whole bag, and nothing can be removed but everything. A step that
-read its bag at each timer would be quadratic. So the truth is the bag together with a small :class:`PendingHead`, and
-a :class:`Mirror` in memory holds the same entries by due time. A mirror may be wrong: a failed bundle takes its
-writes to the bag back, but not those to our memory. So it is used only where its (count, mark) are the head's; the mark is the sum
-of a 128-bit hash of every entry, which neither depends on their order nor is fooled by equal counts.
+Stream runners give us bags: adding is cheap, reading costs the whole bag, and nothing can be
+removed but everything. A step that read its bag at each timer would be quadratic. So the truth is
+the bag together with a small :class:`PendingHead`, and a :class:`Mirror` in memory holds the same
+entries by due time. A mirror may be wrong: a failed bundle takes its writes to the bag back, but
+not those to our memory. So it is used only where its (count, mark) are the head's; the mark is the
+sum of a 128-bit hash of every entry, which neither depends on their order nor is fooled by equal
+counts.
 
-An entry is ``due (8 bytes, little-endian, signed) | payload``. Entries whose due time is at or before ``head.done`` are spent:
+An entry is ``due (8 bytes, little-endian, signed) | payload``. Entries whose due time is at or
+before ``head.done`` are spent:
 
 >>> bag, mirror, head = ListBag(), Mirror(), PendingHead()
 >>> head = add(head, mirror, bag, 20, b"b")
@@ -164,7 +168,14 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
         mark = _mark(_entry(due, payload))
     bag.add(_entry(due, payload))
     earliest = due if head.due is None else min(due, head.due)
-    return PendingHead(head.live + 1, (head.mark + mark) % _MARKS, head.stored + 1, earliest, head.done, head.size + len(payload))
+    return PendingHead(
+        head.live + 1,
+        (head.mark + mark) % _MARKS,
+        head.stored + 1,
+        earliest,
+        head.done,
+        head.size + len(payload),
+    )
 
 
 def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
@@ -183,12 +194,17 @@ def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
         if head.done is None or due > head.done:
             mirror.put(due, element[_DUE.size :])
     if not mirror.matches(head):
-        raise DamagedDataError(f"the buffer holds {mirror.count} waiting entries, not the {head.live} that were put there")
+        raise DamagedDataError(
+            f"the buffer holds {mirror.count} waiting entries, not the {head.live} that were put"
+            " there"
+        )
     return mirror
 
 
 def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead:
-    """The head after everything due up to ``time`` was taken from the (matched) mirror; rewrites a bag that is mostly spent."""
+    """The head after everything due up to ``time`` was taken from the (matched) mirror; rewrites
+    a bag that is mostly spent.
+    """
     mirror.drop(time)
     done = time if head.done is None else max(time, head.done)
     stored = head.stored
@@ -197,7 +213,14 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
         for element in mirror.entries():
             bag.add(element)
         stored = mirror.count
-    return PendingHead(mirror.count, mirror.mark, stored, mirror.dues[0] if mirror.dues else None, done, mirror.size)
+    return PendingHead(
+        mirror.count,
+        mirror.mark,
+        stored,
+        mirror.dues[0] if mirror.dues else None,
+        done,
+        mirror.size,
+    )
 
 
 def _entry(due: int, payload: bytes) -> bytes:

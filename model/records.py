@@ -1,8 +1,9 @@
-"""The nouns that flow: Document -> TokenisedDocument -> Minibatch -> (Snapshot, in its own module) -> TopicMixture.
+"""The nouns that flow: Document -> TokenisedDocument -> Minibatch -> (Snapshot, in its own module)
+-> TopicMixture.
 
-Each is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds
-since 1970-01-01 UTC, and may be negative. Everything in here is checked where it is made and where it is read
-(:mod:`model.checks`), so later stages need not.
+Each is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are
+whole microseconds since 1970-01-01 UTC, and may be negative. Everything in here is checked where it
+is made and where it is read (:mod:`model.checks`), so later stages need not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _MOST_PROPORTION = 1.0 + 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text as it was read. ``key`` names the model that it belongs to; ``""`` where there is one model for all."""
+    """A text as it was read. ``key`` names the model that it belongs to; ``""`` where there is
+    one model for all.
+    """
 
     id: str
     timestamp: int
@@ -50,7 +53,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenisedDocument:
-    """A document as tokens: ``words`` are its distinct words in order of first use, ``tokens`` index into them."""
+    """A document as tokens: ``words`` are its distinct words in order of first use, ``tokens``
+    index into them.
+    """
 
     id: str
     timestamp: int
@@ -63,7 +68,12 @@ class TokenisedDocument:
 
     def to_bytes(self) -> bytes:
         header = {"id": self.id, "timestamp": self.timestamp, "label": self.label, "key": self.key}
-        return wire.pack(self.MAGIC, header, wire.words_to_bytes(self.words), wire.array_to_bytes(self.tokens, "<i4"))
+        return wire.pack(
+            self.MAGIC,
+            header,
+            wire.words_to_bytes(self.words),
+            wire.array_to_bytes(self.tokens, "<i4"),
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TokenisedDocument:
@@ -74,7 +84,9 @@ class TokenisedDocument:
         return cls(words=words, tokens=tokens, **facts)
 
     def order(self) -> tuple[int, str, bytes]:
-        """What documents are sorted by: time, id, content. (Windows, whose fingerprints depend on it, by the content's digest.)"""
+        """What documents are sorted by: time, id, content. (Windows, whose fingerprints depend
+        on it, by the content's digest.)
+        """
         return self.timestamp, self.id, self.to_bytes()
 
     @classmethod
@@ -82,22 +94,28 @@ class TokenisedDocument:
         """Number the words of a document in the order of their first use."""
         numbers: dict[str, int] = {}
         tokens = [numbers.setdefault(word, len(numbers)) for word in words]
-        return cls(document.id, document.timestamp, document.label, document.key, tuple(numbers), np.array(tokens, np.int32))
+        return cls(
+            document.id,
+            document.timestamp,
+            document.label,
+            document.key,
+            tuple(numbers),
+            np.array(tokens, np.int32),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minibatch:
-    """The unit that a learner steps by: documents of one window, in the one order that all learners see.
+    """The unit that a learner steps by: documents of one window, in the one order that all learners
+    see.
 
     Attributes:
-        key: the model's key.
-        sequence: 1, 2, 3, ... within the key.
-        window_end: end of the event-time window, microseconds.
-        closes_window: whether this is the last minibatch of its window (models are published after such a one).
-        ids, timestamps, labels: one per document.
-        words: the distinct words of the minibatch in order of first use.
-        tokens: int32 indices into ``words``, the documents one after the other.
-        offsets: int64, one more than documents: document d is ``tokens[offsets[d]:offsets[d + 1]]``.
+        key: the model's key. sequence: 1, 2, 3, ... within the key. window_end: end of the
+        event-time window, microseconds. closes_window: whether this is the last minibatch of its
+        window (models are published after such a one). ids, timestamps, labels: one per document.
+        words: the distinct words of the minibatch in order of first use. tokens: int32 indices into
+        ``words``, the documents one after the other. offsets: int64, one more than documents:
+        document d is ``tokens[offsets[d]:offsets[d + 1]]``.
     """
 
     key: str
@@ -137,9 +155,14 @@ class Minibatch:
     @classmethod
     def from_bytes(cls, data: bytes) -> Minibatch:
         header, (text, *blobs) = wire.unpack(cls.MAGIC, data, 4)
-        facts = checks.record(cls, header, "a minibatch", apart=("timestamps", "words", "tokens", "offsets"))
+        facts = checks.record(
+            cls, header, "a minibatch", apart=("timestamps", "words", "tokens", "offsets")
+        )
         words = wire.words_from_bytes(text)
-        timestamps, tokens, offsets = (wire.array_from_bytes(blob, kind) for blob, kind in zip(blobs, ("<i8", "<i4", "<i8"), strict=True))
+        timestamps, tokens, offsets = (
+            wire.array_from_bytes(blob, kind)
+            for blob, kind in zip(blobs, ("<i8", "<i4", "<i8"), strict=True)
+        )
         checks.whole("sequence of a minibatch", facts["sequence"])
         checks.sized("labels of a minibatch", facts["labels"], len(facts["ids"]))
         checks.sized("timestamps of a minibatch", timestamps, len(facts["ids"]))
@@ -153,18 +176,27 @@ class Minibatch:
         for d, (first, last) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
             used, tokens = _own_dictionary(self.tokens[first:last])
             words = tuple(self.words[w] for w in used)
-            yield TokenisedDocument(self.ids[d], int(self.timestamps[d]), self.labels[d], self.key, words, tokens)
+            yield TokenisedDocument(
+                self.ids[d], int(self.timestamps[d]), self.labels[d], self.key, words, tokens
+            )
 
     @classmethod
     def from_documents(
-        cls, key: str, sequence: int, window_end: int, closes_window: bool, documents: Iterable[TokenisedDocument]
+        cls,
+        key: str,
+        sequence: int,
+        window_end: int,
+        closes_window: bool,
+        documents: Iterable[TokenisedDocument],
     ) -> Minibatch:
         """Join documents, in the order given, under one dictionary."""
         documents = list(documents)
         numbers: dict[str, int] = {}
         parts: list[IntArray] = []
         for document in documents:
-            local = np.array([numbers.setdefault(word, len(numbers)) for word in document.words], np.int32)
+            local = np.array(
+                [numbers.setdefault(word, len(numbers)) for word in document.words], np.int32
+            )
             parts.append(local[document.tokens])
         offsets = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
@@ -177,7 +209,9 @@ class Minibatch:
             timestamps=np.array([document.timestamp for document in documents], np.int64),
             labels=tuple(document.label for document in documents),
             words=tuple(numbers),
-            tokens=np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32),
+            tokens=np.concatenate(parts).astype(np.int32, copy=False)
+            if parts
+            else np.zeros(0, np.int32),
             offsets=offsets,
         )
 
@@ -193,9 +227,11 @@ def _own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedMinibatch:
-    """A minibatch on its way to the learners, with its link of the chain: fingerprint_n = H(fingerprint_n-1, payload).
+    """A minibatch on its way to the learners, with its link of the chain: fingerprint_n =
+    H(fingerprint_n-1, payload).
 
-    An empty ``payload`` marks the end of the stream after minibatch ``sequence``: learners publish what they have.
+    An empty ``payload`` marks the end of the stream after minibatch ``sequence``: learners publish
+    what they have.
     """
 
     sequence: int
@@ -206,14 +242,21 @@ class NumberedMinibatch:
     MAGIC = b"BTn1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(self.MAGIC, {"sequence": self.sequence}, self.previous, self.fingerprint, self.payload)
+        return wire.pack(
+            self.MAGIC, {"sequence": self.sequence}, self.previous, self.fingerprint, self.payload
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NumberedMinibatch:
         header, (previous, fingerprint, payload) = wire.unpack(cls.MAGIC, data, 3)
         for link in (previous, fingerprint):
             checks.sized("link of a numbered minibatch", link, wire.DIGEST_BYTES)
-        return cls(checks.whole("sequence of a numbered minibatch", checks.field(header, "sequence")), previous, fingerprint, payload)
+        return cls(
+            checks.whole("sequence of a numbered minibatch", checks.field(header, "sequence")),
+            previous,
+            fingerprint,
+            payload,
+        )
 
     @classmethod
     def link(cls, sequence: int, previous: bytes, payload: bytes) -> NumberedMinibatch:
@@ -236,7 +279,9 @@ class NumberedMinibatch:
             DamagedDataError: the payload does not hash to the fingerprint.
         """
         if wire.digest(self.previous, self.payload) != self.fingerprint:
-            raise DamagedDataError(f"minibatch {self.sequence} does not have the fingerprint that it was sent with")
+            raise DamagedDataError(
+                f"minibatch {self.sequence} does not have the fingerprint that it was sent with"
+            )
         return Minibatch.from_bytes(self.payload)
 
 

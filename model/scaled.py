@@ -1,8 +1,9 @@
 """Products of very many probabilities without logarithms.
 
-A :class:`Scaled` is mantissa * 2**exponent with 0.5 <= mantissa < 1 (or 0). Multiplying and comparing need only what
-IEEE 754 fixes, so the bits are the same on every machine; logarithms, whose last bits differ between libraries, are
-taken only for people to read. Kernels keep the two parts in arrays of their own and scale by exact powers of two.
+A :class:`Scaled` is mantissa * 2**exponent with 0.5 <= mantissa < 1 (or 0). Multiplying and
+comparing need only what IEEE 754 fixes, so the bits are the same on every machine; logarithms,
+whose last bits differ between libraries, are taken only for people to read. Kernels keep the two
+parts in arrays of their own and scale by exact powers of two.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The settings of the stages before the learner, checked when they are made.
 
-:class:`TokeniserSettings` (text to words) and :class:`SequenceSettings` (documents to numbered minibatches). The settings of learners are
-beside the learners (:mod:`model.learners`), those of inference beside its methods. Options that do not change what is learned (threads,
-paths, how often to checkpoint) are not settings, so they may change between a run and its continuation.
+:class:`TokeniserSettings` (text to words) and :class:`SequenceSettings` (documents to numbered
+minibatches). The settings of learners are beside the learners (:mod:`model.learners`), those of
+inference beside its methods. Options that do not change what is learned (threads, paths, how often
+to checkpoint) are not settings, so they may change between a run and its continuation.
 """
 
 from __future__ import annotations
@@ -15,17 +16,24 @@ from model.options import Record, option
 
 @dataclass(frozen=True)
 class TokeniserSettings(Record):
-    """How a text becomes words. The same settings travel in each published model and are used again at inference.
+    """How a text becomes words. The same settings travel in each published model and are used again
+    at inference.
 
     Attributes:
-        stop_words: ``none``, a language's ISO code (``en``), or ``file``, with the words themselves in ``stop_list``.
-        stop_list: the words of a ``file``, sorted.
+        stop_words: ``none``, a language's ISO code (``en``), or ``file``, with the words themselves
+        in ``stop_list``. stop_list: the words of a ``file``, sorted.
     """
 
     stop_words: str = option("en", "none, file, or the ISO code of a language", first=True)
-    stop_list: tuple[str, ...] = option((), "with --stop_words=file: one word a line", name="stop_words_file", file="lines")
-    min_length: int = option(2, "shorter words are left out", name="min_word_length", unit="characters", least=1)
-    max_length: int = option(40, "longer words are left out", name="max_word_length", unit="characters", least=1)
+    stop_list: tuple[str, ...] = option(
+        (), "with --stop_words=file: one word a line", name="stop_words_file", file="lines"
+    )
+    min_length: int = option(
+        2, "shorter words are left out", name="min_word_length", unit="characters", least=1
+    )
+    max_length: int = option(
+        40, "longer words are left out", name="max_word_length", unit="characters", least=1
+    )
     stemmer: str = option("none", "none, or a Snowball algorithm such as english")
     digits: bool = option(False, "keep words with digits in them", name="keep_digits")
 
@@ -37,8 +45,15 @@ class TokeniserSettings(Record):
 class SequenceSettings(Record):
     """How documents become numbered minibatches; windows are aligned to 1970-01-01 UTC."""
 
-    window: int = option(3_600_000_000, "length of the event-time windows", unit="microseconds", least=1, first=True)
-    minibatch_size: int = option(200, "documents in a minibatch, at most", unit="documents", least=1, first=True)
+    window: int = option(
+        3_600_000_000, "length of the event-time windows", unit="microseconds", least=1, first=True
+    )
+    minibatch_size: int = option(
+        200, "documents in a minibatch, at most", unit="documents", least=1, first=True
+    )
     minibatch_tokens: int = option(
-        200_000, "tokens in a minibatch, at most; a longer document is a minibatch of its own", unit="tokens", least=1
+        200_000,
+        "tokens in a minibatch, at most; a longer document is a minibatch of its own",
+        unit="tokens",
+        least=1,
     )

@@ -1,12 +1,14 @@
 """A published model: everything that is needed to say something about a new document.
 
-Notation of this module: w a word, z a topic, T topics, n_wz what z has of w, n_z = sum over w of n_wz. Whatever learned it, a model says
+Notation of this module: w a word, z a topic, T topics, n_wz what z has of w, n_z = sum over w of
+    n_wz. Whatever learned it, a model says
 
     P(w | z) = (n_wz + s_z B(w)) / (n_z + s_z)
 
-with B a distribution over words and s_z the topic's strength of belief in it (DESIGN section 8). Counts need not be whole: a discount d
-leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a variational learner has expected ones. B is in the snapshot for the words of
-the vocabulary, and for all others, so a word that the model has never seen has a probability too.
+with B a distribution over words and s_z the topic's strength of belief in it (DESIGN section 8).
+Counts need not be whole: a discount d leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a
+variational learner has expected ones. B is in the snapshot for the words of the vocabulary, and for
+all others, so a word that the model has never seen has a probability too.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.words import rows_in, table_of
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.words.hashing import bucket
+from model.words.kernels.positions import rows_in, table_of
 from model.words.strings import CharacterModel
 
 
@@ -31,8 +33,8 @@ class TopicWordPrior:
     """What a topic believes before it has seen anything.
 
     Attributes:
-        strength: float64[T], s_z, in pseudo-counts.
-        base: float64[W], B(w) of the vocabulary's words. unseen: B(w) of each other word, or, where there are ``characters``, what
+        strength: float64[T], s_z, in pseudo-counts. base: float64[W], B(w) of the vocabulary's
+        words. unseen: B(w) of each other word, or, where there are ``characters``, what
             their probability of it is multiplied by; 0 where there can be no other words.
         characters: G0, a distribution over all strings; None where unseen words are all alike.
     """
@@ -44,8 +46,12 @@ class TopicWordPrior:
 
     @classmethod
     def flat(cls, a: float, words: int, known: int, topics: int) -> TopicWordPrior:
-        """``a`` pseudo-counts spread evenly over ``words`` words, ``known`` of which are in the vocabulary."""
-        return cls(np.full(topics, a), np.full(known, 1.0 / words), 1.0 / words if words > known else 0.0)
+        """``a`` pseudo-counts spread evenly over ``words`` words, ``known`` of which are in the
+        vocabulary.
+        """
+        return cls(
+            np.full(topics, a), np.full(known, 1.0 / words), 1.0 / words if words > known else 0.0
+        )
 
     def shares(self, rows: IntArray | LongArray) -> FloatArray:
         """float64[len(rows), T]: s_z B(w) of some words."""
@@ -61,15 +67,17 @@ class TopicWordPrior:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A model at one moment. Counts are sparse: word w's are ``counts[offsets[w]:offsets[w+1]]`` in topics ``topics[...]``.
+    """A model at one moment. Counts are sparse: word w's are ``counts[offsets[w]:offsets[w+1]]`` in
+    topics ``topics[...]``.
 
     Attributes:
-        key, sequence, event_time: which model, after which minibatch, and the end of its window (microseconds).
-        fingerprint: the learner's, hex; two snapshots with one fingerprint come from the same settings and documents.
-        alpha: float64[T]. prior: of the topics over words. totals: float64[T], n_z.
-        words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz], ascending within a word. counts: float64[nnz].
-        tokeniser: the settings that made the words.
-        buckets: other words have a row below this number, by a hash (:mod:`model.words.hashing`); 0: they have none.
+        key, sequence, event_time: which model, after which minibatch, and the end of its window
+        (microseconds). fingerprint: the learner's, hex; two snapshots with one fingerprint come
+        from the same settings and documents. alpha: float64[T]. prior: of the topics over words.
+        totals: float64[T], n_z. words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz],
+        ascending within a word. counts: float64[nnz]. tokeniser: the settings that made the words.
+        buckets: other words have a row below this number, by a hash (:mod:`model.words.hashing`);
+        0: they have none.
     """
 
     key: str
@@ -91,7 +99,12 @@ class Snapshot:
         words, topics = np.nonzero(counts)
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(np.bincount(words, minlength=len(counts)), out=offsets[1:])
-        return cls(offsets=offsets, topics=topics.astype(np.int32), counts=counts[words, topics].astype(np.float64), **others)
+        return cls(
+            offsets=offsets,
+            topics=topics.astype(np.int32),
+            counts=counts[words, topics].astype(np.float64),
+            **others,
+        )
 
     @property
     def topic_count(self) -> int:
@@ -101,7 +114,9 @@ class Snapshot:
     @cached_property
     def totals(self) -> FloatArray:
         """float64[T]: n_z."""
-        return np.bincount(self.topics, weights=self.counts, minlength=self.topic_count).astype(np.float64)
+        return np.bincount(self.topics, weights=self.counts, minlength=self.topic_count).astype(
+            np.float64
+        )
 
     @cached_property
     def normalisers(self) -> FloatArray:
@@ -121,7 +136,7 @@ class Snapshot:
 
     @cached_property
     def _index(self) -> tuple[Any, Any, Any]:
-        """What :func:`model.kernels.words.rows_in` looks words up in."""
+        """What :func:`model.words.kernels.positions.rows_in` looks words up in."""
         text = _joined(self.words)
         return text, *table_of(text, len(self.words))
 
@@ -146,11 +161,16 @@ class Snapshot:
         by_word = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
         order = np.lexsort((by_word, -self.counts, self.topics))
         starts = np.searchsorted(self.topics[order], np.arange(self.topic_count + 1))
-        return [[self.words[by_word[i]] for i in order[a : min(a + count, b)]] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        return [
+            [self.words[by_word[i]] for i in order[a : min(a + count, b)]]
+            for a, b in zip(starts[:-1], starts[1:], strict=True)
+        ]
 
 
 def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """The words' bytes, newlines between, as :func:`model.wire.words_to_bytes` has them. Raises ValueError."""
+    """The words' bytes, newlines between, as :func:`model.wire.words_to_bytes` has them. Raises
+    ValueError.
+    """
     text = "\n".join(words).encode()
     if words and text.count(b"\n") != len(words) - 1:
         raise ValueError("a word contains a newline")

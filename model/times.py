@@ -1,4 +1,5 @@
-"""Times: whole microseconds since 1970-01-01 UTC everywhere inside, ISO 8601 wherever a person or a file sees them.
+"""Times: whole microseconds since 1970-01-01 UTC everywhere inside, ISO 8601 wherever a person or a
+file sees them.
 
 >>> parse_time("1790-01-08") == parse_time("1790-01-08T00:00:00Z")
 True
@@ -31,8 +32,9 @@ def parse_time(value: object, unit: Fraction = Fraction(MICROSECONDS_PER_SECOND)
     """Microseconds since the epoch.
 
     Args:
-        value: ISO 8601 text (UTC where it names no zone), a number of units since the epoch, a datetime or a date.
-        unit: of a number, in microseconds: seconds unless said otherwise. What is finer than a microsecond is rounded down.
+        value: ISO 8601 text (UTC where it names no zone), a number of units since the epoch, a
+        datetime or a date. unit: of a number, in microseconds: seconds unless said otherwise. What
+        is finer than a microsecond is rounded down.
 
     Raises:
         TimeRangeError: the year is not one of 1 to 9999.
@@ -71,15 +73,20 @@ def _from_number(value: int | float, unit: Fraction) -> int:
         return value * unit.numerator // unit.denominator
     if not np.isfinite(value):
         raise ValueError(f"{value} is not a number of seconds")
-    # A double holds a present-day second to a quarter of a microsecond: the nearest microsecond is what was written.
+    # A double holds a present-day second to a quarter of a microsecond: the nearest microsecond is
+    # what was written.
     return round(Fraction(value) * unit)
 
 
 def to_iso(micros: int) -> str:
-    """ISO 8601 in UTC with microseconds; of any time, the end of a window after the year 9999 too."""
+    """ISO 8601 in UTC with microseconds; of any time, the end of a window after the year 9999
+    too.
+    """
     return f"{np.datetime64(micros, 'us')}Z"
 
 
 def to_compact_iso(micros: int) -> str:
-    """ISO 8601's basic form to the second, without a character that file systems dislike: ``19700102T000000Z``."""
+    """ISO 8601's basic form to the second, without a character that file systems dislike:
+    ``19700102T000000Z``.
+    """
     return to_iso(micros)[:-8].replace("-", "").replace(":", "") + "Z"

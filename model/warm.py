@@ -1,7 +1,8 @@
-"""``python -m model.warm``: compile the kernels now, so that the first job on a machine does not begin with half a minute of it.
+"""``python -m model.warm``: compile the kernels now, so that the first job on a machine does not
+begin with half a minute of it.
 
-numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be written). Run this where an image for
-workers is built.
+numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be
+written). Run this where an image for workers is built.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import numpy as np
 
 from model.compositions import compose
 from model.evaluation import evaluate
+from model.gibbs.samplers import Sampler
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance
+from model.kernels.jit import remove_stale_caches
 from model.learners import (
     AfterResampling,
     BatchGibbs,
@@ -30,14 +33,20 @@ from model.learners import (
 )
 from model.learners.base import LearnerSettings
 from model.records import Document, Minibatch, TokenisedDocument
-from model.samplers import Sampler
 from model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
 _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1)),
-    ParticleFilter(topics=2, resampling=Residual(0.99), initial=_FEW, rejuvenation=EveryDocument(moves=1)),
-    ParticleFilter(topics=2, resampling=Residual(0.99, "token"), rejuvenation=AfterResampling(unit="token"), initial=NoInitialBatch()),
+    ParticleFilter(
+        topics=2, resampling=Residual(0.99), initial=_FEW, rejuvenation=EveryDocument(moves=1)
+    ),
+    ParticleFilter(
+        topics=2,
+        resampling=Residual(0.99, "token"),
+        rejuvenation=AfterResampling(unit="token"),
+        initial=NoInitialBatch(),
+    ),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),
@@ -46,8 +55,15 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
 
 
 def warm() -> None:
-    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel, but those of ``--history=full``."""
-    documents = [TokenisedDocument.from_words(Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9) for d in range(12)]
+    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel, but
+    those of ``--history=full``.
+    """
+    documents = [
+        TokenisedDocument.from_words(
+            Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9
+        )
+        for d in range(12)
+    ]
     for settings in _SETTINGS:
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
@@ -65,13 +81,21 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
     """Every method, by every sampler."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
-    published = PublishedModel(snapshot, "warm", Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made), tuple(documents))
+    published = PublishedModel(
+        snapshot,
+        "warm",
+        Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made),
+        tuple(documents),
+    )
     for name in inference_names():
         for sampler in get_args(Sampler):
-            settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1, "inference_sampler": sampler})
+            settings = compose(
+                METHOD, {"method": name}, {"inference_sweeps": 1, "inference_sampler": sampler}
+            )
             method = inference_for(settings)
             method.infer(method.prepare(settings, published), documents[:2])
 
 
 if __name__ == "__main__":
+    remove_stale_caches()
     warm()

@@ -1,9 +1,10 @@
 """The one binary form of everything that we write ourselves: records, state, checkpoints.
 
-A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length (u64) | blob)*``,
-all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8), so equal values have equal bytes, on
-every machine. Each kind of record has a magic of its own, whose last byte is the version of that record's form: a reader refuses a
-kind or a version that it does not know. Nothing is ever pickled: bytes from a store may come from anywhere.
+A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length
+(u64) | blob)*``, all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8),
+so equal values have equal bytes, on every machine. Each kind of record has a magic of its own,
+whose last byte is the version of that record's form: a reader refuses a kind or a version that it
+does not know. Nothing is ever pickled: bytes from a store may come from anywhere.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ DIGEST_BYTES = 32
 
 def canonical_json(value: object) -> str:
     """JSON with one spelling for each value: keys sorted, no spaces, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def digest(*parts: bytes) -> bytes:
-    """SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide by concatenation."""
+    """SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide
+    by concatenation.
+    """
     state = hashlib.sha256()
     for part in parts:
         state.update(_U64.pack(len(part)))
@@ -49,7 +54,9 @@ def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def unpack(magic: bytes, data: bytes, blobs: int | None = None) -> tuple[dict[str, Any], list[bytes]]:
+def unpack(
+    magic: bytes, data: bytes, blobs: int | None = None
+) -> tuple[dict[str, Any], list[bytes]]:
     """The header and the blobs of a message.
 
     Args:
@@ -69,15 +76,23 @@ def unpack(magic: bytes, data: bytes, blobs: int | None = None) -> tuple[dict[st
             size = _U64.unpack_from(data, at)[0]
             at += _U64.size
             if at + size > len(data):
-                raise DamagedDataError(f"a {magic!r} record ends in the middle of a field: {len(data)} bytes, {at + size} wanted")
+                raise DamagedDataError(
+                    f"a {magic!r} record ends in the middle of a field: {len(data)} bytes,"
+                    f" {at + size} wanted"
+                )
             found.append(data[at : at + size])
             at += size
     except struct.error as error:
-        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: {error}") from error
+        raise DamagedDataError(
+            f"a {magic!r} record of {len(data)} bytes cannot be read: {error}"
+        ) from error
     if at != len(data):
         raise DamagedDataError(f"a {magic!r} record has {len(data) - at} bytes too many")
     if blobs is not None and len(found) != blobs:
-        raise DamagedDataError(f"a {magic!r} record has {len(found)} parts in place of {blobs}; another release wrote it, or it is damaged")
+        raise DamagedDataError(
+            f"a {magic!r} record has {len(found)} parts in place of {blobs}; another release wrote"
+            " it, or it is damaged"
+        )
     return header, found
 
 
@@ -90,15 +105,20 @@ def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
     """The header, and where it ends."""
     if data[:4] != magic:
         raise DamagedDataError(
-            f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by another release or is damaged"
+            f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by"
+            " another release or is damaged"
         )
     start = 4 + _U32.size
     if len(data) < start:
-        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: it ends before its header")
+        raise DamagedDataError(
+            f"a {magic!r} record of {len(data)} bytes cannot be read: it ends before its header"
+        )
     end = start + _U32.unpack_from(data, 4)[0]
     header = checks.parse_json(data[start:end], f"the header of a {magic!r} record")
     if end > len(data) or not isinstance(header, dict):
-        raise DamagedDataError(f"a {magic!r} record of {len(data)} bytes cannot be read: its header is not whole")
+        raise DamagedDataError(
+            f"a {magic!r} record of {len(data)} bytes cannot be read: its header is not whole"
+        )
     return header, end
 
 
@@ -130,7 +150,9 @@ def words_from_bytes(data: bytes) -> tuple[str, ...]:
 
 
 def array_to_bytes(values: npt.ArrayLike, dtype: str) -> bytes:
-    """The values, little-endian, in C order; ``dtype`` is spelled with its byte order, for example ``<i4``."""
+    """The values, little-endian, in C order; ``dtype`` is spelled with its byte order, for
+    example ``<i4``.
+    """
     return np.ascontiguousarray(values, dtype=np.dtype(dtype)).tobytes()
 
 

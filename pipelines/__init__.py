@@ -1,4 +1,6 @@
-"""One file, one runnable graph: ``python -m pipelines.train --help``; ``python -m pipelines`` lists them."""
+"""One file, one runnable graph: ``python -m pipelines.train --help``; ``python -m pipelines``
+lists them.
+"""
 
 from transforms.logs import leave_out_harmless
 

@@ -8,11 +8,23 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-COMMANDS = ("train", "show", "infer", "stream", "evaluate", "fit_classifier", "compare", "archive", "demo")
+COMMANDS = (
+    "train",
+    "show",
+    "infer",
+    "stream",
+    "evaluate",
+    "fit_classifier",
+    "compare",
+    "archive",
+    "demo",
+)
 
 
 def summary(name: str) -> str:
-    """The first sentence of a command's docstring, read without importing it, because Beam takes seconds."""
+    """The first sentence of a command's docstring, read without importing it, because Beam takes
+    seconds.
+    """
     source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
@@ -21,7 +33,15 @@ def listing() -> str:
     """One line for each command."""
     width = max(map(len, COMMANDS))
     lines = [f"  python -m pipelines.{name:{width}}  {summary(name)}" for name in COMMANDS]
-    return "\n".join(["Live topic models over document streams. The commands:", "", *lines, "", "Each has --help."])
+    return "\n".join(
+        [
+            "Live topic models over document streams. The commands:",
+            "",
+            *lines,
+            "",
+            "Each has --help.",
+        ]
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,8 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(listing())
         return 0
     near = difflib.get_close_matches(given[0], COMMANDS, 1)
-    remedy = f"Run: python -m pipelines.{near[0]}." if near else "python -m pipelines lists the commands."
-    print(f"python -m pipelines: {given[0]!r} was given; a command is a module of this package. {remedy}", file=sys.stderr)
+    remedy = (
+        f"Run: python -m pipelines.{near[0]}."
+        if near
+        else "python -m pipelines lists the commands."
+    )
+    print(
+        f"python -m pipelines: {given[0]!r} was given; a command is a module of this package."
+        f" {remedy}",
+        file=sys.stderr,
+    )
     return 2
 
 

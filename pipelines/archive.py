@@ -1,6 +1,7 @@
 """Sort documents into an archive of Avro files, for --source=replay.
 
-``python -m pipelines.archive --input='raw/*.jsonl' --archive=archive --dead_letters=dead --shard_period=30d``
+``python -m pipelines.archive --input='raw/*.jsonl' --archive=archive --dead_letters=dead
+--shard_period=30d``
 
 The files are sorted by time, one for each period.
 """
@@ -12,11 +13,12 @@ import sys
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.checked import read_settings_of
-from pipelines.command import command
-from pipelines.graphs import write_dead_letters
-from pipelines.options import ArchiveOptions, InputOptions, RecordOptions
-from pipelines.running import run
+from pipelines.cli.command import command
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.options import ArchiveOptions
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.execute import run
+from pipelines.graphs.learning import write_dead_letters
 from transforms.archive import WriteArchive
 from transforms.read import ReadRecords, check_patterns
 
@@ -34,7 +36,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable], options)
 
 
-main = command("pipelines.archive", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+main = command(
+    "pipelines.archive",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    REQUIRED,
+    lambda options: run(build, options),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

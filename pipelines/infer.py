@@ -1,10 +1,12 @@
 """Label documents with the topic mixtures of a published model.
 
-``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures --dead_letters=dead``
+``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures
+--dead_letters=dead``
 
-With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is a dead letter. ``--method`` says how
-(:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all documents of a model together. Every run reports how much of each window's
-words the model knows (:mod:`transforms.coverage`).
+With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is
+a dead letter. ``--method`` says how (:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all
+documents of a model together. Every run reports how much of each window's words the model knows
+(:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations
@@ -20,25 +22,26 @@ from model.inference import InferenceSettings, inference_for
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
-from pipelines.checked import inference_settings_of
-from pipelines.command import command
-from pipelines.graphs import report_coverage, write_dead_letters
-from pipelines.inference_options import CoverageOptions, RetrainOptions, TrainingDocumentsOptions
-from pipelines.options import (
+from pipelines.cli.command import command
+from pipelines.cli.inference_options import (
+    CoverageOptions,
+    RetrainOptions,
+    TrainingDocumentsOptions,
+)
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions, SourceOptions
+from pipelines.cli.options import (
     InferenceOptions,
-    InputOptions,
-    KafkaOptions,
     MethodOptions,
     ModelVersionOptions,
     OutputOptions,
-    RecordOptions,
-    SourceOptions,
     StoreOptions,
 )
-from pipelines.runners import streams
-from pipelines.running import run
-from pipelines.sinks import write_mixtures
-from pipelines.sources import files, read_source
+from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.graphs.execute import run
+from pipelines.graphs.learning import report_coverage, write_dead_letters
+from pipelines.graphs.runners import streams
+from pipelines.graphs.sinks import write_mixtures
+from pipelines.graphs.sources import files, read_source
 from transforms.coverage import Coverage, with_version
 from transforms.infer import InferTogether, TopicModelHandler, check_training
 from transforms.read import Documents
@@ -62,33 +65,55 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
-    """The version for each key that documents may have; each model is read here once, so damage ends the run before it begins.
+    """The version for each key that documents may have; each model is read here once, so damage
+    ends the run before it begins.
 
     Raises:
         OptionError: there is no such version, or the models cut words differently.
         DamagedDataError: a snapshot does not have its digest.
     """
-    which, store = options.view_as(ModelVersionOptions), ModelStore(options.view_as(StoreOptions).model_store)
+    which, store = (
+        options.view_as(ModelVersionOptions),
+        ModelStore(options.view_as(StoreOptions).model_store),
+    )
     if options.view_as(RecordOptions).key_field is None:
         # Documents without keys have the key "", whichever model they are for.
         chosen = {"": store.manifest(which.model_key, which.model_version)}
     else:
-        # A key whose first version is still to come has no model yet, like one that nobody has heard of.
-        keys = [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
+        # A key whose first version is still to come has no model yet, like one that nobody has
+        # heard of.
+        keys = (
+            [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
+        )
         if not keys:
-            raise OptionError("--model_store", store.root, "a store in which some key has a model", "Train one first.")
+            raise OptionError(
+                "--model_store",
+                store.root,
+                "a store in which some key has a model",
+                "Train one first.",
+            )
         chosen = {key: store.manifest(key, which.model_version) for key in keys}
     for manifest in chosen.values():
         store.get_snapshot(manifest.key, manifest.snapshot)
     if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
-        raise OptionError("--key_field", list(chosen), "keys whose models have one tokeniser", "Label one at a time, with --model_key.")
+        raise OptionError(
+            "--key_field",
+            list(chosen),
+            "keys whose models have one tokeniser",
+            "Label one at a time, with --model_key.",
+        )
     return chosen
 
 
 def training_documents(
-    pipeline: beam.Pipeline, options: PipelineOptions, settings: InferenceSettings, tokeniser: TokeniserSettings
+    pipeline: beam.Pipeline,
+    options: PipelineOptions,
+    settings: InferenceSettings,
+    tokeniser: TokeniserSettings,
 ) -> Documents | None:
-    """The documents of ``--training`` and their dead letters; None where the method does not want them."""
+    """The documents of ``--training`` and their dead letters; None where the method does not
+    want them.
+    """
     patterns = options.view_as(TrainingDocumentsOptions).training
     check_training([settings], patterns)
     if patterns is None:
@@ -102,7 +127,12 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
     if inference_for(settings).together and source != "files":
-        raise OptionError("--method", settings.kind, f"a method for one document at a time with --source={source}", "Use gibbs3.")
+        raise OptionError(
+            "--method",
+            settings.kind,
+            f"a method for one document at a time with --source={source}",
+            "Use gibbs3.",
+        )
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
     tokeniser = next(iter(models.values())).tokeniser
     documents, unreadable = read_source(pipeline, options, tokeniser)
@@ -116,11 +146,19 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         of_key = routed.by_key[key]
         if inference_for(settings).together:
             again = learned.by_key[key] if training is not None else None
-            infer: beam.PTransform = InferTogether(store, manifest.key, manifest.version, settings, again)
+            infer: beam.PTransform = InferTogether(
+                store, manifest.key, manifest.version, settings, again
+            )
         else:
-            infer = RunInference(TopicModelHandler(store, manifest.key, manifest.version, settings)).with_output_types(bytes)
+            infer = RunInference(
+                TopicModelHandler(store, manifest.key, manifest.version, settings)
+            ).with_output_types(bytes)
         mixtures.append(of_key | f"Infer {key!r}" >> infer)
-        versioned.append(of_key | f"Version {key!r}" >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str]))
+        versioned.append(
+            of_key
+            | f"Version {key!r}"
+            >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str])
+        )
     write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
     only = models[""].key if list(models) == [""] else None
     below = options.view_as(RetrainOptions).retrain_below
@@ -129,7 +167,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters(dead, options)
 
 
-main = command("pipelines.infer", __doc__.partition("\n")[0], GROUPS, REQUIRED, lambda options: run(build, options))
+main = command(
+    "pipelines.infer",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    REQUIRED,
+    lambda options: run(build, options),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

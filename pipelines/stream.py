@@ -1,6 +1,7 @@
 """Learn topics and label documents at once.
 
-``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures --dead_letters=dead --window=1d``
+``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures
+--dead_letters=dead --window=1d``
 
 Each document is labelled by the newest model that was published before the end of its window.
 """
@@ -13,37 +14,62 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines import train
-from pipelines.checked import inference_settings_of
-from pipelines.command import command
-from pipelines.graphs import check_learned, check_store, learn, learn_options_of, report_coverage, write_dead_letters
-from pipelines.inference_options import CoverageOptions
-from pipelines.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
-from pipelines.runners import streams
-from pipelines.running import run
-from pipelines.sinks import write_mixtures
-from pipelines.sources import read_source
+from pipelines.cli.command import command
+from pipelines.cli.inference_options import CoverageOptions
+from pipelines.cli.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
+from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.graphs.execute import run
+from pipelines.graphs.learning import (
+    check_learned,
+    check_store,
+    learn,
+    learn_options_of,
+    report_coverage,
+    write_dead_letters,
+)
+from pipelines.graphs.runners import streams
+from pipelines.graphs.sinks import write_mixtures
+from pipelines.graphs.sources import read_source
 from transforms.coverage import Coverage
 from transforms.infer import InferLabelled
 from transforms.label import Label
 
-GROUPS = (*train.GROUPS[:4], OutputOptions, StreamOptions, *train.GROUPS[4:], MethodOptions, InferenceOptions, CoverageOptions)
+GROUPS = (
+    *train.GROUPS[:4],
+    OutputOptions,
+    StreamOptions,
+    *train.GROUPS[4:],
+    MethodOptions,
+    InferenceOptions,
+    CoverageOptions,
+)
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer -> write."""
+    """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer ->
+    write.
+    """
     learning, settings = learn_options_of(options), inference_settings_of(options)
     given = options.view_as(StreamOptions)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
-    label = Label(given.before_first_model, given.label_with, given.shards, streams=streams(options))
-    labelled = (learned.minibatches, learned.references) | "Label" >> label
-    mixtures = labelled.documents | "Infer" >> beam.ParDo(InferLabelled(learning.store, settings, learning.settings)).with_output_types(
-        bytes
+    label = Label(
+        given.before_first_model, given.label_with, given.shards, streams=streams(options)
     )
-    # The model is being trained: low coverage is no signal to train it, as it is in pipelines.infer.
-    known = Coverage(learning.store, options.view_as(CoverageOptions).coverage_window, retrain_below=None, streams=streams(options))
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    mixtures = labelled.documents | "Infer" >> beam.ParDo(
+        InferLabelled(learning.store, settings, learning.settings)
+    ).with_output_types(bytes)
+    # The model is being trained: low coverage is no signal to train it, as it is in
+    # pipelines.infer.
+    known = Coverage(
+        learning.store,
+        options.view_as(CoverageOptions).coverage_window,
+        retrain_below=None,
+        streams=streams(options),
+    )
     report_coverage(labelled.documents | "Coverage" >> known, options)
     write_mixtures(mixtures, options)
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)

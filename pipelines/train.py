@@ -1,6 +1,7 @@
 """Learn topics from documents, and publish versions of the model while it learns.
 
-``python -m pipelines.train --input='data/*.jsonl.gz' --model_store=models --dead_letters=dead --window=1d --publish_every=30d``
+``python -m pipelines.train --input='data/*.jsonl.gz' --model_store=models --dead_letters=dead
+--window=1d --publish_every=30d``
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ import sys
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.command import command
-from pipelines.graphs import check_learned, check_store, learn, learn_options_of, write_dead_letters
-from pipelines.options import (
-    InputOptions,
-    KafkaOptions,
+from pipelines.cli.command import command
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions, SourceOptions
+from pipelines.cli.options import (
     LearnerOptions,
-    RecordOptions,
     SequenceOptions,
-    SourceOptions,
     StoreOptions,
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.running import run
-from pipelines.sources import read_source
+from pipelines.graphs.execute import run
+from pipelines.graphs.learning import (
+    check_learned,
+    check_store,
+    learn,
+    learn_options_of,
+    write_dead_letters,
+)
+from pipelines.graphs.sources import read_source
 
 GROUPS = (
     InputOptions,

@@ -1,8 +1,10 @@
-"""Artefacts that are damaged and sealed again, and what becomes of them: an error of ours, or a model that works.
+"""Artefacts that are damaged and sealed again, and what becomes of them: an error of ours, or a
+model that works.
 
-Run as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py EXAMPLES FOLDER [KIND ...]``. The artefact
-that is being tried is in ``FOLDER/last`` meanwhile. A try that takes a minute of the processor, or a GB of memory more than good artefacts
-take, ends the process.
+Run as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py
+EXAMPLES FOLDER [KIND ...]``. The artefact that is being tried is in ``FOLDER/last`` meanwhile. A
+try that takes a minute of the processor, or a GB of memory more than good artefacts take, ends the
+process.
 """
 
 import io
@@ -46,19 +48,39 @@ SMALL = {
     "sweeps": 2,
 }
 FILTER = {"resampling": "residual", "ess": 0.9}
-UNITWISE = {"resampling": "residual", "ess": 0.9, "ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"}
+UNITWISE = {
+    "resampling": "residual",
+    "ess": 0.9,
+    "ess_check": "token",
+    "rejuvenation": "resampling",
+    "rejuvenation_unit": "token",
+}
 BY_TOKENS = {**UNITWISE, "newest": 0, "reservoir": 40}
 LEARNERS = {
     "filter": FILTER,
     "filter, hierarchical": {**FILTER, "prior": "hierarchical", "discount": 0.3},
-    "filter, hierarchical, minimal": {**FILTER, "prior": "hierarchical", "tables": "minimal", "discount": 0.3},
+    "filter, hierarchical, minimal": {
+        **FILTER,
+        "prior": "hierarchical",
+        "tables": "minimal",
+        "discount": 0.3,
+    },
     "filter, urn": {**FILTER, "prior": "urn"},
     "by tokens": BY_TOKENS,
     "full history": {**FILTER, "history": "full"},
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "chains": {"learner": "incremental-gibbs", "prior": "hierarchical", "discount": 0.3, "rejuvenation_choice": "decayed"},
+    "chains": {
+        "learner": "incremental-gibbs",
+        "prior": "hierarchical",
+        "discount": 0.3,
+        "rejuvenation_choice": "decayed",
+    },
     "o-lda": {"learner": "o-lda"},
-    "given": {"vocabulary": "given", "vocabulary_file": tuple(f"w{i}" for i in range(25)), **FILTER},
+    "given": {
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+        **FILTER,
+    },
     "words leave": {"max_words": 25, "prior": "hierarchical", **FILTER},
     "waiting": {"initial_documents": 1000, **FILTER},
     "batch, dense": {"learner": "batch-gibbs", "sampler": "dense"},
@@ -67,10 +89,24 @@ LEARNERS = {
     "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
     "infvoc": {"learner": "infvoc", "reorder_every": 2, "truncation": 20},
 }
-WHOLE = (-1, 0, 1, 2, 255, 2**31 - 1, 2**31, 2**40, 2**52, 2**62, 2**63 - 1, -(2**31), -(2**63))
+WHOLE_DOCUMENT = (
+    -1,
+    0,
+    1,
+    2,
+    255,
+    2**31 - 1,
+    2**31,
+    2**40,
+    2**52,
+    2**62,
+    2**63 - 1,
+    -(2**31),
+    -(2**63),
+)
 FLOATS = (float("nan"), float("inf"), float("-inf"), -1.0, 0.0, 1e-320, 0.5, 1.0, 2.0**400, 1e308)
 VALUES = (
-    *WHOLE,
+    *WHOLE_DOCUMENT,
     *(value for value in FLOATS if np.isfinite(value)),
     None,
     True,
@@ -114,7 +150,20 @@ def snapshot_of(kind="filter, hierarchical"):
 def classifier():
     model = snapshot_file.snapshot_from_bytes(snapshot_of())
     weights = np.random.default_rng(1).normal(size=(3, model.topic_count)).astype(np.float32)
-    made = Provenance("", "000000000003-0123456789abcdef", "ab" * 32, 9, 100, "pd", {}, {}, 0.01, [[0.01, 2.5]], 12, "0.1.0")
+    made = Provenance(
+        "",
+        "000000000003-0123456789abcdef",
+        "ab" * 32,
+        9,
+        100,
+        "pd",
+        {},
+        {},
+        0.01,
+        [[0.01, 2.5]],
+        12,
+        "0.1.0",
+    )
     return Classifier(np.array([0, 4, 9]), weights, 1.25, "counts", made).to_bytes()
 
 
@@ -136,19 +185,27 @@ def try_snapshot(data, methods=METHODS):
     snapshot.top_words(3)
     for method in methods:
         for sampler in ("dense", "sparse") if method == "gibbs2" else ("auto",):
-            label(PublishedModel(snapshot, "v"), inferring(method, sweeps=3, sampler=sampler), DOCUMENTS)
+            label(
+                PublishedModel(snapshot, "v"),
+                inferring(method, sweeps=3, sampler=sampler),
+                DOCUMENTS,
+            )
 
 
 def label(published, wanted, documents):
     method = inference_for(wanted)
     mixtures = method.infer(method.prepare(wanted, published), documents)
     with np.errstate(all="ignore"):
-        assert all(abs(mixture.proportions.sum() - 1) < 1e-6 for mixture in mixtures), "proportions do not sum to 1"
+        assert all(abs(mixture.proportions.sum() - 1) < 1e-6 for mixture in mixtures), (
+            "proportions do not sum to 1"
+        )
 
 
 def try_classifier(data):
     """Read it, and label documents by it."""
-    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v", Classifier.from_bytes(data))
+    published = PublishedModel(
+        snapshot_file.snapshot_from_bytes(snapshot_of()), "v", Classifier.from_bytes(data)
+    )
     for method in ("maxent", "hybrid"):
         label(published, inferring(method), DOCUMENTS)
 
@@ -174,7 +231,10 @@ KINDS = {
     "snapshot": (snapshot_of, try_snapshot),
     "snapshot, hashed": (partial(snapshot_of, "fixvoc-hybrid"), try_snapshot),
     "classifier": (classifier, try_classifier),
-    "minibatch, filter": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "filter, hierarchical")),
+    "minibatch, filter": (
+        lambda: STREAM[4].to_bytes(),
+        partial(try_minibatch, "filter, hierarchical"),
+    ),
     "minibatch, chains": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "chains")),
     "minibatch, fixvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "fixvoc-vb")),
     "minibatch, infvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "infvoc")),
@@ -206,10 +266,14 @@ def _damaged_message(draw, magic, header, blobs):
         if draw(st.booleans()):
             blobs = blobs[:-1] if draw(st.booleans()) else [*blobs, b""]
     else:
-        blobs[at] = damaged(draw, blobs[at]) if blobs[at][:2] == b"BT" else _damaged_array(draw, blobs[at])
+        blobs[at] = (
+            damaged(draw, blobs[at]) if blobs[at][:2] == b"BT" else _damaged_array(draw, blobs[at])
+        )
     text = json.dumps(header).encode()
     pieces = [magic, len(text).to_bytes(4, "little"), text, len(blobs).to_bytes(4, "little")]
-    return b"".join(pieces + [piece for blob in blobs for piece in (len(blob).to_bytes(8, "little"), blob)])
+    return b"".join(
+        pieces + [piece for blob in blobs for piece in (len(blob).to_bytes(8, "little"), blob)]
+    )
 
 
 def _damaged_value(draw, value):
@@ -221,7 +285,11 @@ def _damaged_value(draw, value):
         return {**value, name: _damaged_value(draw, value[name])}
     if isinstance(value, list) and value and draw(st.integers(0, 4)):
         at = draw(st.integers(0, len(value) - 1))
-        return [*value[:at], _damaged_value(draw, value[at]), *value[at + 1 :]] if draw(st.booleans()) else value[:at]
+        return (
+            [*value[:at], _damaged_value(draw, value[at]), *value[at + 1 :]]
+            if draw(st.booleans())
+            else value[:at]
+        )
     if isinstance(value, dict) and draw(st.booleans()):
         return {**value, "unknown": 1}
     return draw(st.sampled_from(VALUES))
@@ -231,7 +299,11 @@ def _damaged_array(draw, blob):
     """One element of the array that the bytes may be, or its length."""
     packed = len(blob) > 1 and blob[0] < 4 and draw(st.integers(0, 3))
     start = 1 if packed else 0
-    kind = ("<u1", "<u2", "<u4", "<i8")[blob[0]] if packed else draw(st.sampled_from(["<i8", "<f8", "<f8", "<i4", "<f4"]))
+    kind = (
+        ("<u1", "<u2", "<u4", "<i8")[blob[0]]
+        if packed
+        else draw(st.sampled_from(["<i8", "<f8", "<f8", "<i4", "<f4"]))
+    )
     size = np.dtype(kind).itemsize
     values = np.frombuffer(blob[start : start + (len(blob) - start) // size * size], kind).copy()
     if not len(values) or not draw(st.integers(0, 9)):
@@ -244,7 +316,7 @@ def _damaged_array(draw, blob):
     how = draw(st.integers(0, 4))
     with np.errstate(all="ignore"):
         if how <= 1:
-            extreme = draw(st.sampled_from(FLOATS if kind[1] == "f" else WHOLE))
+            extreme = draw(st.sampled_from(FLOATS if kind[1] == "f" else WHOLE_DOCUMENT))
             values[at] = extreme if kind[1] == "f" else np.array(extreme, np.int64).astype(kind)
         elif how == 2:
             values[at] += np.array(draw(st.sampled_from([-1, 1]))).astype(kind)
@@ -252,7 +324,9 @@ def _damaged_array(draw, blob):
             other = draw(st.integers(0, len(values) - 1))
             values[at], values[other] = values[other], values[at]
         else:
-            values = np.delete(values, at) if draw(st.booleans()) else np.insert(values, at, values[at])
+            values = (
+                np.delete(values, at) if draw(st.booleans()) else np.insert(values, at, values[at])
+            )
     return blob[:start] + values.tobytes()
 
 
@@ -292,7 +366,14 @@ def _damaged_snapshot(draw, data):
             values[draw(st.integers(0, len(values) - 1))] = draw(st.sampled_from(extremes))
             record[name] = values + values[-1:] if draw(st.booleans()) else values
     out = io.BytesIO()
-    fastavro.writer(out, reader.writer_schema, records, codec="null", sync_marker=bytes(16), metadata={"beam_topics": json.dumps(facts)})
+    fastavro.writer(
+        out,
+        reader.writer_schema,
+        records,
+        codec="null",
+        sync_marker=bytes(16),
+        metadata={"beam_topics": json.dumps(facts)},
+    )
     return out.getvalue()
 
 
@@ -330,17 +411,17 @@ def fuzz(kind, examples, folder):
     return worked
 
 
-def main(examples, folder, *kinds):
+def main(examples, folder, *topic_tables):
     """Good artefacts first, which compiles what is needed; then damaged ones."""
     np.seterr(all="ignore")
-    kinds = kinds or tuple(KINDS)
-    for kind in kinds:
+    topic_tables = topic_tables or tuple(KINDS)
+    for kind in topic_tables:
         made, attempt = KINDS[kind]
         attempt(made())
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     failed = False
-    for kind in kinds:
+    for kind in topic_tables:
         print(kind, end=": ", flush=True)  # noqa: T201
         try:
             print(f"{fuzz(kind, int(examples), folder)} of {examples} worked", flush=True)  # noqa: T201

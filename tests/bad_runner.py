@@ -1,17 +1,17 @@
 """Runs the stream's functions as a bad runner would: failing bundles, restarts and repeats.
 
 Each step has committed state (bytes) and a process (what lies in memory). A bundle works on a copy
-of the state, whose bags come in any order, and is committed or not. What it did to the memory stays.
-``chance`` is a :class:`random.Random` that hypothesis seeds.
+of the state, whose bags come in any order, and is committed or not. What it did to the memory
+stays. ``chance`` is a :class:`random.Random` that hypothesis seeds.
 """
 
 from fake_learner import FAILURES, StepFailed
 
 from model import sequencing
 from model.inference.labelling import LabelHead, Labeller, Reference
-from model.learning.head import LearnerHead
-from model.learning.live import LiveLearners
-from model.learning.log import Session
+from model.learner_log.head import LearnerHead
+from model.learner_log.live import LiveLearners
+from model.learner_log.log import Session
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
@@ -32,7 +32,9 @@ def chunks(chance, items, most):
 
 def disordered(chance, items, reach=4, repeats=0.2):
     """The items, each up to ``reach`` places away from its own, and some of them again."""
-    keyed = [(at + chance.uniform(0, reach), n, item) for n, (at, item) in enumerate(enumerate(items))]
+    keyed = [
+        (at + chance.uniform(0, reach), n, item) for n, (at, item) in enumerate(enumerate(items))
+    ]
     again = [(at + reach + 1, -n - 1, item) for at, n, item in keyed if chance.random() < repeats]
     return [item for _, _, item in sorted(keyed + again, key=lambda entry: entry[:2])]
 
@@ -66,7 +68,9 @@ class Step:
 
     def attempt(self, work):
         """The head, the bags and the outputs; None where a step failed."""
-        bags = {name: ListBag(self.chance.sample(held, len(held))) for name, held in self.held.items()}
+        bags = {
+            name: ListBag(self.chance.sample(held, len(held))) for name, held in self.held.items()
+        }
         try:
             head, outputs = work(self.head, bags)
         except StepFailed:
@@ -114,7 +118,9 @@ class Sequencer(Step):
             def work(head, bags, fired=fired, budget=budget):
                 head = self.first(head)
                 links, letters, bag = [], [], bags["pending"]
-                for closed in sequencing.fire(self.key, head, self.mirror, bag, fired, self.settings, budget):
+                for closed in sequencing.fire(
+                    self.key, head, self.mirror, bag, fired, self.settings, budget
+                ):
                     head = closed.head
                     links += closed.links
                     letters += closed.dead_letters
@@ -162,7 +168,9 @@ class IslandLearner(Step):
             else:
                 head = LearnerHead.from_bytes(head)
             for link in links:
-                out = session.handle(head, NumberedMinibatch.from_bytes(link.to_bytes()), bags["log"], bags["gap"])
+                out = session.handle(
+                    head, NumberedMinibatch.from_bytes(link.to_bytes()), bags["log"], bags["gap"]
+                )
                 head, offered = out.head, offered + out.candidates
             return head, offered
 
@@ -197,7 +205,9 @@ class Publication(Step):
         def work(head, bags):
             head, versions = PublishHead.from_bytes(head) if head else PublishHead(), []
             for candidate in candidates:
-                head, new = self.publisher.handle(head, Candidate.from_bytes(candidate.to_bytes()), bags["waiting"])
+                head, new = self.publisher.handle(
+                    head, Candidate.from_bytes(candidate.to_bytes()), bags["waiting"]
+                )
                 versions += new
             return head, versions
 
@@ -245,8 +255,14 @@ class Shard(Step):
 
     def pass_time(self, time):
         found = [], []
-        while self.head and (wake := LabelHead.from_bytes(self.head).wake()) is not None and wake <= time:
-            for all_, new in zip(found, self.call("fire", self.chance.choice((wake, time))), strict=True):
+        while (
+            self.head
+            and (wake := LabelHead.from_bytes(self.head).wake()) is not None
+            and wake <= time
+        ):
+            for all_, new in zip(
+                found, self.call("fire", self.chance.choice((wake, time))), strict=True
+            ):
                 all_.extend(new)
         return found
 
@@ -261,7 +277,9 @@ def label(chance, documents, references, before_first_model):
     arriving = [(end, "document", (end, data)) for end, data in documents]
     arriving += [(at, "reference", (reference,)) for at, reference in references]
     early = max((time for time, _, _ in arriving), default=0) // 4
-    arriving = [(time - chance.choice((0, 0, 1, early)), chance.random(), *rest) for time, *rest in arriving]
+    arriving = [
+        (time - chance.choice((0, 0, 1, early)), chance.random(), *rest) for time, *rest in arriving
+    ]
     for time, _, name, values in sorted(arriving, key=lambda entry: entry[:2]):
         new = step.pass_time(time), step.call(name, *values)
         labelled += [pair for pairs, _ in new for pair in pairs]

@@ -1,4 +1,5 @@
-"""What every kind of :class:`model.publishing.blobs.Blobs` promises. Test modules subclass :class:`Battery`.
+"""What every kind of :class:`model.publishing.blobs.Blobs` promises. Test modules subclass
+:class:`Battery`.
 
 Their ``root`` is an empty store.
 """
@@ -47,7 +48,12 @@ class Battery:
     def test_a_folder_is_no_file(self, root):
         blobs = blobs_at(root)
         blobs.create("a/b/c", b"")
-        assert [blobs.exists(path) for path in ("a", "a/b", "a/b/c", "a/b/c/d")] == [False, False, True, False]
+        assert [blobs.exists(path) for path in ("a", "a/b", "a/b/c", "a/b/c/d")] == [
+            False,
+            False,
+            True,
+            False,
+        ]
 
     def test_list_marks_folders_and_hides_hidden_files(self, root):
         blobs = blobs_at(root)
@@ -98,10 +104,15 @@ class Battery:
         assert blobs.read("p") == b"40"
 
     def test_two_processes_race_for_latest(self, root, rounds):
-        """One winner each time; a reader meanwhile sees whole versions only, and never an older one than before."""
+        """One winner each time; a reader meanwhile sees whole versions only, and never an older
+        one than before.
+        """
         context = get_context("spawn")
         barrier, results = context.Barrier(2), context.Queue()
-        racers = [context.Process(target=race, args=(root, name, rounds, barrier, results), daemon=True) for name in "ab"]
+        racers = [
+            context.Process(target=race, args=(root, name, rounds, barrier, results), daemon=True)
+            for name in "ab"
+        ]
         for racer in racers:
             racer.start()
         seen = _watch(root, racers)

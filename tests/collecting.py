@@ -1,4 +1,6 @@
-"""What a pipeline's collection held, as a list: the local runner works in the test's own process."""
+"""What a pipeline's collection held, as a list: the local runner works in the test's own
+process.
+"""
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter
@@ -20,14 +22,20 @@ class Keep(beam.DoFn):
 
 
 def run(build, *flags):
-    """Run the collections, by name, that ``build(pipeline)`` returns; their contents by name, sorted, and the counters.
+    """Run the collections, by name, that ``build(pipeline)`` returns; their contents by name,
+    sorted, and the counters.
 
-    Each passes a shuffle first, so that elements and times are encoded and decoded as between workers.
+    Each passes a shuffle first, so that elements and times are encoded and decoded as between
+    workers.
     """
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
     built = build(pipeline)
     for name, collection in built.items():
-        collection | f"Shuffle {name}" >> beam.Reshuffle() | f"Keep {name}" >> beam.ParDo(Keep(name))
+        (
+            collection
+            | f"Shuffle {name}" >> beam.Reshuffle()
+            | f"Keep {name}" >> beam.ParDo(Keep(name))
+        )
     result = pipeline.run()
     result.wait_until_finish()
     found = result.metrics().query(MetricsFilter().with_namespace("beam_topics"))["counters"]

@@ -1,7 +1,7 @@
 """What all tests have in common.
 
-hypothesis tries the same examples each time, and does not mind a slow machine. ``--shard=k/n`` runs a
-part of the tests.
+hypothesis tries the same examples each time, and does not mind a slow machine. ``--shard=k/n`` runs
+a part of the tests.
 """
 
 import pytest

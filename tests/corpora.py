@@ -12,7 +12,10 @@ def document_of(words, number=0, label=None):
 
 def minibatches_of(documents, size):
     starts = range(0, len(documents), size)
-    return [Minibatch.from_documents("", n + 1, n, True, documents[at : at + size]) for n, at in enumerate(starts)]
+    return [
+        Minibatch.from_documents("", n + 1, n, True, documents[at : at + size])
+        for n, at in enumerate(starts)
+    ]
 
 
 def learned(settings, minibatches):
@@ -25,7 +28,9 @@ def learned(settings, minibatches):
 
 
 def topical(count, words=40, topics=3, length=25, seed=3, first=0):
-    """Documents of made-up topics with few words in common; the label is the document's largest topic."""
+    """Documents of made-up topics with few words in common; the label is the document's largest
+    topic.
+    """
     generator = np.random.default_rng(seed)
     phi = generator.dirichlet(np.full(words, 0.05), topics)
     documents = []
@@ -38,8 +43,27 @@ def topical(count, words=40, topics=3, length=25, seed=3, first=0):
 
 
 def awkward():
-    """Everything that a document can be: of two vocabularies, empty, of one word, of one word often, very long."""
+    """Everything that a document can be: of two vocabularies, empty, of one word, of one word
+    often, very long.
+    """
     late = topical(24, seed=4, first=30)
-    long = [word for document in topical(220, seed=5) for word in np.array(document.words)[document.tokens]][:5000]
-    odd = [[], ["w1"], ["never-again"], ["w2"] * 70, [], [f"once{i}" for i in range(33)], ["w3"] * 32, long]
-    return [*topical(40), *(document_of(words, 1000 + n, "odd") for n, words in enumerate(odd)), *late]
+    long = [
+        word
+        for document in topical(220, seed=5)
+        for word in np.array(document.words)[document.tokens]
+    ][:5000]
+    odd = [
+        [],
+        ["w1"],
+        ["never-again"],
+        ["w2"] * 70,
+        [],
+        [f"once{i}" for i in range(33)],
+        ["w3"] * 32,
+        long,
+    ]
+    return [
+        *topical(40),
+        *(document_of(words, 1000 + n, "odd") for n, words in enumerate(odd)),
+        *late,
+    ]

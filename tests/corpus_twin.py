@@ -1,4 +1,6 @@
-"""A slow twin of Gibbs sampling over several documents beside a model's counts; ``bug`` plants an error that tests must find."""
+"""A slow twin of Gibbs sampling over several documents beside a model's counts; ``bug`` plants
+an error that tests must find.
+"""
 
 import numpy as np
 
@@ -9,7 +11,10 @@ from model.records import Document, TokenisedDocument
 def corpus_of(lengths, words, seed=0):
     generator = np.random.default_rng(seed)
     texts = [[f"w{w}" for w in generator.integers(0, words, n)] for n in lengths]
-    return [TokenisedDocument.from_words(Document(f"d{d:03d}", d, ""), text) for d, text in enumerate(texts)]
+    return [
+        TokenisedDocument.from_words(Document(f"d{d:03d}", d, ""), text)
+        for d, text in enumerate(texts)
+    ]
 
 
 def uniforms_of(keys):
@@ -22,7 +27,9 @@ def uniforms_of(keys):
 
 
 def slow_passes(snapshot, rows, texts, sweeps, uniforms, bug=None):
-    """(topics of each document's tokens, n_td of each document) after a first pass and ``sweeps`` sweeps."""
+    """(topics of each document's tokens, n_td of each document) after a first pass and
+    ``sweeps`` sweeps.
+    """
     topics = range(snapshot.topic_count)
     table = (snapshot.rows(rows) + snapshot.prior.shares(rows)).tolist()
     totals = snapshot.normalisers.tolist()

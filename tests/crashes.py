@@ -1,6 +1,8 @@
-"""A publisher that dies, at every line of the code that touches the store, one process for each: nothing is cleaned up, nothing is flushed.
+"""A publisher that dies, at every line of the code that touches the store, one process for each:
+nothing is cleaned up, nothing is flushed.
 
-``died_at(line)`` forks; the child is killed when it comes to its n-th line in the modules that write, and never comes back.
+``died_at(line)`` forks; the child is killed when it comes to its n-th line in the modules that
+write, and never comes back.
 """
 
 import os
@@ -17,7 +19,9 @@ WATCHED = {module.__file__ for module in (blobs, gcs, store)}
 
 
 def publish_one(root, sequence):
-    """What a worker does for one version: settings, a checkpoint, a snapshot, the manifest, LATEST."""
+    """What a worker does for one version: settings, a checkpoint, a snapshot, the manifest,
+    LATEST.
+    """
     models = ModelStore(root)
     models.bind("", "digest", {"learner": {"topics": 3}})
     entry = CheckpointEntry("", 0, sequence, f"c{sequence}", sequence * 10, 0, "digest")
@@ -29,7 +33,9 @@ def publish_one(root, sequence):
 
 
 def died_at(line, root, sequence):
-    """Publish in another process, which is killed at its ``line``-th line; whether it came so far."""
+    """Publish in another process, which is killed at its ``line``-th line; whether it came so
+    far.
+    """
     child = os.fork()
     if child == 0:
         _die_at(line)
@@ -59,7 +65,9 @@ def _die_at(line):
 
 
 def check_consistent(root, before, sequence):
-    """What a reader must find after a death: the version before or the new one, and all that either leads to."""
+    """What a reader must find after a death: the version before or the new one, and all that
+    either leads to.
+    """
     models = ModelStore(root)
     newest = models.latest("")
     at = newest.sequence if newest else 0

@@ -1,4 +1,6 @@
-"""The Dataflow job of every pipeline, as it would be submitted: a dry run builds it without a network and without an account."""
+"""The Dataflow job of every pipeline, as it would be submitted: a dry run builds it without a
+network and without an account.
+"""
 
 import base64
 import bz2
@@ -17,35 +19,69 @@ from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
+from model.learner_log.options import LearnOptions
 from model.learners import ParticleFilter
-from model.learning.options import LearnOptions
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
 
-DATAFLOW = ["--runner=DataflowRunner", "--dry_run=True", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
+DATAFLOW = [
+    "--runner=DataflowRunner",
+    "--dry_run=True",
+    "--project=my-project",
+    "--region=europe-west1",
+    "--temp_location=gs://bucket/tmp",
+]
 IMAGE = "--sdk_container_image=registry/beam-topics:1"
 _FILES, _ARCHIVE = "--input={folder}/corpus.jsonl", "--input={folder}/archive/*.avro"
-_DEAD, _STORE, _NEW = "--dead_letters=gs://bucket/dead", "--model_store=gs://bucket/models", "--model_store=gs://bucket/new"
+_DEAD, _STORE, _NEW = (
+    "--dead_letters=gs://bucket/dead",
+    "--model_store=gs://bucket/models",
+    "--model_store=gs://bucket/new",
+)
 _RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--add_documents"]
 _OUTPUT = "--output=gs://bucket/mixtures"
-_MESSAGES = ["--source=pubsub", "--pubsub_subscription=projects/my-project/subscriptions/documents", "--streaming"]
+_MESSAGES = [
+    "--source=pubsub",
+    "--pubsub_subscription=projects/my-project/subscriptions/documents",
+    "--streaming",
+]
 GRAPHS = {
     "archive": (archive, [_FILES, "--archive=gs://bucket/archive", _DEAD]),
     "train": (train, [_FILES, _NEW, _DEAD]),
-    "train, islands": (train, [_FILES, _NEW, _DEAD, "--islands=4", "--particles=8", "--initial_documents=9", "--key_field=label"]),
+    "train, islands": (
+        train,
+        [
+            _FILES,
+            _NEW,
+            _DEAD,
+            "--islands=4",
+            "--particles=8",
+            "--initial_documents=9",
+            "--key_field=label",
+        ],
+    ),
     "train, resumed": (train, [_FILES, _DEAD, *_RESUMED]),
     "train, replay": (train, ["--source=replay", _ARCHIVE, _NEW, _DEAD, "--streaming"]),
     "train, messages": (train, [*_MESSAGES, _NEW, _DEAD]),
     "stream": (stream, [_FILES, _NEW, _OUTPUT, _DEAD]),
     "stream, messages": (stream, [*_MESSAGES, _NEW, _OUTPUT, _DEAD, "--label_with=latest"]),
     "infer": (infer, [_FILES, _STORE, _OUTPUT, _DEAD]),
-    "infer, keys": (infer, [_FILES, _STORE, _OUTPUT, _DEAD, "--key_field=label", "--output_format=avro"]),
-    "infer, together": (infer, [_FILES, _STORE, _OUTPUT, _DEAD, "--method=gibbs2", "--coverage=gs://bucket/coverage"]),
+    "infer, keys": (
+        infer,
+        [_FILES, _STORE, _OUTPUT, _DEAD, "--key_field=label", "--output_format=avro"],
+    ),
+    "infer, together": (
+        infer,
+        [_FILES, _STORE, _OUTPUT, _DEAD, "--method=gibbs2", "--coverage=gs://bucket/coverage"],
+    ),
     "fit_classifier": (fit_classifier, [_FILES, _STORE, _DEAD, "--sample=5"]),
     "compare": (compare, [_FILES, _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
-    "evaluate": (evaluate, ["--held_out={folder}/corpus.jsonl", _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
+    "evaluate": (
+        evaluate,
+        ["--held_out={folder}/corpus.jsonl", _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"],
+    ),
 }
 
 
@@ -55,21 +91,34 @@ class Built(Exception):
 
 def prepare(folder):
     """What the graphs look at while they are built: files here, and a model in the bucket."""
-    rows = [{"id": str(n), "timestamp": n * 40_000, "text": "a ship sailed", "label": "x"} for n in range(9)]
-    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    archived = [f"--input={folder}/corpus.jsonl", f"--archive={folder}/archive", f"--dead_letters={folder}/dead"]
+    rows = [
+        {"id": str(n), "timestamp": n * 40_000, "text": "a ship sailed", "label": "x"}
+        for n in range(9)
+    ]
+    (folder / "corpus.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+    )
+    archived = [
+        f"--input={folder}/corpus.jsonl",
+        f"--archive={folder}/archive",
+        f"--dead_letters={folder}/dead",
+    ]
     assert archive.main(archived) == 0
     learning = LearnOptions(ParticleFilter(), TokeniserSettings(), SequenceSettings(), "")
     store = ModelStore("gs://bucket/models")
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))
         store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.settings_dict()))
-    ModelStore("gs://bucket/resumed").put_checkpoint(CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest()), b"state")
+    ModelStore("gs://bucket/resumed").put_checkpoint(
+        CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest()), b"state"
+    )
 
 
 @functools.cache
 def job_of(name, folder, *flags):
-    """The pipeline proto of a graph's job, made by its own command line, in which its module is ``__main__``."""
+    """The pipeline proto of a graph's job, made by its own command line, in which its module is
+    ``__main__``.
+    """
     module, argv = GRAPHS[name]
     given = [flag.format(folder=folder) for flag in argv]
     run = DataflowRunner.run_pipeline
@@ -80,7 +129,12 @@ def job_of(name, folder, *flags):
     command = [module.__name__, *given, *DATAFLOW, *(flags or [IMAGE])]
     # A list of what is installed here is sent along for support; making it takes seconds.
     unlisted = patch.object(Stager, "_create_stage_submission_env_dependencies", return_value=[])
-    with patch.object(DataflowRunner, "run_pipeline", recorded), patch.object(sys, "argv", command), unlisted, warnings.catch_warnings():
+    with (
+        patch.object(DataflowRunner, "run_pipeline", recorded),
+        patch.object(sys, "argv", command),
+        unlisted,
+        warnings.catch_warnings(),
+    ):
         # It is imported already, and that is as it should be: workers import it too.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
@@ -93,7 +147,11 @@ def pardos(job):
     """(name, transform, payload) of every ParDo."""
     for transform in job.components.transforms.values():
         if transform.spec.urn.startswith(("beam:transform:pardo", "beam:transform:sdf")):
-            yield transform.unique_name, transform, api.ParDoPayload.FromString(transform.spec.payload)
+            yield (
+                transform.unique_name,
+                transform,
+                api.ParDoPayload.FromString(transform.spec.payload),
+            )
 
 
 def coders_within(job, coder):

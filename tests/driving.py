@@ -1,10 +1,16 @@
-"""Runs the bundles of a splittable DoFn by hand, as a runner does, and takes the rest away where a test wants it."""
+"""Runs the bundles of a splittable DoFn by hand, as a runner does, and takes the rest away where
+a test wants it.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.runners.sdf_utils import RestrictionTrackerView, ThreadsafeRestrictionTracker, ThreadsafeWatermarkEstimator
+from apache_beam.runners.sdf_utils import (
+    RestrictionTrackerView,
+    ThreadsafeRestrictionTracker,
+    ThreadsafeWatermarkEstimator,
+)
 from apache_beam.transforms.window import TimestampedValue
 
 from model.records import Document, TokenisedDocument
@@ -12,7 +18,9 @@ from model.records import Document, TokenisedDocument
 
 @dataclass
 class Bundle:
-    """What a bundle gave: outputs, the rest and the watermark, which are None at the end, and the seconds to wait."""
+    """What a bundle gave: outputs, the rest and the watermark, which are None at the end, and
+    the seconds to wait.
+    """
 
     outputs: list[Any] = field(default_factory=list)
     rest: bytes | None = None
@@ -61,4 +69,6 @@ def _id(output):
         return None
     assert isinstance(output, TimestampedValue)
     data = output.value
-    return (TokenisedDocument if data[:4] == TokenisedDocument.MAGIC else Document).from_bytes(data).id
+    return (
+        (TokenisedDocument if data[:4] == TokenisedDocument.MAGIC else Document).from_bytes(data).id
+    )

@@ -1,14 +1,17 @@
-"""Cloud Storage in this process, for tests: as much of its JSON API as its client uses here, with generation preconditions that hold.
+"""Cloud Storage in this process, for tests: as much of its JSON API as its client uses here, with
+generation preconditions that hold.
 
     with FakeGcs() as server:          STORAGE_EMULATOR_HOST = server.address
         server.put("bucket", "name", b"data")
         server.lose_answers("POST", 1)     the next POST is carried out, and answered with 503
 
-Uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page, deletes. One lock makes a check and what it
-guards one step. tests/runners/gcs compares with another implementation.
+Uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page, deletes.
+One lock makes a check and what it guards one step. tests/runners/gcs compares with another
+implementation.
 
-The client asks for the bucket itself from a thread of its own, whenever that gets its turn (for its traces). Such a request is answered,
-and is otherwise left out: it is no part of ``requests``, loses no answer that a test wants lost, and is not the next of its method.
+The client asks for the bucket itself from a thread of its own, whenever that gets its turn (for its
+traces). Such a request is answered, and is otherwise left out: it is no part of ``requests``, loses
+no answer that a test wants lost, and is not the next of its method.
 """
 
 from __future__ import annotations
@@ -96,7 +99,9 @@ class FakeGcs:
         self._lost[method] = times
 
     def before_next(self, method, act):
-        """Call ``act()`` just before the next request of a method is looked at: somebody else was quicker."""
+        """Call ``act()`` just before the next request of a method is looked at: somebody else
+        was quicker.
+        """
         self._before.append((method, act))
 
     def answer(self, method, target, headers, body):
@@ -118,7 +123,11 @@ class FakeGcs:
         try:
             return self._found(method, target, headers, body)
         except Refused as error:
-            return error.code, {}, json.dumps({"error": {"code": error.code, "message": str(error)}}).encode()
+            return (
+                error.code,
+                {},
+                json.dumps({"error": {"code": error.code, "message": str(error)}}).encode(),
+            )
 
     def _found(self, method, target, headers, body):
         parts = urlsplit(target)
@@ -130,7 +139,13 @@ class FakeGcs:
         if match := _LIST.fullmatch(path):
             return self._list(match[1], query)
         if match := _BUCKET.fullmatch(path):
-            return 200, {}, json.dumps({"kind": "storage#bucket", "name": self._of(match[1]) and match[1]}).encode()
+            return (
+                200,
+                {},
+                json.dumps(
+                    {"kind": "storage#bucket", "name": self._of(match[1]) and match[1]}
+                ).encode(),
+            )
         raise Refused(501, f"{method} {path} is not part of this fake")
 
     def _of(self, bucket):
@@ -157,24 +172,35 @@ class FakeGcs:
         if query.get("alt") != "media":
             return 200, {}, json.dumps(held.resource(bucket)).encode()
         resource = held.resource(bucket)
-        found = {"X-Goog-Generation": resource["generation"], "X-Goog-Hash": f"crc32c={resource['crc32c']}"}
+        found = {
+            "X-Goog-Generation": resource["generation"],
+            "X-Goog-Hash": f"crc32c={resource['crc32c']}",
+        }
         if match := re.fullmatch(r"bytes=(\d+)-(\d*)", headers.get("Range", "")):
             first, last = int(match[1]), min(int(match[2] or len(held.data)), len(held.data) - 1)
             if first > last:
                 raise Refused(416, "no such range")
-            return 206, {**found, "Content-Range": f"bytes {first}-{last}/{len(held.data)}"}, held.data[first : last + 1]
+            return (
+                206,
+                {**found, "Content-Range": f"bytes {first}-{last}/{len(held.data)}"},
+                held.data[first : last + 1],
+            )
         return 200, found, held.data
 
     def _list(self, bucket, query):
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter")
         names = [name for name in sorted(self._of(bucket)) if name and name.startswith(prefix)]
-        rest = {name: name[len(prefix) :].partition(delimiter) for name in names} if delimiter else {}
+        rest = (
+            {name: name[len(prefix) :].partition(delimiter) for name in names} if delimiter else {}
+        )
         folders = {prefix + head + cut for head, cut, _ in rest.values() if cut}
         entries = sorted({name for name in names if not (rest and rest[name][1])} | folders)
         start = int(query.get("pageToken", 0))
         page = entries[start : start + PAGE]
         found = {
-            "items": [self.buckets[bucket][name].resource(bucket) for name in page if name not in folders],
+            "items": [
+                self.buckets[bucket][name].resource(bucket) for name in page if name not in folders
+            ],
             "prefixes": [name for name in page if name in folders],
         }
         if start + PAGE < len(entries):
@@ -189,9 +215,20 @@ class FakeGcs:
             name = json.loads(body or b"{}") | ({"name": query["name"]} if "name" in query else {})
             self._check(bucket, name["name"], query)
             self._uploads[len(self._uploads)] = (name, query, bytearray())
-            return 200, {"Location": f"{self.address}/upload/storage/v1/b/{bucket}/o?upload_id={len(self._uploads) - 1}"}, b""
+            return (
+                200,
+                {
+                    "Location": (
+                        f"{self.address}/upload/storage/v1/b/{bucket}/o"
+                        f"?upload_id={len(self._uploads) - 1}"
+                    )
+                },
+                b"",
+            )
         resource, first, data = self._uploads[int(query["upload_id"])]
-        begin, total = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", headers["Content-Range"]).groups()
+        begin, total = re.fullmatch(
+            r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", headers["Content-Range"]
+        ).groups()
         if begin is not None:
             data[int(begin) :] = body
         if total != "*" and len(data) == int(total):
@@ -206,10 +243,14 @@ class FakeGcs:
 
 def _parts(content_type, body):
     """The metadata and the data of an upload in one part."""
-    message = BytesParser().parsebytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body)
+    message = BytesParser().parsebytes(
+        b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
+    )
     boundary = b"--" + message.get_boundary().encode()
     first, second = body.split(boundary)[1:3]
-    return json.loads(first.partition(b"\r\n\r\n")[2]), second.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
+    return json.loads(first.partition(b"\r\n\r\n")[2]), second.partition(b"\r\n\r\n")[
+        2
+    ].removesuffix(b"\r\n")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -232,7 +273,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self):
         code, headers, body = self.fake.answer(self.command, self.path, self.headers, self._body())
         self.send_response(code)
-        for name, value in {"Content-Length": str(len(body)), "Content-Type": "application/json", **headers}.items():
+        for name, value in {
+            "Content-Length": str(len(body)),
+            "Content-Type": "application/json",
+            **headers,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -1,7 +1,8 @@
-"""A learner that costs nothing and notices everything: its state is a running digest of every byte that it saw, and word counts.
+"""A learner that costs nothing and notices everything: its state is a running digest of every byte
+that it saw, and word counts.
 
-Its figures differ between minibatches, islands and topics, so that a figure of the wrong minibatch, island or topic is noticed.
-Evidence and posterior have few values, so that ties are frequent.
+Its figures differ between minibatches, islands and topics, so that a figure of the wrong minibatch,
+island or topic is noticed. Evidence and posterior have few values, so that ties are frequent.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ import numpy as np
 from model import wire
 from model.learners import InitialBatch, NoInitialBatch
 from model.learners.base import StepInfo, Summary, register
-from model.learners.particle_settings import StreamingParticles
+from model.learners.particles.settings import StreamingParticles
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
 
@@ -42,7 +43,9 @@ FAILURES = Failures()
 
 
 def score(minibatch):
-    """(thousandths of a nat, tokens scored) of one minibatch; words of three letters are not scored."""
+    """(thousandths of a nat, tokens scored) of one minibatch; words of three letters are not
+    scored.
+    """
     scored = [word for word in (minibatch.words[w] for w in minibatch.tokens) if len(word) != 3]
     return sum(100 * len(word) + 10 * (minibatch.sequence % 7) for word in scored), len(scored)
 
@@ -99,7 +102,17 @@ class FakeLearner:
         loss, scored = score(minibatch)
         state.loss += loss
         state.scored += scored
-        return StepInfo(len(minibatch), len(minibatch.tokens), 0, 0, 1, 2.0, -loss / 1000, len(state.words), scored)
+        return StepInfo(
+            len(minibatch),
+            len(minibatch.tokens),
+            0,
+            0,
+            1,
+            2.0,
+            -loss / 1000,
+            len(state.words),
+            scored,
+        )
 
     def snapshot(self, state):
         words = tuple(sorted(state.words))
@@ -110,18 +123,41 @@ class FakeLearner:
         strength = np.array([strength_of(z, state.island, topics) for z in range(topics)])
         prior = TopicWordPrior(strength, np.full(len(words), 1 / 100), 1 / 100)
         alpha = np.array([alpha_of(z, state.island, topics) for z in range(topics)])
-        return Snapshot.from_dense(counts, key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=prior, words=words)
+        return Snapshot.from_dense(
+            counts,
+            key="",
+            sequence=0,
+            event_time=0,
+            fingerprint="",
+            alpha=alpha,
+            prior=prior,
+            words=words,
+        )
 
     def summary(self, state):
         evidence, posterior = (Scaled.of(1 + byte % 3, byte // 3 % 2) for byte in state.digest[:2])
         logs = -state.loss / 1000
-        return Summary(evidence, posterior, state.documents, state.tokens, len(state.words), logs, state.scored, 2.0, None)
+        return Summary(
+            evidence,
+            posterior,
+            state.documents,
+            state.tokens,
+            len(state.words),
+            logs,
+            state.scored,
+            2.0,
+            None,
+        )
 
     def witness(self, state):
         return wire.digest(b"witness", state.digest)
 
     def save(self, state):
-        return wire.pack(b"BTz1", {name: getattr(state, name) for name in FIGURES} | {"words": dict(state.words)}, state.digest)
+        return wire.pack(
+            b"BTz1",
+            {name: getattr(state, name) for name in FIGURES} | {"words": dict(state.words)},
+            state.digest,
+        )
 
     def load(self, settings, key, island, data, threads=1):
         state = FakeState(settings, key, island)
@@ -136,4 +172,9 @@ class FakeLearner:
 
 
 def fake_settings(islands=1):
-    return Fake(topics=3, islands=islands, particles=2 * islands, initial=InitialBatch(1) if islands > 1 else NoInitialBatch())
+    return Fake(
+        topics=3,
+        islands=islands,
+        particles=2 * islands,
+        initial=InitialBatch(1) if islands > 1 else NoInitialBatch(),
+    )

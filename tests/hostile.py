@@ -1,4 +1,6 @@
-"""A model store with a history of three versions, and ways to damage it with its seals made good."""
+"""A model store with a history of three versions, and ways to damage it with its seals made
+good.
+"""
 
 import hashlib
 import json
@@ -17,7 +19,9 @@ def stored(root):
     for sequence in (2, 5, 9):
         snapshot = store.put_snapshot(random_snapshot(sequence, sequence=sequence))
         settings = {"tokeniser": {"stop_words": "none"}}
-        parent = store.publish(manifest_of(sequence, parent, snapshot=snapshot, changes=[], settings=settings)).version
+        parent = store.publish(
+            manifest_of(sequence, parent, snapshot=snapshot, changes=[], settings=settings)
+        ).version
         versions.append(parent)
     return store, versions
 
@@ -40,7 +44,9 @@ def resealed(path, **changes):
 def pointed(store, version):
     """LATEST leads to this version, whatever its file holds."""
     data = manifest_path(store, version).read_bytes()
-    latest_path(store).write_bytes(seal({"version": version, "manifest": hashlib.sha256(data).hexdigest()}))
+    latest_path(store).write_bytes(
+        seal({"version": version, "manifest": hashlib.sha256(data).hexdigest()})
+    )
 
 
 def copied(store, source, target):

@@ -1,4 +1,6 @@
-"""The laws of model.learners.base for one learner: what every learner has to pass, wherever it is from."""
+"""The laws of model.learners.base for one learner: what every learner has to pass, wherever it
+is from.
+"""
 
 from dataclasses import replace
 
@@ -32,9 +34,13 @@ def check_laws(settings):
     plain = outcome(settings)
     assert outcome(settings)[:3] == plain[:3], "equal settings and minibatches give equal bits"
     assert outcome(settings, threads=3)[:3] == plain[:3], "threads change nothing"
-    assert outcome(settings, reload=True)[:3] == plain[:3], "load(save(state)) goes on with the same bits"
+    assert outcome(settings, reload=True)[:3] == plain[:3], (
+        "load(save(state)) goes on with the same bits"
+    )
     assert outcome(settings, key="other")[0] != plain[0], "the key names other draws"
-    assert outcome(replace(settings, seed=settings.seed + 1))[0] != plain[0], "the seed names other draws"
+    assert outcome(replace(settings, seed=settings.seed + 1))[0] != plain[0], (
+        "the seed names other draws"
+    )
     check_figures(settings, plain[2], plain[3])
     for damaged in (b"", plain[0][-1][:-1], plain[0][-1] + b"\0", b"XXXX" + plain[0][-1][4:]):
         try:
@@ -44,7 +50,9 @@ def check_laws(settings):
         raise AssertionError("damaged bytes are refused")
     empty = learner.init(settings, "", 0)
     learner.step(empty, minibatches_of([document_of([], 0, "a")], 1)[0])
-    assert (learner.snapshot(empty).normalisers > 0).all(), "before the first word there is a model too"
+    assert (learner.snapshot(empty).normalisers > 0).all(), (
+        "before the first word there is a model too"
+    )
 
 
 def check_figures(settings, infos, state):

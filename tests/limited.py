@@ -1,4 +1,5 @@
-"""A piece of Python in a process of its own, with limits on its time and its memory: what could crash the tests crashes there.
+"""A piece of Python in a process of its own, with limits on its time and its memory: what could
+crash the tests crashes there.
 
 limited("print(1 + 1)", b"") -> "2\\n"
 """
@@ -15,7 +16,8 @@ MEGABYTE = 2**20
 def limited(code, data=b"", arguments=(), seconds=30, megabytes=1500):
     """What the code prints; ``data`` is its standard input.
 
-    The limits are of its processor time, and of its address space, which is larger than its memory: the libraries alone take some hundreds.
+    The limits are of its processor time, and of its address space, which is larger than its memory:
+        the libraries alone take some hundreds.
     """
 
     def limit():
@@ -24,6 +26,14 @@ def limited(code, data=b"", arguments=(), seconds=30, megabytes=1500):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT, preexec_fn=limit, timeout=20 * seconds, check=False)
+    done = subprocess.run(
+        command,
+        input=data,
+        capture_output=True,
+        cwd=ROOT,
+        preexec_fn=limit,
+        timeout=20 * seconds,
+        check=False,
+    )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr.decode()[-2000:]}"
     return done.stdout.decode()

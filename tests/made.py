@@ -17,7 +17,9 @@ def snapshot_of(counts, words=None, alpha=0.5, beta=0.1, key="", sequence=3, pri
         sequence=sequence,
         event_time=5_000_000,
         fingerprint="f0",
-        alpha=np.full(counts.shape[1], alpha) if np.isscalar(alpha) else np.asarray(alpha, np.float64),
+        alpha=np.full(counts.shape[1], alpha)
+        if np.isscalar(alpha)
+        else np.asarray(alpha, np.float64),
         prior=prior or TopicWordPrior.flat(beta * len(counts), len(counts), *counts.shape),
         words=words or tuple(f"w{w}" for w in range(len(counts))),
         tokeniser=TokeniserSettings(stop_words="none"),
@@ -27,7 +29,11 @@ def snapshot_of(counts, words=None, alpha=0.5, beta=0.1, key="", sequence=3, pri
 
 def random_snapshot(seed=0, words=30, topics=5, **others):
     generator = np.random.default_rng(seed)
-    counts = np.where(generator.random((words, topics)) < 0.4, generator.integers(1, 20, (words, topics)) * 0.5, 0.0)
+    counts = np.where(
+        generator.random((words, topics)) < 0.4,
+        generator.integers(1, 20, (words, topics)) * 0.5,
+        0.0,
+    )
     prior = TopicWordPrior(generator.uniform(1, 5, topics), generator.dirichlet(np.ones(words)))
     return snapshot_of(counts, prior=prior, **others)
 

@@ -1,7 +1,8 @@
-"""Files of good and malformed records, mixed: hypothesis builds wrong records, and good ones have bytes changed in them.
+"""Files of good and malformed records, mixed: hypothesis builds wrong records, and good ones have
+bytes changed in them.
 
-Every malformed record is one by construction (or by the standard library's judgement), not because our parser says so, and makes one
-dead letter: a damaged Avro block here holds one record.
+Every malformed record is one by construction (or by the standard library's judgement), not because
+our parser says so, and makes one dead letter: a damaged Avro block here holds one record.
 """
 
 import csv
@@ -23,7 +24,10 @@ _SCHEMA = {
     "name": "Row",
     "fields": [
         {"name": "id", "type": ["null", "string", "double", "boolean"]},
-        {"name": "timestamp", "type": ["null", "double", "long", "string", {"type": "array", "items": "long"}]},
+        {
+            "name": "timestamp",
+            "type": ["null", "double", "long", "string", {"type": "array", "items": "long"}],
+        },
         {"name": "text", "type": ["null", "string", "bytes", "double"]},
     ],
 }
@@ -31,7 +35,11 @@ _SCHEMA = {
 
 def good(number):
     """A record that is as it should be."""
-    return {"id": f"good{number}", "timestamp": number * 100, "text": f"Fellow citizens, «text» {number} of many"}
+    return {
+        "id": f"good{number}",
+        "timestamp": number * 100,
+        "text": f"Fellow citizens, «text» {number} of many",
+    }
 
 
 def drawn(strategy, count):
@@ -55,12 +63,21 @@ def drawn(strategy, count):
 
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=3)
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3),
 )
-_CONTAINERS = st.lists(st.integers(), max_size=3) | st.dictionaries(st.text(max_size=3), st.integers(), max_size=2)
+_CONTAINERS = st.lists(st.integers(), max_size=3) | st.dictionaries(
+    st.text(max_size=3), st.integers(), max_size=2
+)
 _BLANK = st.text(" \t\r\n\u2003\u00a0", max_size=4)
 _FAULTS = {
-    "id": st.none() | st.booleans() | st.floats() | _CONTAINERS | st.just("") | st.just("a\0b") | st.just("half \ud83d"),
+    "id": st.none()
+    | st.booleans()
+    | st.floats()
+    | _CONTAINERS
+    | st.just("")
+    | st.just("a\0b")
+    | st.just("half \ud83d"),
     "timestamp": st.none()
     | st.booleans()
     | _CONTAINERS
@@ -68,7 +85,13 @@ _FAULTS = {
     | st.integers(min_value=10**13)
     | st.sampled_from(["", "never", "2001-13-01", "2001-02-30T00:00:00Z", "12345-01-01", "+", "١٢"])
     | st.text("xyz ", max_size=9),
-    "text": st.none() | st.booleans() | st.integers() | _CONTAINERS | _BLANK | st.just("\0") | st.just("\udfff"),
+    "text": st.none()
+    | st.booleans()
+    | st.integers()
+    | _CONTAINERS
+    | _BLANK
+    | st.just("\0")
+    | st.just("\udfff"),
 }
 
 
@@ -84,13 +107,17 @@ def _usable(line):
     return line.strip() and b"\n" not in line and not _is_json_object(line)
 
 
-_ONE_FAULT = st.sampled_from(sorted(_FAULTS)).flatmap(lambda field: st.tuples(st.just(field), _FAULTS[field], st.booleans()))
+_ONE_FAULT = st.sampled_from(sorted(_FAULTS)).flatmap(
+    lambda field: st.tuples(st.just(field), _FAULTS[field], st.booleans())
+)
 
 
 def _with_fault(fault):
     field, value, is_left_out = fault
     record = {**good(0), "id": "wrong", field: value}
-    return json.dumps({name: value for name, value in record.items() if not (is_left_out and name == field)}).encode()
+    return json.dumps(
+        {name: value for name, value in record.items() if not (is_left_out and name == field)}
+    ).encode()
 
 
 _LINES = st.one_of(
@@ -134,14 +161,20 @@ def _mutate(generator, data):
 
 _ROW_FAULTS = {
     "id": st.none() | st.just("") | st.just("\0") | st.floats() | st.booleans(),
-    "timestamp": st.none() | st.floats(min_value=1e13) | st.just(float("nan")) | st.integers(10**13, 2**62) | st.lists(st.integers(0, 9)),
+    "timestamp": st.none()
+    | st.floats(min_value=1e13)
+    | st.just(float("nan"))
+    | st.integers(10**13, 2**62)
+    | st.lists(st.integers(0, 9)),
     "text": st.none() | _BLANK | st.just("a\0") | st.binary(max_size=5) | st.floats(),
 }
 
 
 def built_rows(count):
     """Avro records that hypothesis built."""
-    faults = st.sampled_from(sorted(_ROW_FAULTS)).flatmap(lambda field: st.tuples(st.just(field), _ROW_FAULTS[field]))
+    faults = st.sampled_from(sorted(_ROW_FAULTS)).flatmap(
+        lambda field: st.tuples(st.just(field), _ROW_FAULTS[field])
+    )
     return [{**good(0), "id": "wrong", field: value} for field, value in drawn(faults, count)]
 
 
@@ -161,7 +194,8 @@ def mutated_blocks(count, seed=12):
     """Blocks of good records, each with its payload or its size changed."""
     generator, found = random.Random(seed), []
     for block in blocks([good(number) for number in range(count)])[1]:
-        # A block: how many records, how many bytes, those, the marker. A size that is left or changed to the same would be no fault.
+        # A block: how many records, how many bytes, those, the marker. A size that is left or
+        # changed to the same would be no fault.
         data, end = bytearray(block), len(block) - len(SYNC)
         at = generator.randrange(1, end)
         if generator.randrange(3):
@@ -172,7 +206,9 @@ def mutated_blocks(count, seed=12):
     return found
 
 
-_BAD_TIMES = st.sampled_from(["", "never", "12/31/2001", "31.12.2001", "980942400000", "1" * 20, "2001-13-01"])
+_BAD_TIMES = st.sampled_from(
+    ["", "never", "12/31/2001", "31.12.2001", "980942400000", "1" * 20, "2001-13-01"]
+)
 _CELL_FAULTS = {
     "id": st.sampled_from(["", "\0", "a\0b"]),
     "timestamp": _BAD_TIMES | st.text("xyz ", max_size=9),
@@ -192,14 +228,24 @@ def _cells(record):
 
 
 def _with_faults(faults, count):
-    chosen = st.sampled_from(sorted(faults)).flatmap(lambda field: st.tuples(st.just(field), faults[field]))
+    chosen = st.sampled_from(sorted(faults)).flatmap(
+        lambda field: st.tuples(st.just(field), faults[field])
+    )
     return [{**good(0), "id": "wrong", field: value} for field, value in drawn(chosen, count)]
 
 
 def built_rows_of_csv(count):
-    """CSV rows: with a wrong field, with bytes that are not UTF-8, with too few or too many fields, with a quote too many."""
+    """CSV rows: with a wrong field, with bytes that are not UTF-8, with too few or too many
+    fields, with a quote too many.
+    """
     rows = [_cells(record) for record in _with_faults(_CELL_FAULTS, count)]
-    others = [b"wrong,0,caf\xe9\n", b"wrong,0\n", b"wrong,0,text,more\n", b'wrong,0,"te"xt\n', b'wrong,0,"text\n" \n']
+    others = [
+        b"wrong,0,caf\xe9\n",
+        b"wrong,0\n",
+        b"wrong,0,text,more\n",
+        b'wrong,0,"te"xt\n',
+        b'wrong,0,"text\n" \n',
+    ]
     rows[::2] = [others[at % len(others)] for at in range(len(rows[::2]))]
     return rows
 
@@ -218,13 +264,19 @@ def write_mixed(folder, count, seed=13):
     """``count`` good records and as many malformed ones, in files of every kind; the good ones."""
     generator, records = random.Random(seed), [good(number) for number in range(count)]
     tenth, three = count // 10, 3 * count // 10
-    lines = [json.dumps(record).encode() for record in records[: 4 * tenth]] + built_lines(three) + mutated_lines(three)
+    lines = (
+        [json.dumps(record).encode() for record in records[: 4 * tenth]]
+        + built_lines(three)
+        + mutated_lines(three)
+    )
     generator.shuffle(lines)
     middle = len(lines) // 2
     (folder / "a.jsonl").write_bytes(b"\n".join(lines[:middle]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(b"\n".join(lines[middle:]) + b"\n"))
     _write_avro(folder / "c.avro", records[4 * tenth : 7 * tenth], tenth, generator)
-    items = [json.dumps(record, indent=1).encode() for record in records[7 * tenth : 8 * tenth]] + built_items(tenth)
+    items = [
+        json.dumps(record, indent=1).encode() for record in records[7 * tenth : 8 * tenth]
+    ] + built_items(tenth)
     generator.shuffle(items)
     first = items.index(next(item for item in items if item.startswith(b"{")))
     items[0], items[first] = items[first], items[0]
@@ -240,11 +292,16 @@ def write_mixed(folder, count, seed=13):
 
 def built_items(count):
     """Items of a JSON array: records with a fault, and what is no record."""
-    return drawn(_ONE_FAULT.map(_with_fault) | _JSON.map(lambda value: json.dumps(value).encode()), count)
+    return drawn(
+        _ONE_FAULT.map(_with_fault) | _JSON.map(lambda value: json.dumps(value).encode()), count
+    )
 
 
 def _write_avro(path, records, malformed, generator):
     header, pieces = blocks(records)
-    pieces += [*mutated_blocks(malformed // 2), _avro(built_rows(malformed - malformed // 2))[len(header) :]]
+    pieces += [
+        *mutated_blocks(malformed // 2),
+        _avro(built_rows(malformed - malformed // 2))[len(header) :],
+    ]
     generator.shuffle(pieces)
     path.write_bytes(header + b"".join(pieces))

@@ -1,6 +1,7 @@
 """Parts of a test run, by the tests' node ids alone.
 
-A part is every n-th test in the order of the ids, so the cases of one test are spread over the parts.
+A part is every n-th test in the order of the ids, so the cases of one test are spread over the
+parts.
 """
 
 import argparse
@@ -10,7 +11,9 @@ def parsed(text):
     """``k/n`` as (k, n)."""
     number, slash, of = text.partition("/")
     if not slash or not number.isdecimal() or not of.isdecimal() or not 1 <= int(number) <= int(of):
-        raise argparse.ArgumentTypeError(f"{text!r} was given; allowed is k/n with 1 <= k <= n, for example 1/4")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is k/n with 1 <= k <= n, for example 1/4"
+        )
     return int(number), int(of)
 
 

@@ -1,4 +1,6 @@
-"""A slow twin of SparseLDA: rows as sorted lists made anew for every token, the same additions in the same order, the same bits."""
+"""A slow twin of SparseLDA: rows as sorted lists made anew for every token, the same additions
+in the same order, the same bits.
+"""
 
 import numpy as np
 
@@ -6,13 +8,19 @@ BUGS = ("prior's part twice", "token not taken out of q", "coefficients never up
 
 
 def descending(counts):
-    """(topic, count) of a row, as the packed entries are sorted: by count and then topic, both descending."""
-    return sorted(((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], -entry[0]))
+    """(topic, count) of a row, as the packed entries are sorted: by count and then topic, both
+    descending.
+    """
+    return sorted(
+        ((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], -entry[0])
+    )
 
 
 def held_descending(counts):
     """The same of a model's row: ties in ascending order of the topics."""
-    return sorted(((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], entry[0]))
+    return sorted(
+        ((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], entry[0])
+    )
 
 
 def row_sum(coef, entries):
@@ -62,10 +70,16 @@ def from_prior(x, strength, coef):
 
 
 def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
-    """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps; ``uniforms(document, sweep, n)``."""
+    """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps;
+    ``uniforms(document, sweep, n)``.
+    """
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
     held = [held_descending(row) for row in snapshot.rows(rows).tolist()]
-    totals, alpha, base = snapshot.normalisers.tolist(), snapshot.alpha.tolist(), snapshot.prior.base[rows].tolist()
+    totals, alpha, base = (
+        snapshot.normalisers.tolist(),
+        snapshot.alpha.tolist(),
+        snapshot.prior.base[rows].tolist(),
+    )
     own, own_totals = [[0] * len(alpha) for _ in held], [0] * len(alpha)
     counts, states = [[0] * len(alpha) for _ in texts], [[-1] * len(text) for text in texts]
     for sweep in range(sweeps + 1):
@@ -93,7 +107,10 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     entries = [(t, coef[t] * n) for t, n in held[v]]
                 elif x < q:
                     total = at_held
-                    left = [(t, n - (t == old and bug != "token not taken out of q")) for t, n in descending(own[v])]
+                    left = [
+                        (t, n - (t == old and bug != "token not taken out of q"))
+                        for t, n in descending(own[v])
+                    ]
                     entries = [(t, coef[t] * n) for t, n in left if n > 0]
                 for t, part in entries:
                     total, new = total + part, t
@@ -118,10 +135,16 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
 
 
 def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
-    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a list of [topic, count, product]."""
+    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a
+    list of [topic, count, product].
+    """
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
     table = [[[t, n, 0.0] for t, n in held_descending(row)] for row in snapshot.rows(rows).tolist()]
-    totals, alpha, base = snapshot.normalisers.tolist(), snapshot.alpha.tolist(), snapshot.prior.base[rows].tolist()
+    totals, alpha, base = (
+        snapshot.normalisers.tolist(),
+        snapshot.alpha.tolist(),
+        snapshot.prior.base[rows].tolist(),
+    )
     n_d, where, result = [0] * len(alpha), [None] * sum(times), np.zeros(len(alpha), np.int64)
 
     def coef(t, more=0):
@@ -137,7 +160,10 @@ def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
                 out_q, out_rest, stay, here = q, rest, 0.0, where[i]
                 if sweep and bug != "not taken out":
                     stay = coef(here[0], -1) * (here[1] - 1)
-                    out_q, out_rest = q - here[2], rest + strength[here[0]] * (coef(here[0], -1) - coef(here[0]))
+                    out_q, out_rest = (
+                        q - here[2],
+                        rest + strength[here[0]] * (coef(here[0], -1) - coef(here[0])),
+                    )
                 x = uniforms[sweep][i] * (stay + (out_q + base[v] * out_rest))
                 i += 1
                 if sweep and x < stay:
@@ -153,7 +179,9 @@ def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
                         break
                 if entry is None:
                     t = from_prior((x - out_q) / base[v], strength, [coef(t) for t in topics])
-                    entry = next((each for each in row if each[0] == t), None) or next((each for each in row if each[1] == 0), None)
+                    entry = next((each for each in row if each[0] == t), None) or next(
+                        (each for each in row if each[1] == 0), None
+                    )
                     if entry is None:
                         entry = [t, 0, 0.0]
                         row.append(entry)

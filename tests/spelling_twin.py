@@ -1,11 +1,15 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.words.spelling and its kernel."""
+"""P(spelling) from dictionaries of strings: the slow twin of model.words.spelling and its
+kernel.
+"""
 
 import math
 from collections import Counter
 
 
 def tables(ngrams, counts, order, characters):
-    """P(c | h) of each n-gram hc that was seen, of every order, and what each context h leaves to shorter ones."""
+    """P(c | h) of each n-gram hc that was seen, of every order, and what each context h leaves
+    to shorter ones.
+    """
     levels = [dict(zip(ngrams, counts.tolist(), strict=True))]
     for _ in range(order):
         shorter = Counter()
@@ -14,15 +18,17 @@ def tables(ngrams, counts, order, characters):
         levels.append(shorter)
     seen, left = {}, {}
     for level in reversed(levels):
-        total, kinds = Counter(), Counter()
+        total, topic_tables = Counter(), Counter()
         for run, count in level.items():
             total[run[:-1]] += count
-            kinds[run[:-1]] += 1
-        for context, kind in kinds.items():
+            topic_tables[run[:-1]] += 1
+        for context, kind in topic_tables.items():
             left[context] = kind / (kind + total[context])
         for run, count in level.items():
             context, less = run[:-1], seen[run[1:]] if len(run) > 1 else 1.0 / characters
-            seen[run] = (count + kinds[context] * less) / (kinds[context] + total[context])
+            seen[run] = (count + topic_tables[context] * less) / (
+                topic_tables[context] + total[context]
+            )
     return seen, left
 
 

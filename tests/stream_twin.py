@@ -36,7 +36,7 @@ class Batch:
 
     sequence: int
     end: int
-    closes: bool
+    closes_table: bool
     documents: list
     previous: bytes
     payload: bytes
@@ -46,7 +46,7 @@ class Batch:
         return hashlib.sha256(length_and(self.previous) + length_and(self.payload)).digest()
 
 
-def bytes_of(key, sequence, end, closes, documents):
+def bytes_of(key, sequence, end, closes_table, documents):
     """The minibatch's bytes: one dictionary, in the order of first use."""
     words, tokens, offsets = [], [], [0]
     for document in documents:
@@ -59,7 +59,9 @@ def bytes_of(key, sequence, end, closes, documents):
     )
     times = np.array([document.timestamp for document in documents], np.int64)
     numbers = np.array(tokens, np.int32), np.array(offsets, np.int64)
-    return Minibatch(key, sequence, end, closes, ids, times, labels, tuple(words), *numbers).to_bytes()
+    return Minibatch(
+        key, sequence, end, closes_table, ids, times, labels, tuple(words), *numbers
+    ).to_bytes()
 
 
 def sequenced(events, key, settings, start, closed=None):
@@ -77,17 +79,19 @@ def sequenced(events, key, settings, start, closed=None):
             continue
         for end in sorted({end for end, _ in waiting if end <= event}):
             kept = []
-            for document in sorted((document for due, document in waiting if due == end), key=place):
+            for document in sorted(
+                (document for due, document in waiting if due == end), key=place
+            ):
                 if document.id in [other.id for other in kept]:
                     repeated.append((end, document))
                 else:
                     kept.append(document)
             parts = split(kept, settings.minibatch_size, settings.minibatch_tokens)
             for number, part in enumerate(parts):
-                sequence, closes = len(batches) + 1, number == len(parts) - 1
+                sequence, closes_table = len(batches) + 1, number == len(parts) - 1
                 previous = batches[-1].chain if batches else start
-                payload = bytes_of(key, sequence, end, closes, part)
-                batches.append(Batch(sequence, end, closes, part, previous, payload))
+                payload = bytes_of(key, sequence, end, closes_table, part)
+                batches.append(Batch(sequence, end, closes_table, part, previous, payload))
             waiting = [(due, document) for due, document in waiting if due != end]
             closed = end
     return batches, repeated
@@ -117,8 +121,10 @@ def due(batches, publish_every, window, ended=True):
     found, windows = [], 0
     since = batches[0].end - window if batches else 0
     for batch in batches:
-        windows += batch.closes
-        if batch.closes and (windows >= every if kind == "windows" else batch.end // every > since // every):
+        windows += batch.closes_table
+        if batch.closes_table and (
+            windows >= every if kind == "windows" else batch.end // every > since // every
+        ):
             found.append(batch.sequence)
             since, windows = batch.end, 0
     if ended and batches and batches[-1].sequence not in found:
@@ -147,7 +153,9 @@ def published(batches, sequences, settings, key):
     versions, before = [], 0
     for sequence in sequences:
         learned, new = batches[:sequence], batches[before:sequence]
-        standings = [standing(learned, settings, key, island) for island in range(settings.islands)]
+        standings = [
+            posterior_and_nmi(learned, settings, key, island) for island in range(settings.islands)
+        ]
         island = max(range(settings.islands), key=lambda island: (*standings[island], -island))
         loss, _ = losses(learned)
         new_loss, new_scored = losses(new)
@@ -159,7 +167,9 @@ def published(batches, sequences, settings, key):
             chain=learned[-1].chain,
             documents=len(documents),
             tokens=sum(len(document.tokens) for document in documents),
-            words=Counter(document.words[number] for document in documents for number in document.tokens),
+            words=Counter(
+                document.words[number] for document in documents for number in document.tokens
+            ),
             log_evidence=-loss / 1000,
             perplexity=exp(new_loss / 1000 / new_scored) if before and new_scored else None,
             posterior=log(standings[island][1]),
@@ -169,7 +179,7 @@ def published(batches, sequences, settings, key):
     return versions
 
 
-def standing(learned, settings, key, island):
+def posterior_and_nmi(learned, settings, key, island):
     """(evidence, posterior) of an island's learner."""
     digest = first_digest(settings, key, island)
     for batch in learned:
@@ -195,12 +205,17 @@ class Model:
     def numbered(self, order):
         """The same model with its topic ``order[i]`` as topic i."""
         counts = {word: [row[z] for z in order] for word, row in self.counts.items()}
-        return Model(counts, [self.alpha[z] for z in order], [self.strength[z] for z in order], list(order))
+        return Model(
+            counts, [self.alpha[z] for z in order], [self.strength[z] for z in order], list(order)
+        )
 
 
 def model_of(version, topics):
     """As the winning island's learner numbers it."""
-    counts = {word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)] for word, count in version.words.items()}
+    counts = {
+        word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)]
+        for word, count in version.words.items()
+    }
     every = range(topics)
     return Model(
         counts,
@@ -218,8 +233,13 @@ def best_numberings(before, model):
         return {word: row[z] / total for word, row in one.counts.items() if row[z]}
 
     old, new = [column(before, z) for z in topics], [column(model, z) for z in topics]
-    similarity = [[sum(sqrt(p * new[j].get(word, 0)) for word, p in old[i].items()) for j in topics] for i in topics]
-    sums = {order: sum(similarity[i][j] for i, j in enumerate(order)) for order in permutations(topics)}
+    similarity = [
+        [sum(sqrt(p * new[j].get(word, 0)) for word, p in old[i].items()) for j in topics]
+        for i in topics
+    ]
+    sums = {
+        order: sum(similarity[i][j] for i, j in enumerate(order)) for order in permutations(topics)
+    }
     if sums[tuple(topics)] > max(sums.values()) - 1e-12:
         return [tuple(topics)]
     return [order for order, total in sums.items() if total > max(sums.values()) - 1e-6]
@@ -255,7 +275,9 @@ def by_period(events, period):
     for event in [*events, FOREVER]:
         if isinstance(event, int):
             ends = sorted({due for due, _ in waiting if due <= event})
-            found += [(end, sorted(record for due, record in waiting if due == end)) for end in ends]
+            found += [
+                (end, sorted(record for due, record in waiting if due == end)) for end in ends
+            ]
             waiting = [(due, record) for due, record in waiting if due > event]
             passed = event if ends else passed
         else:

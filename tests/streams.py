@@ -8,8 +8,8 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.learning.head import checkpoint_from_bytes
-from model.learning.options import LearnOptions
+from model.learner_log.head import checkpoint_from_bytes
+from model.learner_log.options import LearnOptions
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
@@ -35,11 +35,16 @@ def document(name, seconds, key=""):
 
 def documents(count, key="", span=100):
     """``count`` documents over ``span`` seconds, in an order that is not that of time."""
-    return [document(f"{key}d{i}", number(f"{key} time {i}") % (span * 1000) / 1000, key) for i in range(count)]
+    return [
+        document(f"{key}d{i}", number(f"{key} time {i}") % (span * 1000) / 1000, key)
+        for i in range(count)
+    ]
 
 
 def shuffled(items, salt):
-    return [item for _, item in sorted(enumerate(items), key=lambda pair: number(f"{salt} {pair[0]}"))]
+    return [
+        item for _, item in sorted(enumerate(items), key=lambda pair: number(f"{salt} {pair[0]}"))
+    ]
 
 
 def links_of(items, key="", settings=SEQUENCE):
@@ -47,7 +52,9 @@ def links_of(items, key="", settings=SEQUENCE):
 
 
 def learn_options(store, settings, **others):
-    return LearnOptions(settings=settings, tokeniser=TOKENISER, sequence=SEQUENCE, store=str(store), **others)
+    return LearnOptions(
+        settings=settings, tokeniser=TOKENISER, sequence=SEQUENCE, store=str(store), **others
+    )
 
 
 def timestamped(pipeline, items):
@@ -63,7 +70,9 @@ def _with_time(data):
 
 
 class Collect(beam.DoFn):
-    """Elements into a list of this process, by name; repeated bundles add them again, so readers take sets or last ones."""
+    """Elements into a list of this process, by name; repeated bundles add them again, so readers
+    take sets or last ones.
+    """
 
     HELD = {}
 
@@ -81,10 +90,16 @@ def collected(name):
 
 
 def train(items, options, *flags, runner=None, adds=False, streams=False):
-    """Run sequence, learn and publish over the documents; the references (key, JSON), as published."""
+    """Run sequence, learn and publish over the documents; the references (key, JSON), as
+    published.
+    """
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    added_to = AddedTo(options.store, options.settings.islands, options.resume_from) if adds else None
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, added_to, streams=streams)
+    added_to = (
+        AddedTo(options.store, options.settings.islands, options.resume_from) if adds else None
+    )
+    sequenced = timestamped(pipeline, items) | Sequence(
+        TOKENISER, SEQUENCE, added_to, streams=streams
+    )
     references = sequenced.minibatches | Learn(options) | Publish(options)
     references | "Collect" >> beam.ParDo(Collect("references"))
     sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))
@@ -94,12 +109,16 @@ def train(items, options, *flags, runner=None, adds=False, streams=False):
 
 
 def final_states(store, key="", islands=1):
-    """(sequence, fingerprint, witness, state digest) of every island, from the newest checkpoints."""
+    """(sequence, fingerprint, witness, state digest) of every island, from the newest
+    checkpoints.
+    """
     root = ModelStore(str(store))
     states = []
     for entry in root.resume_point(key, "latest", islands):
         head, state = checkpoint_from_bytes(root.get_checkpoint(key, entry.digest))
-        states.append((head.sequence, head.fingerprint, head.witness, hashlib.sha256(state).hexdigest()))
+        states.append(
+            (head.sequence, head.fingerprint, head.witness, hashlib.sha256(state).hexdigest())
+        )
     return states
 
 

@@ -10,7 +10,7 @@ import fake_learner
 import pytest
 
 from pipelines import train
-from pipelines.command import parse
+from pipelines.cli.command import parse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,13 +20,22 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 def commands_of(text):
     """The pipelines' commands of a page, as words; dots stand for what the page does not repeat."""
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    lines = [shlex.split(line, comments=True) for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    lines = [
+        shlex.split(line, comments=True)
+        for block in blocks
+        for line in block.replace("\\\n", " ").splitlines()
+    ]
     return [[word for word in words if word != "..."] for words in lines if words[1:2] == ["-m"]]
 
 
 COMMANDS = commands_of(README)
 # Their commands may leave out what other pages have said.
-GUIDES = [words for page in sorted((ROOT / "docs").glob("*.md")) for words in commands_of(page.read_text()) if "pipelines" in words[2]]
+GUIDES = [
+    words
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for words in commands_of(page.read_text())
+    if "pipelines" in words[2]
+]
 
 
 def test_there_are_examples():
@@ -58,7 +67,10 @@ def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
     flags = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
-    assert train.main([f"--input={corpus}", "--model_store=models", "--dead_letters=dead", *flags]) == 0
+    assert (
+        train.main([f"--input={corpus}", "--model_store=models", "--dead_letters=dead", *flags])
+        == 0
+    )
     exec(compile(BLOCKS[1], "README.md", "exec"), {})
     (written,) = (tmp_path / "mixtures").iterdir()
     assert json.loads(written.read_text())["words_known"] == 2

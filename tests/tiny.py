@@ -1,4 +1,6 @@
-"""A problem that can be solved by enumeration: two topics, six tokens, 64 assignments; and the closed form of P(w, z)."""
+"""A problem that can be solved by enumeration: two topics, six tokens, 64 assignments; and the
+closed form of P(w, z).
+"""
 
 import itertools
 from math import exp
@@ -14,14 +16,20 @@ PAIRS = list(itertools.combinations(range(6), 2))
 def log_documents(document_counts, alpha):
     """ln P(z). document_counts: [documents, T]; alpha: [T]."""
     documents, alpha = np.asarray(document_counts, float), np.asarray(alpha, float)
-    by_document = gammaln(alpha.sum()) - gammaln(documents.sum(1) + alpha.sum()) + (gammaln(documents + alpha) - gammaln(alpha)).sum(1)
+    by_document = (
+        gammaln(alpha.sum())
+        - gammaln(documents.sum(1) + alpha.sum())
+        + (gammaln(documents + alpha) - gammaln(alpha)).sum(1)
+    )
     return float(by_document.sum())
 
 
 def log_joint(word_counts, document_counts, alpha, a, base):
     """ln P(w, z) of DESIGN section 7. word_counts: [words, T]; base: [words], B(w)."""
     words, shares = np.asarray(word_counts, float), a * np.asarray(base, float)[:, None]
-    by_topic = gammaln(a) - gammaln(words.sum(0) + a) + (gammaln(words + shares) - gammaln(shares)).sum(0)
+    by_topic = (
+        gammaln(a) - gammaln(words.sum(0) + a) + (gammaln(words + shares) - gammaln(shares)).sum(0)
+    )
     return log_documents(document_counts, alpha) + float(by_topic.sum())
 
 
@@ -35,7 +43,10 @@ def joint_of(states, a=WORDS * BETA, base=(1 / WORDS,) * WORDS):
 
 def _document_counts(states):
     ends = list(itertools.accumulate(map(len, TEXTS)))
-    return [np.bincount(states[end - len(text) : end], minlength=TOPICS) for text, end in zip(TEXTS, ends, strict=True)]
+    return [
+        np.bincount(states[end - len(text) : end], minlength=TOPICS)
+        for text, end in zip(TEXTS, ends, strict=True)
+    ]
 
 
 ASSIGNMENTS = list(itertools.product(range(TOPICS), repeat=6))
@@ -44,21 +55,34 @@ POSTERIOR = JOINT / JOINT.sum()
 
 
 def seated_joint(base, a, base_a, discount):
-    """P(w, z) of each assignment under the hierarchical prior: the chain rule over every seating of the tokens at single tables."""
+    """P(w, z) of each assignment under the hierarchical prior: the chain rule over every seating
+    of the tokens at single tables.
+    """
     words = [w for text in TEXTS for w in text]
-    given = [_seatings(list(zip(words, states, strict=True)), base, a, base_a, discount) for states in ASSIGNMENTS]
-    topics = [exp(log_documents(_document_counts(states), [ALPHA] * TOPICS)) for states in ASSIGNMENTS]
+    given = [
+        _seatings(list(zip(words, states, strict=True)), base, a, base_a, discount)
+        for states in ASSIGNMENTS
+    ]
+    topics = [
+        exp(log_documents(_document_counts(states), [ALPHA] * TOPICS)) for states in ASSIGNMENTS
+    ]
     return np.array(given) * np.array(topics)
 
 
 def _seatings(tokens, base, a, base_a, discount, sizes=()):
-    """The sum over all seatings of the tokens that are left; ``sizes``: (word, topic, tokens) of each table."""
+    """The sum over all seatings of the tokens that are left; ``sizes``: (word, topic, tokens) of
+    each table.
+    """
     if not tokens:
         return 1.0
     (w, z), *rest = tokens
     n_z, k_z = sum(n for _, t, n in sizes if t == z), sum(t == z for _, t, _ in sizes)
     shared = (sum(v == w for v, _, _ in sizes) + base_a * base[w]) / (len(sizes) + base_a)
-    total = (a + discount * k_z) * shared * _seatings(rest, base, a, base_a, discount, (*sizes, (w, z, 1)))
+    total = (
+        (a + discount * k_z)
+        * shared
+        * _seatings(rest, base, a, base_a, discount, (*sizes, (w, z, 1)))
+    )
     for place, (v, t, n) in enumerate(sizes):
         if (v, t) == (w, z):
             joined = (*sizes[:place], (v, t, n + 1), *sizes[place + 1 :])

@@ -1,4 +1,5 @@
-"""Slow, readable twins of the particle family's kernels: lists and dictionaries, one addition at a time, the same bits.
+"""Slow, readable twins of the particle family's kernels: lists and dictionaries, one addition at a
+time, the same bits.
 
 ``bug`` plants one of the errors that the statistical tests must find.
 """
@@ -27,7 +28,9 @@ def uniform(index, key, particle, sequence, purpose):
 
 
 def draw(q, u):
-    """Steps 1 to 4 of model.kernels.draw: (topic, sum of all weights, whether rounding left nothing above r)."""
+    """Steps 1 to 4 of model.learners.particles.kernels.draw: (topic, sum of all weights, whether
+    rounding left nothing above r).
+    """
     cum, s = [], [0.0] * 8
     for j, value in enumerate(q):
         s[j % 8] = s[j % 8] + value
@@ -60,18 +63,26 @@ def normal(product):
 
 
 class Particle:
-    """One particle: ``words[w]``, ``totals`` and ``documents[d]`` count topics, ``topics[d]`` are the tokens' topics.
+    """One particle: ``words[w]``, ``totals`` and ``documents[d]`` count topics, ``topics[d]`` are
+    the tokens' topics.
 
     kind: None, "minimal" or "sampled" tables, counted in ``tables[w]``.
     """
 
     def __init__(self, alpha, base, a, discount=0.0, bug=None, kind=None, base_a=0.0):
-        self.alpha, self.alpha_sum, self.base, self.a, self.discount, self.bug = alpha, sum(alpha), base, a, discount, bug
+        self.alpha, self.alpha_sum, self.base, self.a, self.discount, self.bug = (
+            alpha,
+            sum(alpha),
+            base,
+            a,
+            discount,
+            bug,
+        )
         self.kind, self.base_a = kind, base_a
         self.tables = [[0] * len(alpha) for _ in base]
         self.pads = [0.0] * (-len(alpha) % 8)
         self.words = [[0] * len(alpha) for _ in base]
-        self.totals, self.kinds = [0] * len(alpha), [0] * len(alpha)
+        self.totals, self.topic_tables = [0] * len(alpha), [0] * len(alpha)
         self.texts, self.documents, self.topics = {}, {}, {}
         self.weight, self.joint = (1.0, 0), (0.5, 1)
 
@@ -82,7 +93,9 @@ class Particle:
         """B(w), when ``closed`` of the word's tables are left out."""
         if not self.kind:
             return self.base[w]
-        return (sum(self.tables[w]) - closed + self.base_a * self.base[w]) / (sum(self.kinds) - closed + self.base_a)
+        return (sum(self.tables[w]) - closed + self.base_a * self.base[w]) / (
+            sum(self.topic_tables) - closed + self.base_a
+        )
 
     def gain(self, d, t, out=0):
         counts = [0] * len(self.alpha) if self.bug == "document ignored" else self.documents[d]
@@ -91,23 +104,27 @@ class Particle:
     def weights(self, d, w, base):
         """q of every topic, as the token's word and document count now."""
         return [
-            self.gain(d, t) * ((self.words[w][t] - self.discount * self.tables[w][t]) + (self.a + self.discount * k) * base)
-            for t, k in enumerate(self.kinds)
+            self.gain(d, t)
+            * (
+                (self.words[w][t] - self.discount * self.tables[w][t])
+                + (self.a + self.discount * k) * base
+            )
+            for t, k in enumerate(self.topic_tables)
         ]
 
-    def opens(self, n, tables, back, u):
+    def opens_table(self, n, tables, back, u):
         if self.kind == "sampled":
             return u * ((n - self.discount * tables) + back) < back
         return self.kind == "minimal" and n == 0
 
-    def closes(self, n, tables, u):
+    def closes_table(self, n, tables, u):
         if self.bug == "tables closed in proportion":
             return u < (tables / n if tables > 1 or n == 1 else 0.0)
         if self.kind == "sampled":
             return u < alone(n, tables, self.discount)
         return self.kind == "minimal" and n == 1
 
-    def worth(self, n, tables, back, opened):
+    def joint_factor(self, n, tables, back, opened):
         if self.kind != "sampled":
             return (n - self.discount * tables) + back
         if opened:
@@ -115,48 +132,60 @@ class Particle:
         return (n - self.discount * tables) / (1.0 - alone(n + 1, tables, self.discount))
 
     def count(self, d, w, t, step, tables=0):
-        self.kinds[t] += step * tables
+        self.topic_tables[t] += step * tables
         self.tables[w][t] += step * tables
         self.words[w][t] += step
         self.totals[t] += step
         self.documents[d][t] += step
 
-    def learn(self, d, text, uniforms, blind=False, seats=None):
+    def learn(self, d, text, uniforms, evenly=False, table_uniforms=None):
         """A document's first pass."""
         self.texts[d], self.documents[d], self.topics[d] = list(text), [0] * len(self.alpha), []
         for i, (w, u) in enumerate(zip(text, uniforms, strict=True)):
             base = self.shared(w)
             t, total, _ = draw(self.weights(d, w, base) + self.pads, u)
-            if blind:
+            if evenly:
                 t = int(u * len(self.alpha))
             per = 1.0 / (self.alpha_sum + i)
-            n, tables, back = self.words[w][t], self.tables[w][t], (self.a + self.discount * self.kinds[t]) * base
-            opened = self.opens(n, tables, back, seats[i] if seats else None)
+            n, tables, back = (
+                self.words[w][t],
+                self.tables[w][t],
+                (self.a + self.discount * self.topic_tables[t]) * base,
+            )
+            opened = self.opens_table(
+                n, tables, back, table_uniforms[i] if table_uniforms else None
+            )
             self.weight = times(self.weight, total * per)
-            self.joint = times(self.joint, self.gain(d, t) * self.worth(n, tables, back, opened) * per)
+            self.joint = times(
+                self.joint, self.gain(d, t) * self.joint_factor(n, tables, back, opened) * per
+            )
             self.count(d, w, t, 1, opened)
             self.topics[d].append(t)
         self.weight, self.joint = normal(self.weight), normal(self.joint)
 
-    def move(self, d, i, u, seats=(None, None)):
+    def move(self, d, i, u, table_uniforms=(None, None)):
         """Draw one token's topic again."""
         w, old = self.texts[d][i], self.topics[d][i]
         n, tables = self.words[w][old], self.tables[w][old]
-        closed = bool(self.closes(n, tables, seats[0]))
+        closed = bool(self.closes_table(n, tables, table_uniforms[0]))
         base = self.shared(w, closed)
-        n, tables, back = n - 1, tables - closed, (self.a + self.discount * (self.kinds[old] - closed)) * base
+        n, tables, back = (
+            n - 1,
+            tables - closed,
+            (self.a + self.discount * (self.topic_tables[old] - closed)) * base,
+        )
         q, gain = self.weights(d, w, base), self.gain(d, old, 1)
         if self.bug != "not taken out":
             q[old] = gain * ((n - self.discount * tables) + back)
         t, _, _ = draw(q + self.pads, u)
-        was = gain * self.worth(n, tables, back, closed)
+        was = gain * self.joint_factor(n, tables, back, closed)
         if t != old:
             gain, n, tables = self.gain(d, t), self.words[w][t], self.tables[w][t]
-            back = (self.a + self.discount * self.kinds[t]) * base
-        opened = bool(self.opens(n, tables, back, seats[1]))
+            back = (self.a + self.discount * self.topic_tables[t]) * base
+        opened = bool(self.opens_table(n, tables, back, table_uniforms[1]))
         if t == old and opened == closed:
             return
-        self.joint = times(self.joint, gain * self.worth(n, tables, back, opened) / was)
+        self.joint = times(self.joint, gain * self.joint_factor(n, tables, back, opened) / was)
         self.count(d, w, old, -1, closed)
         self.count(d, w, t, 1, opened)
         if self.bug == "document not updated":
@@ -173,7 +202,9 @@ def closing(discount, most):
         for t in range(1, n + 1):
             table[n, t] = 1.0 if t == n else ratios[t] / (ratios[t] + (n - 1 - discount * t))
         for t in range(n, 0, -1):
-            ratios[t] = 0.0 if t == 1 else (ratios[t - 1] + (n - 1 - discount * (t - 1))) * table[n, t]
+            ratios[t] = (
+                0.0 if t == 1 else (ratios[t - 1] + (n - 1 - discount * (t - 1))) * table[n, t]
+            )
     return table
 
 

@@ -1,4 +1,5 @@
-"""Slow twins of the variational learners, written from the papers: dictionaries, scipy's digamma, one line for each line of the paper.
+"""Slow twins of the variational learners, written from the papers: dictionaries, scipy's digamma,
+one line for each line of the paper.
 
 ``bug`` plants one of the errors that the tests must find.
 """
@@ -15,7 +16,9 @@ from model.kernels.random import LOCAL, stream_key
 
 def draw(weights, alpha, in_document, u):
     """First the document's own topics, then all of them by alpha."""
-    parts = [n * weight for n, weight in zip(in_document, weights, strict=True)] + [alpha * weight for weight in weights]
+    parts = [n * weight for n, weight in zip(in_document, weights, strict=True)] + [
+        alpha * weight for weight in weights
+    ]
     x = u * sum(parts)
     for i, part in enumerate(parts):
         x -= part
@@ -29,7 +32,10 @@ def sweep_documents(settings, minibatch, weights_of):
     key = stream_key(settings.seed, "")
     found = Counter()
     for d in range(len(minibatch)):
-        words = [minibatch.words[w] for w in minibatch.tokens[minibatch.offsets[d] : minibatch.offsets[d + 1]]]
+        words = [
+            minibatch.words[w]
+            for w in minibatch.tokens[minibatch.offsets[d] : minibatch.offsets[d + 1]]
+        ]
         in_document, states = [0] * settings.topics, [None] * len(words)
         for sweep in range(settings.local_burn_in + settings.local_sweeps):
             for n, word in enumerate(words):
@@ -44,7 +50,9 @@ def sweep_documents(settings, minibatch, weights_of):
 
 
 class InfvocTwin:
-    """Section 4 and 5 of the paper. nu1, nu2, R: {topic: {word: value}}; order: {topic: [words]}."""
+    """Section 4 and 5 of the paper. nu1, nu2, R: {topic: {word: value}}; order: {topic:
+    [words]}.
+    """
 
     def __init__(self, settings, letters, bug=None):
         self.settings, self.letters, self.bug = settings, letters, bug
@@ -59,7 +67,9 @@ class InfvocTwin:
         for word in self.order[k]:
             whole = digamma(nu1[word] + nu2[word])
             left = digamma(nu2[word]) - whole
-            weights[word] = math.exp(digamma(nu1[word]) - whole + broken + (left if self.bug == "inclusive" else 0.0))
+            weights[word] = math.exp(
+                digamma(nu1[word]) - whole + broken + (left if self.bug == "inclusive" else 0.0)
+            )
             broken += left
         return weights, math.exp(broken)
 
@@ -75,9 +85,18 @@ class InfvocTwin:
         known = {word for order in self.order.values() for word in order}
 
         def share(word):
-            return 1.0 if s.remainder != "share" else ((word in known) + math.exp(self.letters.log_probability(word))) / (len(known) + 1)
+            return (
+                1.0
+                if s.remainder != "share"
+                else ((word in known) + math.exp(self.letters.log_probability(word)))
+                / (len(known) + 1)
+            )
 
-        counts = sweep_documents(s, minibatch, lambda word: [weights.get(word, left * share(word)) for weights, left in sticks])
+        counts = sweep_documents(
+            s,
+            minibatch,
+            lambda word: [weights.get(word, left * share(word)) for weights, left in sticks],
+        )
         for k in range(s.topics):
             uses = {word: n / s.local_sweeps for (word, topic), n in counts.items() if topic == k}
             self.expand(k, [word for word in minibatch.words if word in uses])
@@ -90,7 +109,9 @@ class InfvocTwin:
             if word not in self.nu1[k]:
                 self.order[k].append(word)
                 self.nu1[k][word], self.rank[k][word] = 1.0, 0.0
-                self.nu2[k][word] = self.settings.concentration if self.settings.entry == "prior" else 1.0
+                self.nu2[k][word] = (
+                    self.settings.concentration if self.settings.entry == "prior" else 1.0
+                )
 
     def update(self, k, uses, step, scale):
         """Eq. 8, 9 and 10."""
@@ -113,7 +134,9 @@ class InfvocTwin:
 
 
 def elbo(counts, lam, gamma, alpha, eta):
-    """The bound of Hoffman, Blei and Bach (2010) at the best phi; counts: [D, W], lam: [W, K], gamma: [D, K]."""
+    """The bound of Hoffman, Blei and Bach (2010) at the best phi; counts: [D, W], lam: [W, K],
+    gamma: [D, K].
+    """
     log_theta = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))
     log_beta = digamma(lam) - digamma(lam.sum(axis=0))
     bound = 0.0
@@ -150,7 +173,10 @@ def vb_step(counts, lam, alpha, eta, iterations):
 
 def counts_of(minibatch, words):
     """[D, W] of a minibatch."""
-    counts, column = np.zeros((len(minibatch), len(words))), {word: n for n, word in enumerate(words)}
+    counts, column = (
+        np.zeros((len(minibatch), len(words))),
+        {word: n for n, word in enumerate(words)},
+    )
     for d, document in enumerate(minibatch.documents()):
         for word, n in Counter(np.array(document.words)[document.tokens].tolist()).items():
             counts[d, column[word]] += n

@@ -2,10 +2,11 @@
 
     documents: bytes (Document) -> paths of the files written
 
-One file for each period of event time, ``archive-<start>-<content>.avro``, aligned to 1970-01-01 UTC, its documents in the order
-of (time, id, content). Reading the archive gives the same documents, whatever the source was; their keys are its field ``key``.
-The documents of a period are gathered in one worker's memory: choose the period for that. For a bounded source; nothing is written
-before it ends.
+One file for each period of event time, ``archive-<start>-<content>.avro``, aligned to 1970-01-01
+UTC, its documents in the order of (time, id, content). Reading the archive gives the same
+documents, whatever the source was; their keys are its field ``key``. The documents of a period are
+gathered in one worker's memory: choose the period for that. For a bounded source; nothing is
+written before it ends.
 
     (documents, dead_letters) = pipeline | ReadRecords(["posts/*.jsonl.gz"], ReadSettings())
     documents | WriteArchive("archive", period_micros)
@@ -34,9 +35,13 @@ def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
-    """Write the documents of one period; the path. A document that the source has twice is in the file twice."""
+    """Write the documents of one period; the path. A document that the source has twice is in
+    the file twice.
+    """
     start, documents = shard
-    return write_batch(prefix, f"archive-{to_compact_iso(start)}", ".avro", documents_to_avro, list(documents))
+    return write_batch(
+        prefix, f"archive-{to_compact_iso(start)}", ".avro", documents_to_avro, list(documents)
+    )
 
 
 class WriteArchive(beam.PTransform):
@@ -52,7 +57,9 @@ class WriteArchive(beam.PTransform):
     def __init__(self, path: str, shard_period_micros: int) -> None:
         super().__init__()
         if shard_period_micros <= 0:
-            raise OptionError("--shard_period", shard_period_micros, "a duration above 0", "Give for example 30d.")
+            raise OptionError(
+                "--shard_period", shard_period_micros, "a duration above 0", "Give for example 30d."
+            )
         self._path = path
         self._period = shard_period_micros
 

@@ -2,9 +2,10 @@
 
     documents: bytes (TokenisedDocument) -> lines: str (JSON), one for each method
 
-All documents are gathered on one worker, and the methods run there one after the other, one thread each, so that their times per
-document can be compared; they include everything from the tokenised document to the mixture, and not what is done once for a model. What
-is compared are means over documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
+All documents are gathered on one worker, and the methods run there one after the other, one thread
+each, so that their times per document can be compared; they include everything from the tokenised
+document to the mixture, and not what is done once for a model. What is compared are means over
+documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
 """
 
 from __future__ import annotations
@@ -33,15 +34,26 @@ _WARM = 3
 
 
 def run_method(
-    store: ModelStore, key: str, version: str, settings: InferenceSettings, documents: Sequence[TokenisedDocument],
+    store: ModelStore,
+    key: str,
+    version: str,
+    settings: InferenceSettings,
+    documents: Sequence[TokenisedDocument],
     training: Sequence[TokenisedDocument],
-) -> tuple[list[TopicMixture], float]:  # fmt: skip
+) -> tuple[list[TopicMixture], float]:
     """The mixtures, and seconds per document."""
     method = inference_for(settings)
     learned = tuple(training) if TRAINING in method.needs else ()
-    prepared = method.prepare(settings, published_model(store, key, version, settings, None, learned))
+    prepared = method.prepare(
+        settings, published_model(store, key, version, settings, None, learned)
+    )
     # The first call compiles, or loads what was compiled.
-    method.infer(method.prepare(settings, published_model(store, key, version, settings, None, learned[:_WARM])), documents[:_WARM])
+    method.infer(
+        method.prepare(
+            settings, published_model(store, key, version, settings, None, learned[:_WARM])
+        ),
+        documents[:_WARM],
+    )
     start = time.perf_counter()
     mixtures = method.infer(prepared, documents)
     return mixtures, (time.perf_counter() - start) / max(len(documents), 1)
@@ -71,7 +83,9 @@ def compare(
         }
 
 
-def methods_of(reference: str, methods: Sequence[str], options: Mapping[str, object]) -> list[InferenceSettings]:
+def methods_of(
+    reference: str, methods: Sequence[str], options: Mapping[str, object]
+) -> list[InferenceSettings]:
     """Settings for the reference and the others; each takes those of the options that it has.
 
     Raises:
@@ -83,20 +97,41 @@ def methods_of(reference: str, methods: Sequence[str], options: Mapping[str, obj
     names = list(dict.fromkeys([reference, *methods]))
     for option, value in options.items():
         if not any(option in chosen(METHOD, {METHOD.name: name}).options for name in names):
-            owners = dict.fromkeys(place.path[0][1] for place in placements(METHOD) if place.option.name == option)
-            text = f"--{option}={value} belongs to {', '.join(owners)}; none of them is compared. Leave it out, or add one to --methods."
+            owners = dict.fromkeys(
+                place.path[0][1] for place in placements(METHOD) if place.option.name == option
+            )
+            text = (
+                f"--{option}={value} belongs to {', '.join(owners)}; none of them is compared."
+                " Leave it out, or add one to --methods."
+            )
             raise MisplacedOptionError(f"--{option}", text)
     return [compose(METHOD, {METHOD.name: name}, options) for name in names]
 
 
 class _Compare(beam.DoFn):
-    def __init__(self, store: str, key: str, version: str, methods: Sequence[InferenceSettings], mass: float) -> None:
-        self._store, self._key, self._version, self._methods, self._mass = store, key, version, list(methods), mass
+    def __init__(
+        self, store: str, key: str, version: str, methods: Sequence[InferenceSettings], mass: float
+    ) -> None:
+        self._store, self._key, self._version, self._methods, self._mass = (
+            store,
+            key,
+            version,
+            list(methods),
+            mass,
+        )
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         new, learned = unmarked(element[1])
         documents = [new[place] for place in in_order(new)]
-        for line in compare(ModelStore(self._store), self._key, self._version, self._methods, documents, learned, self._mass):
+        for line in compare(
+            ModelStore(self._store),
+            self._key,
+            self._version,
+            self._methods,
+            documents,
+            learned,
+            self._mass,
+        ):
             yield wire.canonical_json(line)
 
 
@@ -133,4 +168,8 @@ class Compare(beam.PTransform):
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         together = marked(documents, self._training)
         windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
-        return windowed | "Gather" >> beam.GroupByKey() | "Compare" >> beam.ParDo(self._fn).with_output_types(str)
+        return (
+            windowed
+            | "Gather" >> beam.GroupByKey()
+            | "Compare" >> beam.ParDo(self._fn).with_output_types(str)
+        )

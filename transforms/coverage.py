@@ -1,12 +1,16 @@
-"""``Coverage``: how much of each window's words a model knows, and the signal that it should be trained again.
+"""``Coverage``: how much of each window's words a model knows, and the signal that it should be
+trained again.
 
-    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and window
+    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and
+    window
 
-Windows are of event time. A document counts in the one in which it is labelled: its own in ``pipelines.infer``; in ``pipelines.stream``,
-where a document is labelled just after its window closed, the one that is open then. So does one that comes late. A report below
-``retrain_below`` counts in the counter ``retrain`` and is logged as a warning, all others as information, by the logger
-``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of the window (:mod:`transforms.periods`),
-where they are added. :mod:`model.inference.coverage` has the logic.
+Windows are of event time. A document counts in the one in which it is labelled: its own in
+``pipelines.infer``; in ``pipelines.stream``, where a document is labelled just after its window
+closed, the one that is open then. So does one that comes late. A report below ``retrain_below``
+counts in the counter ``retrain`` and is logged as a warning, all others as information, by the
+logger ``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of
+the window (:mod:`transforms.periods`), where they are added. :mod:`model.inference.coverage` has
+the logic.
 """
 
 from __future__ import annotations
@@ -58,7 +62,9 @@ class _Count(beam.DoFn):
     def start_bundle(self) -> None:
         self._tallies: dict[tuple[str, str, int], Tally] = {}
 
-    def process(self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam) -> None:
+    def process(
+        self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
+    ) -> None:
         data, version = element
         if version == PRIOR:
             return
@@ -70,7 +76,9 @@ class _Count(beam.DoFn):
     def finish_bundle(self) -> Iterator[WindowedValue]:
         for (key, version, window), tally in self._tallies.items():
             last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
-            yield WindowedValue((key.encode(), _named(version.encode(), tally)), last, [GlobalWindow()])
+            yield WindowedValue(
+                (key.encode(), _named(version.encode(), tally)), last, [GlobalWindow()]
+            )
 
     def _read(self, key: str, version: str) -> Snapshot:
         return self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
@@ -87,7 +95,9 @@ class _Report(KeepsPeriods):
 
     def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         for version, tally in sums(records):
-            report = CoverageReport(key.decode(), version.decode(), end - self._period, end, tally, self._below)
+            report = CoverageReport(
+                key.decode(), version.decode(), end - self._period, end, tally, self._below
+            )
             self._windows.inc()
             if report.retrain:
                 self._retrain.inc()
@@ -98,7 +108,8 @@ class _Report(KeepsPeriods):
     def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         mirror = self.mirrors.of(key)
         if head.live % MOST == 0:
-            # After a failed bundle the mirror is read anew, which costs the whole bag, so only now and then.
+            # After a failed bundle the mirror is read anew, which costs the whole bag, so only now
+            # and then.
             mirror = pending.matched(head, mirror, bag)
         return mirror.matches(head) and len(mirror.at(due)) >= MOST
 
@@ -106,7 +117,11 @@ class _Report(KeepsPeriods):
         """One tally stays for each version and window."""
         waiting, head = self.emptied(key, head, bag)
         for due, records in waiting:
-            for record in records if len(records) == 1 else [_named(version, tally) for version, tally in sums(records)]:
+            for record in (
+                records
+                if len(records) == 1
+                else [_named(version, tally) for version, tally in sums(records)]
+            ):
                 head = pending.add(head, self.mirrors.of(key), bag, due, record)
         return [], head
 
@@ -129,21 +144,32 @@ class Coverage(beam.PTransform):
 
     Args:
         store: root of the model store. window_micros: length of the windows, microseconds.
-        retrain_below: a share of the distinct words; None for no signal.
-        key: of the model; None where each document's own key says which.
-        streams: whether windows close while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+        retrain_below: a share of the distinct words; None for no signal. key: of the model; None
+        where each document's own key says which. streams: whether windows close while the source is
+        read, or all at its end, as in :class:`transforms.sequence.Sequence`.
 
     Raises:
         OptionError: a share that is not between 0 and 1.
     """
 
     def __init__(
-        self, store: str, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, key: str | None = None, *, streams: bool
+        self,
+        store: str,
+        window_micros: int,
+        retrain_below: float | None = RETRAIN_BELOW,
+        key: str | None = None,
+        *,
+        streams: bool,
     ) -> None:
         super().__init__()
         if retrain_below is not None and not 0 <= retrain_below <= 1:
-            raise OptionError("--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7.")
-        self._count, self._report = _Count(store, key, window_micros), _Report(window_micros, retrain_below, streams)
+            raise OptionError(
+                "--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7."
+            )
+        self._count, self._report = (
+            _Count(store, key, window_micros),
+            _Report(window_micros, retrain_below, streams),
+        )
 
     def expand(self, versioned: beam.PCollection) -> beam.PCollection:
         return (

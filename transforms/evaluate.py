@@ -2,9 +2,10 @@
 
     versions: bytes (Manifest, JSON) -> lines: str (JSON), one for each version
 
-Every version is scored on all the documents, which are a side input: a held-out set fits into a worker's memory. So are the documents of a
-reference corpus, by which the topics' coherence is judged, and those that a classifier is trained with, where there are any.
-:mod:`model.evaluation` has the figures; those that were measured while the model learned are added from its manifest.
+Every version is scored on all the documents, which are a side input: a held-out set fits into a
+worker's memory. So are the documents of a reference corpus, by which the topics' coherence is
+judged, and those that a classifier is trained with, where there are any. :mod:`model.evaluation`
+has the figures; those that were measured while the model learned are added from its manifest.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class EvaluationPlan:
     """What is asked about each version.
 
     Attributes:
-        store: the root of the model store. settings: how to score. words: whose rank in each topic is wanted.
+        store: the root of the model store. settings: how to score. words: whose rank in each topic
+            is wanted.
     """
 
     store: str
@@ -42,12 +44,17 @@ class EvaluationPlan:
 
 
 def figures_of(
-    version: bytes, documents: Iterable[bytes], reference: Iterable[bytes], training: Iterable[bytes], plan: EvaluationPlan
+    version: bytes,
+    documents: Iterable[bytes],
+    reference: Iterable[bytes],
+    training: Iterable[bytes],
+    plan: EvaluationPlan,
 ) -> str:
     """All figures of one version, as one line of JSON.
 
     Args:
-        version: a manifest's JSON. documents, reference, training: bytes of TokenisedDocument, in any order.
+        version: a manifest's JSON. documents, reference, training: bytes of TokenisedDocument, in
+            any order.
     """
     manifest = Manifest.from_json(version)
     snapshot = ModelStore(plan.store).get_snapshot(manifest.key, manifest.snapshot)
@@ -73,7 +80,8 @@ class Evaluate(beam.PTransform):
     """See the module's docstring.
 
     Args:
-        plan: what is asked. documents: PCollection of TokenisedDocument bytes. reference, training: the same, or None.
+        plan: what is asked. documents: PCollection of TokenisedDocument bytes. reference, training:
+            the same, or None.
     """
 
     def __init__(

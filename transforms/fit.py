@@ -1,12 +1,13 @@
-"""``FitClassifier``: documents to a classifier for a model version, written beside it into the model store.
+"""``FitClassifier``: documents to a classifier for a model version, written beside it into the
+model store.
 
     documents: bytes (TokenisedDocument) -> digests: str, one
 
-Training pairs are made by Gibbs3 (or another method that takes documents alone) on any number of workers; one worker fits the
-classifier to them.
-With ``most``, only a uniform sample of so many documents, a reservoir, takes part: it depends on the documents and the seed, not on
-their order.
-For a bounded source. Progress goes to the logger ``beam_topics.fitting``; :mod:`model.inference.fitting` has the logic.
+Training pairs are made by Gibbs3 (or another method that takes documents alone) on any number of
+workers; one worker fits the classifier to them. With ``most``, only a uniform sample of so many
+documents, a reservoir, takes part: it depends on the documents and the seed, not on their order.
+For a bounded source. Progress goes to the logger ``beam_topics.fitting``;
+:mod:`model.inference.fitting` has the logic.
 
     documents | FitClassifier("models", key="", version="latest")
 """
@@ -40,11 +41,15 @@ class _MakePairs(beam.DoFn):
         self._unknown = Metrics.counter(NAMESPACE, "documents_without_known_words")
 
     def setup(self) -> None:
-        self._published = published_model(ModelStore(self._store), self._key, self._version, self._settings)
+        self._published = published_model(
+            ModelStore(self._store), self._key, self._version, self._settings
+        )
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
-        pair = pair_of(self._settings, self._prepared, self._published, TokenisedDocument.from_bytes(element))
+        pair = pair_of(
+            self._settings, self._prepared, self._published, TokenisedDocument.from_bytes(element)
+        )
         if pair is None:
             self._unknown.inc()
         else:
@@ -53,28 +58,46 @@ class _MakePairs(beam.DoFn):
 
 
 class _Fit(beam.DoFn):
-    def __init__(self, store: str, key: str, version: str, settings: FitSettings, inference: InferenceSettings) -> None:
-        self._store, self._key, self._version, self._settings, self._inference = store, key, version, settings, inference
+    def __init__(
+        self,
+        store: str,
+        key: str,
+        version: str,
+        settings: FitSettings,
+        inference: InferenceSettings,
+    ) -> None:
+        self._store, self._key, self._version, self._settings, self._inference = (
+            store,
+            key,
+            version,
+            settings,
+            inference,
+        )
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         store = ModelStore(self._store)
         manifest = store.manifest(self._key, self._version)
         topics = store.get_snapshot(manifest.key, manifest.snapshot).topic_count
         pairs = map(Pair.from_bytes, element[1])
-        yield ClassifierStore(self._store).put(fit_classifier(manifest, topics, pairs, self._settings, self._inference, log_step))
+        yield ClassifierStore(self._store).put(
+            fit_classifier(manifest, topics, pairs, self._settings, self._inference, log_step)
+        )
 
 
 def log_step(step: Step) -> None:
     """One line of progress."""
-    logging.getLogger(LOGGER).info("fitting, %s: iteration %d, objective %.5f", step.stage, step.iteration, step.objective)
+    logging.getLogger(LOGGER).info(
+        "fitting, %s: iteration %d, objective %.5f", step.stage, step.iteration, step.objective
+    )
 
 
 class FitClassifier(beam.PTransform):
     """See the module's docstring.
 
     Args:
-        store: root of the model store. key, version: the model; ``latest`` means the newest at this moment.
-        settings: of the fit. inference: the method that makes the pairs. most: documents of the sample; None: all.
+        store: root of the model store. key, version: the model; ``latest`` means the newest at this
+        moment. settings: of the fit. inference: the method that makes the pairs. most: documents of
+        the sample; None: all.
 
     Raises:
         OptionError: there is no such model, or the method wants more than a document and the model.
@@ -90,10 +113,19 @@ class FitClassifier(beam.PTransform):
         most: int | None = None,
     ) -> None:
         super().__init__()
-        self._settings, self._inference, self._most = settings or FitSettings(), inference or Gibbs3(), most
+        self._settings, self._inference, self._most = (
+            settings or FitSettings(),
+            inference or Gibbs3(),
+            most,
+        )
         method = inference_for(self._inference)
         if method.together or method.needs:
-            raise OptionError("--method", self._inference.kind, "a method for one document at a time", "Use gibbs3.")
+            raise OptionError(
+                "--method",
+                self._inference.kind,
+                "a method for one document at a time",
+                "Use gibbs3.",
+            )
         self._model = store, key, ModelStore(store).manifest(key, version).version
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
@@ -109,10 +141,14 @@ class FitClassifier(beam.PTransform):
         return (
             documents
             | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
-            | "Make pairs" >> beam.ParDo(_MakePairs(*self._model, self._inference)).with_output_types(bytes)
+            | "Make pairs"
+            >> beam.ParDo(_MakePairs(*self._model, self._inference)).with_output_types(bytes)
             | "To one worker" >> beam.Map(_together).with_output_types(tuple[bytes, bytes])
             | "Gather" >> beam.GroupByKey()
-            | "Fit" >> beam.ParDo(_Fit(*self._model, self._settings, self._inference)).with_output_types(str)
+            | "Fit"
+            >> beam.ParDo(_Fit(*self._model, self._settings, self._inference)).with_output_types(
+                str
+            )
         )
 
 

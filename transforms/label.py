@@ -1,13 +1,15 @@
 """``Label``: which model version labels each document of a stream that is being learned.
 
     (minibatches: (key, bytes), references: (key, bytes (Manifest)))
-        -> documents: (bytes (TokenisedDocument), version; "" is the prior), dead_letters: bytes (JSON)
+        -> documents: (bytes (TokenisedDocument), version; "" is the prior), dead_letters: bytes
+        (JSON)
 
-The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly once, and a document's window is the
-one that it was learned in. The step is keyed by (key, hash of the id mod shards); references go to all shards of their key. One event-time
-timer per shard (:class:`transforms.heads.Wake`) waits for the windows' ends, or in a job that does not stream for the end of the
-input. A labelled document carries the time at which its label was decided, which is the same in both.
-:mod:`model.inference.labelling` has the logic.
+The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly
+once, and a document's window is the one that it was learned in. The step is keyed by (key, hash of
+the id mod shards); references go to all shards of their key. One event-time timer per shard
+(:class:`transforms.stateful.Wake`) waits for the windows' ends, or in a job that does not stream
+for the end of the input. A labelled document carries the time at which its label was decided, which
+is the same in both. :mod:`model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -20,16 +22,29 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.userstate import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    TimerSpec,
+    on_timer,
+)
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.inference.labelling import NO_MODEL, BeforeFirstModel, LabelHead, Labeller, Labels, LabelWith, Reference
+from model.inference.labelling import (
+    NO_MODEL,
+    BeforeFirstModel,
+    LabelHead,
+    Labeller,
+    Labels,
+    LabelWith,
+    Reference,
+)
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
 from model.sequencing import FIRING_BYTES
-from transforms.heads import KeepsHead, Wake, timer_time
 from transforms.sequence import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
+from transforms.stateful import KeepsHead, Wake, timer_time
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -83,7 +98,9 @@ class LabelDoFn(KeepsHead[LabelHead]):
     _WAITING = beam.DoFn.StateParam(WAITING)
     _WINDOW = beam.DoFn.TimerParam(WINDOW)
 
-    def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith, streams: bool) -> None:
+    def __init__(
+        self, before_first_model: BeforeFirstModel, label_with: LabelWith, streams: bool
+    ) -> None:
         self._labeller = Labeller(before_first_model, label_with)
         self._wake = Wake(streams, END_OF_LABELS)
 
@@ -111,7 +128,9 @@ class LabelDoFn(KeepsHead[LabelHead]):
             labels = self._labeller.reference(before, waiting, _reference(data[1:]))
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
-            labels = self._labeller.document(before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :])
+            labels = self._labeller.document(
+                before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :]
+            )
         if (time := self._wake.moved(_target(before), _target(labels.head))) is not None:
             timer.set(time)
         self.write_head(key, labels.head, head)
@@ -127,7 +146,9 @@ class LabelDoFn(KeepsHead[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Label what is due by now, one due time after the other, as if the timer had fired at each of them."""
+        """Label what is due by now, one due time after the other, as if the timer had fired at
+        each of them.
+        """
         current, budget = self.read_head(key, head), FIRING_BYTES
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
             labels = self._labeller.fire(current, self.mirrors.of(key), pending, waiting, due)
@@ -148,21 +169,28 @@ class LabelDoFn(KeepsHead[LabelHead]):
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
             self._no_model.inc()
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at))
+            yield beam.pvalue.TaggedOutput(
+                DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at)
+            )
 
 
 class Label(beam.PTransform):
     """Choose versions; applied to (minibatches, references), gives a :class:`Labelled`.
 
     Args:
-        before_first_model: what becomes of a document without an earlier version, see :mod:`model.inference.labelling`.
-        label_with: ``window``, or ``latest``: at once, and not reproducible.
-        shards: how many labellers a key has.
-        streams: whether documents are labelled while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+        before_first_model: what becomes of a document without an earlier version, see
+        :mod:`model.inference.labelling`. label_with: ``window``, or ``latest``: at once, and not
+        reproducible. shards: how many labellers a key has. streams: whether documents are labelled
+        while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
     """
 
     def __init__(
-        self, before_first_model: BeforeFirstModel = "wait", label_with: LabelWith = "window", shards: int = 4, *, streams: bool
+        self,
+        before_first_model: BeforeFirstModel = "wait",
+        label_with: LabelWith = "window",
+        shards: int = 4,
+        *,
+        streams: bool,
     ) -> None:
         super().__init__()
         self._shards = shards
@@ -170,10 +198,18 @@ class Label(beam.PTransform):
 
     def expand(self, inputs: tuple[beam.PCollection, beam.PCollection]) -> Labelled:
         minibatches, references = inputs
-        documents = minibatches | "Documents" >> beam.FlatMap(documents_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
-        versions = references | "To shards" >> beam.FlatMap(references_by_shard, self._shards).with_output_types(tuple[bytes, bytes])
+        documents = minibatches | "Documents" >> beam.FlatMap(
+            documents_by_shard, self._shards
+        ).with_output_types(tuple[bytes, bytes])
+        versions = references | "To shards" >> beam.FlatMap(
+            references_by_shard, self._shards
+        ).with_output_types(tuple[bytes, bytes])
         step = beam.ParDo(self._label).with_output_types(tuple[bytes, str], **{DEAD_LETTERS: bytes})
-        outputs = (documents, versions) | "Together" >> beam.Flatten() | "Label" >> step.with_outputs(DEAD_LETTERS, main="documents")
+        outputs = (
+            (documents, versions)
+            | "Together" >> beam.Flatten()
+            | "Label" >> step.with_outputs(DEAD_LETTERS, main="documents")
+        )
         return Labelled(outputs.documents, outputs[DEAD_LETTERS])
 
 
@@ -183,6 +219,8 @@ def _reference(data: bytes) -> Reference:
 
 
 def _target(head: LabelHead) -> int | None:
-    """When something is due next: at the very end, if documents wait for a version that may never come."""
+    """When something is due next: at the very end, if documents wait for a version that may
+    never come.
+    """
     due = head.wake()
     return END_OF_LABELS if due is None and head.waiting else due

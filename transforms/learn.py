@@ -1,12 +1,15 @@
-"""``Learn``: numbered minibatches into candidate versions, one stateful step for each island of each model key.
+"""``Learn``: numbered minibatches into candidate versions, one stateful step for each island of
+each model key.
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-The step has no timers and no opinion about order: :class:`transforms.sequence.Sequence` decided that, and a minibatch that comes before
-its turn waits in a bag. :mod:`model.learning.log` has the protocol; this module joins it to Beam's state, counters and the progress log.
+The step has no timers and no opinion about order: :class:`transforms.sequence.Sequence` decided
+that, and a minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has
+the protocol; this module joins it to Beam's state, counters and the progress log.
 
-Progress: logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens, whose attributes are key, island,
-sequence, event_time (microseconds), documents, tokens (of this process so far), words, ess and log_evidence (per token).
+Progress: logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens,
+whose attributes are key, island, sequence, event_time (microseconds), documents, tokens (of this
+process so far), words, ess and log_evidence (per token).
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateS
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from model.learner_log.head import LearnerHead
+from model.learner_log.log import Outcome, Session
+from model.learner_log.options import LearnOptions
 from model.learners.base import StepInfo
-from model.learning.head import LearnerHead
-from model.learning.log import Outcome, Session
-from model.learning.options import LearnOptions
 from model.records import NumberedMinibatch
 from transforms.sequence import END_OF_STREAM, NAMESPACE
 
@@ -81,7 +84,12 @@ class LearnDoFn(beam.DoFn):
         self._heads = {}
 
     def process(
-        self, element: tuple[bytes, bytes], now: Any = _NOW, head: Any = _HEAD, log: Any = _LOG, gap: Any = _GAP
+        self,
+        element: tuple[bytes, bytes],
+        now: Any = _NOW,
+        head: Any = _HEAD,
+        log: Any = _LOG,
+        gap: Any = _GAP,
     ) -> Iterator[TimestampedValue]:
         """Learn what came, if it is its turn."""
         name, data = element
@@ -97,10 +105,13 @@ class LearnDoFn(beam.DoFn):
                 self._heads[name] = LearnerHead.from_bytes(held)
             else:
                 self._heads[name], again = session.first()
-                # An earlier job sent them at times that are past, or at the end of its stream; neither would hold the watermark for them.
+                # An earlier job sent them at times that are past, or at the end of its stream;
+                # neither would hold the watermark for them.
                 for candidate in again:
                     at = max(candidate.event_time, int(now.micros))
-                    yield TimestampedValue((name[_ISLAND_BYTES:], replace(candidate, at=at).to_bytes()), now)
+                    yield TimestampedValue(
+                        (name[_ISLAND_BYTES:], replace(candidate, at=at).to_bytes()), now
+                    )
         outcome = session.handle(self._heads[name], NumberedMinibatch.from_bytes(data), log, gap)
         self._heads[name] = outcome.head
         head.write(outcome.head.to_bytes())
@@ -108,15 +119,25 @@ class LearnDoFn(beam.DoFn):
         for after, info in outcome.steps:
             self._progress(key, island, after, info)
         for candidate in outcome.candidates:
-            yield TimestampedValue((name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at))
+            yield TimestampedValue(
+                (name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
+            )
 
 
 class Counters:
     """What happened, as Beam's counters and distributions."""
 
     def __init__(self) -> None:
-        names = ("learned_minibatches", "learned_documents", "learned_tokens", "unknown_tokens", "resamplings")
-        self._counters = {name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OF_OUTCOMES)}
+        names = (
+            "learned_minibatches",
+            "learned_documents",
+            "learned_tokens",
+            "unknown_tokens",
+            "resamplings",
+        )
+        self._counters = {
+            name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OF_OUTCOMES)
+        }
         self._ess = Metrics.distribution(NAMESPACE, "ess_x1000")
         self._log_loss = Metrics.distribution(NAMESPACE, "log_loss_per_token_x1000")
 
@@ -161,7 +182,9 @@ class Progress:
             "ess": info.ess,
             "log_evidence": info.log_evidence / max(info.scored_tokens, 1),
         }
-        PROGRESS.info("minibatch %d of key %r, island %d", head.sequence, key, island, extra=figures)
+        PROGRESS.info(
+            "minibatch %d of key %r, island %d", head.sequence, key, island, extra=figures
+        )
 
 
 class Learn(beam.PTransform):
@@ -180,6 +203,10 @@ class Learn(beam.PTransform):
         islands = self._options.settings.islands
         return (
             minibatches
-            | "To islands" >> beam.FlatMap(to_islands, islands).with_output_types(tuple[bytes, bytes])
-            | "Learn" >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(tuple[bytes, bytes])
+            | "To islands"
+            >> beam.FlatMap(to_islands, islands).with_output_types(tuple[bytes, bytes])
+            | "Learn"
+            >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(
+                tuple[bytes, bytes]
+            )
         )

@@ -13,5 +13,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 
 def leave_out_harmless() -> None:
-    """Leave them out of the root logger's records from now on; calling this again changes nothing."""
+    """Leave them out of the root logger's records from now on; calling this again changes
+    nothing.
+    """
     logging.getLogger().addFilter(_is_wanted)

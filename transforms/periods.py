@@ -1,12 +1,16 @@
-"""``KeepsPeriods``: what steps that let records wait for the end of their period of event time do alike.
+"""``KeepsPeriods``: what steps that let records wait for the end of their period of event time do
+alike.
 
-Records wait in state until the event time of their period has passed (:mod:`model.pending`), and one event-time timer closes it; never the
-clock. So results come later, by up to a period. In a job that does not stream one firing at the end of the input closes all periods
-(:class:`transforms.heads.Wake`). Windows with a GroupByKey would say the same in fewer words, and lose groups on some runners. A record
-that comes after its period was closed waits for the end of the first one that is open; none is dropped.
+Records wait in state until the event time of their period has passed (:mod:`model.pending`), and
+one event-time timer closes it; never the clock. So results come later, by up to a period. In a job
+that does not stream one firing at the end of the input closes all periods
+(:class:`transforms.stateful.Wake`). Windows with a GroupByKey would say the same in fewer words,
+and lose groups on some runners. A record that comes after its period was closed waits for the end
+of the first one that is open; none is dropped.
 
-Such a step needs a shuffle before it, which begins a stage: a pipeline may have several, and the local runner keeps the timers of a fused
-stage by their names alone, and gives one step's to another. (For the same reason no other step has a timer of this name.)
+Such a step needs a shuffle before it, which begins a stage: a pipeline may have several, and the
+local runner keeps the timers of a fused stage by their names alone, and gives one step's to
+another. (For the same reason no other step has a timer of this name.)
 """
 
 from __future__ import annotations
@@ -18,18 +22,25 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.userstate import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    TimerSpec,
+    on_timer,
+)
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model import pending
 from model.pending import PendingHead
-from transforms.heads import KeepsHead, Wake, timer_time
 from transforms.sequence import LAST_TIME
+from transforms.stateful import KeepsHead, Wake, timer_time
 
 
 def due_of(head: PendingHead, micros: int, period: int) -> int:
-    """When a record of this time is due: at the end of its period, or of the first one that was not closed yet."""
+    """When a record of this time is due: at the end of its period, or of the first one that was
+    not closed yet.
+    """
     end = (micros // period + 1) * period
     if head.done is not None and end <= head.done:
         end = (head.done // period + 1) * period
@@ -40,8 +51,8 @@ class KeepsPeriods(KeepsHead[PendingHead]):
     """See the module's docstring.
 
     Args:
-        period: microseconds.
-        streams: whether periods close while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+        period: microseconds. streams: whether periods close while the source is read, or all at its
+        end, as in :class:`transforms.sequence.Sequence`.
     """
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -65,7 +76,9 @@ class KeepsPeriods(KeepsHead[PendingHead]):
 
     @abstractmethod
     def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
-        """Some of what waits must go, or become fewer: what comes of those that go, and the head afterwards."""
+        """Some of what waits must go, or become fewer: what comes of those that go, and the head
+        afterwards.
+        """
 
     def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
         return PendingHead.from_bytes(data) if data else PendingHead()
@@ -115,7 +128,9 @@ class KeepsPeriods(KeepsHead[PendingHead]):
             timer.set(again)
         self.write_head(key, after, head)
 
-    def emptied(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
+    def emptied(
+        self, key: bytes, head: PendingHead, bag: Any
+    ) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
         """All that waits, as [(due, records)], taken out; the head afterwards."""
         mirror = pending.matched(head, self.mirrors.of(key), bag)
         waiting = [(due, mirror.at(due)) for due in mirror.dues]

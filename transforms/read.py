@@ -2,16 +2,19 @@
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Files are JSON (lines, or one array) or CSV, both also gzipped, Avro or Parquet, on any file system that Beam knows. Each is read whole
-by one worker, many side by side; with ``time_from="order"`` one worker reads them all, in the order of their names. Beam's own
-readers are not used: they fail the job on the first damaged byte, or stop without a word where a gzip is cut off.
+Files are JSON (lines, or one array) or CSV, both also gzipped, Avro or Parquet, on any file system
+that Beam knows. Each is read whole by one worker, many side by side; with ``time_from="order"`` one
+worker reads them all, in the order of their names. Beam's own readers are not used: they fail the
+job on the first damaged byte, or stop without a word where a gzip is cut off.
 :mod:`model.reading.files` has the logic.
 
-    (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings())
+    (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(),
+    TokeniserSettings())
 
-``ReadRecords`` gives the documents with their texts instead, for an archive. ``ParseMessages`` does the same as ``ReadDocuments`` for JSON
-objects that come from elsewhere, from a message queue for example. Counters: records_read = documents + all dead_<reason>; tokens.
-An element's time has Beam's precision, milliseconds on some runners; the exact one is in the document.
+``ReadRecords`` gives the documents with their texts instead, for an archive. ``ParseMessages`` does
+the same as ``ReadDocuments`` for JSON objects that come from elsewhere, from a message queue for
+example. Counters: records_read = documents + all dead_<reason>; tokens. An element's time has
+Beam's precision, milliseconds on some runners; the exact one is in the document.
 """
 
 from __future__ import annotations
@@ -29,15 +32,15 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
+from model.files.regular import check_regular
 from model.reading.files import ReadSettings, check_formats, read_file
 from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import Document
-from model.regular import check_regular
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
-from transforms.links import warn_of_dangling_links
 from transforms.refusals import Refusals
 from transforms.sequence import NAMESPACE
+from transforms.sources.links import warn_of_dangling_links
 
 DOCUMENTS = "documents"
 DEAD_LETTERS = "dead_letters"
@@ -50,14 +53,19 @@ class Documents(NamedTuple):
     dead_letters: beam.PCollection
 
 
-def check_patterns(patterns: Sequence[str], settings: ReadSettings, option: str = "--input") -> list[str]:
+def check_patterns(
+    patterns: Sequence[str], settings: ReadSettings, option: str = "--input"
+) -> list[str]:
     """The files that the patterns match now, sorted, each once.
 
     Raises:
-        OptionError: a pattern matches nothing or cannot be looked up, a file's name does not tell its format, or no file has an encoding.
+        OptionError: a pattern matches nothing or cannot be looked up, a file's name does not tell
+            its format, or no file has an encoding.
     """
     if not patterns:
-        raise OptionError(option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz.")
+        raise OptionError(
+            option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz."
+        )
     files = {path for pattern in patterns for path in _matched(pattern, option)}
     check_formats(files, settings)
     return sorted(files)
@@ -75,7 +83,12 @@ def _matched(pattern: str, option: str) -> list[str]:
             check_regular(option, path)
         warn_of_dangling_links(option, pattern)
     if not files:
-        raise OptionError(option, pattern, allowed, "Check the spelling, and that the files are there; a folder wants /* behind it.")
+        raise OptionError(
+            option,
+            pattern,
+            allowed,
+            "Check the spelling, and that the files are there; a folder wants /* behind it.",
+        )
     return files
 
 
@@ -86,7 +99,9 @@ def open_stored(path: str) -> BinaryIO:
 
 
 class Emit(beam.DoFn):
-    """Documents at their event times, tokenised where that is asked for; dead letters to the side; counts."""
+    """Documents at their event times, tokenised where that is asked for; dead letters to the
+    side; counts.
+    """
 
     def __init__(self, tokeniser: TokeniserSettings | None) -> None:
         self._tokeniser_settings = tokeniser
@@ -101,12 +116,16 @@ class Emit(beam.DoFn):
             self._tokeniser = Tokeniser(self._tokeniser_settings)
 
     def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
-        """The output for an item. A dead letter has the time of the element that it came from, unless another is given."""
+        """The output for an item. A dead letter has the time of the element that it came from,
+        unless another is given.
+        """
         self._records.inc()
         if isinstance(item, DeadLetter):
             self._refusals.add(item)
             letter = item.as_json().encode()
-            return beam.pvalue.TaggedOutput(DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time))
+            return beam.pvalue.TaggedOutput(
+                DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time)
+            )
         self._documents.inc()
         return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
 
@@ -134,7 +153,9 @@ class _ReadFile(Emit):
 class _ReadInOrder(Emit):
     """All files, one after the other: the number of a record is its time."""
 
-    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
+    def __init__(
+        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None
+    ) -> None:
         super().__init__(tokeniser)
         self._patterns = patterns
         self._settings = settings
@@ -151,7 +172,9 @@ class _ReadInOrder(Emit):
 class _ParseMessage(Emit):
     """One JSON object."""
 
-    def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None) -> None:
+    def __init__(
+        self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None
+    ) -> None:
         super().__init__(tokeniser)
         self._source = source
         self._settings = settings
@@ -165,7 +188,9 @@ def _paths(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterabl
 
 
 class _Read(beam.PTransform):
-    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
+    def __init__(
+        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None
+    ) -> None:
         super().__init__()
         if tokeniser is not None:
             check_tokeniser(tokeniser)
@@ -176,7 +201,9 @@ class _Read(beam.PTransform):
     def expand(self, pipeline: Any) -> Documents:
         begin = pipeline | "Begin" >> beam.Impulse()
         if self._settings.time_from == "order":
-            return documents_of(begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser))
+            return documents_of(
+                begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser)
+            )
         paths = (
             begin
             | "Files" >> beam.FlatMap(_paths, self._patterns, self._settings).with_output_types(str)
@@ -188,7 +215,9 @@ class _Read(beam.PTransform):
 class ReadDocuments(_Read):
     """See the module's docstring; check the patterns first, with :func:`check_patterns`."""
 
-    def __init__(self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings) -> None:
+    def __init__(
+        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings
+    ) -> None:
         super().__init__(patterns, settings, tokeniser)
 
 
@@ -200,7 +229,8 @@ class ReadRecords(_Read):
 
 
 class ParseMessages(beam.PTransform):
-    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead letters say of their origin.
+    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead
+    letters say of their origin.
 
     Raises:
         OptionError: ids are to come from the place, which such an object does not have.
@@ -211,7 +241,12 @@ class ParseMessages(beam.PTransform):
         check_tokeniser(tokeniser)
         if settings.id_from == "place":
             allowed = "field for messages, which have no place that stays the same"
-            raise OptionError("--id_from", settings.id_from, allowed, "Give each message an id, and name its field with --id_field.")
+            raise OptionError(
+                "--id_from",
+                settings.id_from,
+                allowed,
+                "Give each message an id, and name its field with --id_field.",
+            )
         self._fn = _ParseMessage(source, settings, tokeniser)
 
     def expand(self, messages: beam.PCollection) -> Documents:

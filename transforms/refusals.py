@@ -1,10 +1,12 @@
-"""Counters of refused records by reason, and an example of each reason, for what a run says at its end (:mod:`model.refused`).
+"""Counters of refused records by reason, and an example of each reason, for what a run says at its
+end (:mod:`model.reading.refused`).
 
     self._refusals = Refusals(REASONS)
     self._refusals.add(letter)
 
-The examples are a metric of strings, which the local runner, Prism and Flink hand on. A step reports an example only if its place comes
-before those that it reported already, so a metric holds a few for each worker.
+The examples are a metric of strings, which the local runner, Prism and Flink hand on. A step
+reports an example only if its place comes before those that it reported already, so a metric holds
+a few for each worker.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Iterable
 from apache_beam.metrics import Metrics
 
 from model.dead_letters import DeadLetter
-from model.refused import Example
+from model.reading.refused import Example
 from transforms.sequence import NAMESPACE
 
 EXAMPLES = "refused_examples"
@@ -24,7 +26,9 @@ class Refusals:
     """One for each step; it counts ``dead_<reason>``."""
 
     def __init__(self, reasons: Iterable[str]) -> None:
-        self._counters = {reason: Metrics.counter(NAMESPACE, f"dead_{reason}") for reason in reasons}
+        self._counters = {
+            reason: Metrics.counter(NAMESPACE, f"dead_{reason}") for reason in reasons
+        }
         self._examples = Metrics.string_set(NAMESPACE, EXAMPLES)
         self._reported: dict[str, Example] = {}
 

@@ -2,7 +2,8 @@
 
     documents: bytes (TokenisedDocument) -> by_key: {key: documents}, dead_letters: bytes (JSON)
 
-The keys are known where the graph is built, so each gets a branch of its own, for example with a RunInference.
+The keys are known where the graph is built, so each gets a branch of its own, for example with a
+RunInference.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 
 from model.dead_letters import DeadLetter
+from model.reading.refused import UNKNOWN_KEY
 from model.records import TokenisedDocument
-from model.refused import UNKNOWN_KEY
 from transforms.refusals import Refusals
 
 DEAD_LETTERS = "dead_letters"
@@ -30,7 +31,12 @@ class Routed(NamedTuple):
 def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
     """The dead letter of a document whose key has no model."""
     known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
-    return DeadLetter.of(document, "routing", UNKNOWN_KEY, f"this run has no model for the key {document.key!r}, but for {known}")
+    return DeadLetter.of(
+        document,
+        "routing",
+        UNKNOWN_KEY,
+        f"this run has no model for the key {document.key!r}, but for {known}",
+    )
 
 
 class _Route(beam.DoFn):
@@ -58,9 +64,14 @@ class Route(beam.PTransform):
 
     def expand(self, documents: beam.PCollection) -> Routed:
         tags = [_tag(number) for number in range(len(self._keys))]
-        typed = beam.ParDo(_Route(self._keys)).with_output_types(bytes, **dict.fromkeys([*tags, DEAD_LETTERS], bytes))
+        typed = beam.ParDo(_Route(self._keys)).with_output_types(
+            bytes, **dict.fromkeys([*tags, DEAD_LETTERS], bytes)
+        )
         outputs = documents | "Route" >> typed.with_outputs(*tags, DEAD_LETTERS)
-        return Routed({key: outputs[tag] for key, tag in zip(self._keys, tags, strict=True)}, outputs[DEAD_LETTERS])
+        return Routed(
+            {key: outputs[tag] for key, tag in zip(self._keys, tags, strict=True)},
+            outputs[DEAD_LETTERS],
+        )
 
 
 def _tag(number: int) -> str:

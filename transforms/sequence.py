@@ -1,14 +1,18 @@
 """``Sequence``: tokenised documents into numbered minibatches, one order for each model key.
 
-    documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
+    documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)),
+        dead_letters: bytes (JSON)
 
-One stateful step in the global window decides everything about order, so its input must carry event times, and may come in any
-order. It holds one event-time timer per key (:class:`transforms.heads.Wake`): in a job that streams at the end of the earliest window
-that waits, in any other job at the end of the input. One firing closes all windows that are due, in their order, and each minibatch
-carries the end of its own window as its event time. :mod:`model.sequencing` has the logic. When the stream ends (or is drained) an end
-marker follows, so that the last state is published too.
+One stateful step in the global window decides everything about order, so its input must carry event
+times, and may come in any order. It holds one event-time timer per key
+(:class:`transforms.stateful.Wake`): in a job that streams at the end of the earliest window that
+waits, in any other job at the end of the input. One firing closes all windows that are due, in
+their order, and each minibatch carries the end of its own window as its event time.
+:mod:`model.sequencing` has the logic. When the stream ends (or is drained) an end marker follows,
+so that the last state is published too.
 
-A job that does not stream reads its whole archive before the first window closes: the archive is held in this step's state.
+A job that does not stream reads its whole archive before the first window closes: the archive is
+    held in this step's state.
 """
 
 from __future__ import annotations
@@ -22,7 +26,12 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec, TimerSpec, on_timer
+from apache_beam.transforms.userstate import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    TimerSpec,
+    on_timer,
+)
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
@@ -31,13 +40,14 @@ from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import Closed, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
-from transforms.heads import KeepsHead, Wake, timer_time
+from transforms.stateful import KeepsHead, Wake, timer_time
 
 DEAD_LETTERS = "dead_letters"
 # Of the counters of every step.
 NAMESPACE = "beam_topics"
-# The last whole millisecond of event time. Each step does what it does at the end of the input before the steps that use its output:
-# Sequence at END_OF_STREAM, Label at END_OF_LABELS, and steps that gather records by periods at LAST_TIME.
+# The last whole millisecond of event time. Each step does what it does at the end of the input
+# before the steps that use its output: Sequence at END_OF_STREAM, Label at END_OF_LABELS, and steps
+# that gather records by periods at LAST_TIME.
 LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
 END_OF_LABELS = LAST_TIME - 500_000
 END_OF_STREAM = LAST_TIME - 1_000_000
@@ -76,7 +86,9 @@ class SequenceStart:
 
     def head(self, key: str) -> SequenceHead:
         """The first head of a key; one that the store has no checkpoint of begins anew."""
-        if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(key):
+        if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(
+            key
+        ):
             return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
         entry = store.resume_point(key, self.added_to.point, self.added_to.islands)[0]
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
@@ -125,7 +137,9 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         key, data = element
         before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
-        after, late = sequencing.arrive(before, self.mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings)
+        after, late = sequencing.arrive(
+            before, self.mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings
+        )
         if (time := self._wake.moved(before.pending.due, after.pending.due)) is not None:
             timer.set(time)
         if late:
@@ -144,7 +158,9 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         """Emit what is due, each window at its own end."""
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
-        for closed in sequencing.fire(key.decode(), current, self.mirrors.of(key), bag, time.micros, self._settings):
+        for closed in sequencing.fire(
+            key.decode(), current, self.mirrors.of(key), bag, time.micros, self._settings
+        ):
             current = closed.head
             yield from self._outputs(key, closed)
         self.write_head(key, current, head)
@@ -156,7 +172,9 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
             yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
 
     def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
-        """Refuse added documents that were learned already, where all of them wait and nothing was sent yet."""
+        """Refuse added documents that were learned already, where all of them wait and nothing
+        was sent yet.
+        """
         if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
             sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
 
@@ -164,7 +182,9 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         at = timer_time(closed.end)
         for letter in closed.dead_letters:
             self._repeated.inc()
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at))
+            yield beam.pvalue.TaggedOutput(
+                DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at)
+            )
         for link in closed.links:
             self._minibatches.inc()
             yield TimestampedValue((key, link.to_bytes()), at)
@@ -175,19 +195,32 @@ class Sequence(beam.PTransform):
 
     Args:
         tokeniser, settings: they begin the chain, so another tokeniser is another history.
-        added_to: for a source that holds only documents that came after those that a model store has learned (``--add_documents``).
-            A source that is read from its beginning has None. Documents of a window that was learned already join the next one.
-        streams: whether windows close while the source is read (:func:`pipelines.runners.streams`), or all at its end. The minibatches
-            are the same. A source without an end needs True; on a runner that reads the whole source first, False saves a bundle a window.
+        added_to: for a source that holds only documents that came after those that a model store
+        has learned (``--add_documents``).
+            A source that is read from its beginning has None. Documents of a window that was
+            learned already join the next one.
+        streams: whether windows close while the source is read
+            (:func:`pipelines.graphs.runners.streams`), or all at its end. The minibatches are the
+            same. A source without an end needs True; on a runner that reads the whole source first,
+            False saves a bundle a window.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings, settings: SequenceSettings, added_to: AddedTo | None = None, *, streams: bool) -> None:
+    def __init__(
+        self,
+        tokeniser: TokeniserSettings,
+        settings: SequenceSettings,
+        added_to: AddedTo | None = None,
+        *,
+        streams: bool,
+    ) -> None:
         super().__init__()
         self._start = SequenceStart(tokeniser, settings, added_to)
         self._streams = streams
 
     def expand(self, documents: beam.PCollection) -> Sequenced:
-        step = beam.ParDo(SequenceDoFn(self._start, self._streams)).with_output_types(tuple[bytes, bytes], **{DEAD_LETTERS: bytes})
+        step = beam.ParDo(SequenceDoFn(self._start, self._streams)).with_output_types(
+            tuple[bytes, bytes], **{DEAD_LETTERS: bytes}
+        )
         outputs = (
             documents
             | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
@@ -199,4 +232,6 @@ class Sequence(beam.PTransform):
 def _keyed(data: bytes) -> tuple[bytes, bytes]:
     """(key, event time and document): the one step that parses a document needs its header only."""
     header = wire.header_of(TokenisedDocument.MAGIC, data)
-    return header["key"].encode(), header["timestamp"].to_bytes(_TIME_BYTES, "big", signed=True) + data
+    return header["key"].encode(), header["timestamp"].to_bytes(
+        _TIME_BYTES, "big", signed=True
+    ) + data

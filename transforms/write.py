@@ -1,15 +1,18 @@
-"""``WriteMixtures``, ``WriteDeadLetters``: records to files, a few large ones, named after their content.
+"""``WriteMixtures``, ``WriteDeadLetters``: records to files, a few large ones, named after their
+content.
 
     records: bytes -> paths of the files written
 
-A DoFn without state gathers the records of a bundle and writes them when the bundle ends, or before that at 32 MB. A bundle that is done
-again writes the same file again; if a runner cuts its bundles otherwise the second time, a record may be in two files: at least once.
-A mixture's key is (key, id, timestamp, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a runner that
-streams, :mod:`transforms.gather` makes fewer and larger files.
+A DoFn without state gathers the records of a bundle and writes them when the bundle ends, or before
+that at 32 MB. A bundle that is done again writes the same file again; if a runner cuts its bundles
+otherwise the second time, a record may be in two files: at least once. A mixture's key is (key, id,
+timestamp, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a
+runner that streams, :mod:`transforms.sinks.write_by_period` makes fewer and larger files.
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
-A file appears whole or not at all: on a local disk it is written beside its place and moved there; object stores do the same by themselves.
+A file appears whole or not at all: on a local disk it is written beside its place and moved there;
+    object stores do the same by themselves.
 """
 
 from __future__ import annotations
@@ -30,14 +33,17 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
 from model.errors import FULL_DISK, OutputError, one_of
-from model.leftovers import PREFIX, remove_leftovers
+from model.files.leftovers import PREFIX, remove_leftovers
 from transforms.sequence import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
 
 Encoder = Callable[[Sequence[bytes]], bytes]
 
-_MIXTURES: dict[str, Callable[..., bytes]] = {"jsonl": mixtures_to_json_lines, "avro": mixtures_to_avro}
+_MIXTURES: dict[str, Callable[..., bytes]] = {
+    "jsonl": mixtures_to_json_lines,
+    "avro": mixtures_to_avro,
+}
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -50,8 +56,14 @@ def write_file(path: str, data: bytes) -> None:
         try:
             _write_local(Path(path), data)
         except OSError as error:
-            remedy = FULL_DISK if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Give a folder that this user may write."
-            raise OutputError(f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}") from error
+            remedy = (
+                FULL_DISK
+                if error.errno in (errno.ENOSPC, errno.EDQUOT)
+                else "Give a folder that this user may write."
+            )
+            raise OutputError(
+                f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}"
+            ) from error
     else:
         with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
             stream.write(data)
@@ -72,7 +84,9 @@ def _write_local(path: Path, data: bytes) -> None:
         raise
 
 
-def write_batch(prefix: str, name: str, ending: str, encode: Encoder, records: Sequence[bytes]) -> str:
+def write_batch(
+    prefix: str, name: str, ending: str, encode: Encoder, records: Sequence[bytes]
+) -> str:
     """Write a batch as ``<prefix>/<name>-<content><ending>``; the path."""
     path = FileSystems.join(prefix, f"{name}-{content_name(records)}{ending}")
     write_file(path, encode(records))
@@ -80,7 +94,9 @@ def write_batch(prefix: str, name: str, ending: str, encode: Encoder, records: S
 
 
 class _WriteBatches(beam.DoFn):
-    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int) -> None:
+    def __init__(
+        self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int
+    ) -> None:
         self._write = partial(write_batch, prefix, name, ending, encode)
         self._flush_bytes = flush_bytes
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
@@ -110,9 +126,13 @@ class _WriteBatches(beam.DoFn):
 
 
 class WriteRecords(beam.PTransform):
-    """Bytes to files ``<prefix>/<name>-<content><ending>``, whose bytes ``encode`` makes of a batch in any order."""
+    """Bytes to files ``<prefix>/<name>-<content><ending>``, whose bytes ``encode`` makes of a
+    batch in any order.
+    """
 
-    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int = FLUSH_BYTES) -> None:
+    def __init__(
+        self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int = FLUSH_BYTES
+    ) -> None:
         super().__init__()
         self._fn = _WriteBatches(prefix, name, ending, encode, flush_bytes)
 
@@ -132,10 +152,14 @@ def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
 
 
 class WriteMixtures(WriteRecords):
-    """TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``. Raises OptionError: the format is neither."""
+    """TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``. Raises OptionError: the format is
+    neither.
+    """
 
     def __init__(self, prefix: str, output_format: str = "jsonl", top_topics: int = 3) -> None:
-        super().__init__(prefix, "mixtures", f".{output_format}", mixture_encoder(output_format, top_topics))
+        super().__init__(
+            prefix, "mixtures", f".{output_format}", mixture_encoder(output_format, top_topics)
+        )
 
 
 class WriteDeadLetters(WriteRecords):

@@ -4,4 +4,14 @@ from model.evaluation.held_out import EvaluationSettings, Figures, clusters, cov
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right
 
-__all__ = ["EvaluationSettings", "Figures", "Score", "clusters", "coverage", "evaluate", "first_moment", "left_to_right", "nmi"]
+__all__ = [
+    "EvaluationSettings",
+    "Figures",
+    "Score",
+    "clusters",
+    "coverage",
+    "evaluate",
+    "first_moment",
+    "left_to_right",
+    "nmi",
+]

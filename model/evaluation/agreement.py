@@ -1,10 +1,12 @@
-"""How well one inference method agrees with another on the same documents: the three measures of Yao, Mimno and McCallum (2009).
+"""How well one inference method agrees with another on the same documents: the three measures of
+Yao, Mimno and McCallum (2009).
 
 For a document with proportions p by the reference and q by the method:
 
 * cosine: of the angle between p and q; 1 is the same direction.
 * KL(p || q) = sum_t p_t ln(p_t / q_t), nats; 0 is equality.
-* F1 of the topics that hold ``mass`` (80 %) of p and of q, each the smallest such set: harmonic mean of precision and recall.
+* F1 of the topics that hold ``mass`` (80 %) of p and of q, each the smallest such set: harmonic
+  mean of precision and recall.
 
 All are means over the documents that have a known word; the others get the prior from every method.
 """
@@ -32,7 +34,9 @@ def divergence(p: FloatArray, q: FloatArray) -> float:
 
 
 def major_topics(p: FloatArray, mass: float) -> set[int]:
-    """The fewest topics, largest first, that hold ``mass`` of p; of equal ones the lower comes first."""
+    """The fewest topics, largest first, that hold ``mass`` of p; of equal ones the lower comes
+    first.
+    """
     order = np.argsort(-p, kind="stable")
     count = int(np.searchsorted(np.cumsum(p[order]), mass * p.sum())) + 1
     return set(order[: min(count, len(p))].tolist())
@@ -44,8 +48,11 @@ def f1(p: FloatArray, q: FloatArray, mass: float) -> float:
     return 2 * len(wanted & found) / (len(wanted) + len(found))
 
 
-def agreement(reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], mass: float = 0.8) -> dict[str, float | int | None]:
-    """``documents`` compared and the mean ``cosine``, ``kl`` and ``f1``; None where there is no document.
+def agreement(
+    reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], mass: float = 0.8
+) -> dict[str, float | int | None]:
+    """``documents`` compared and the mean ``cosine``, ``kl`` and ``f1``; None where there is no
+    document.
 
     Args:
         reference, estimate: mixtures of the same documents in one order.
@@ -55,7 +62,15 @@ def agreement(reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture
     """
     if not 0 < mass < 1:
         raise OptionError("--mass", mass, "a share between 0 and 1", "Give for example 0.8.")
-    pairs = [(one.proportions, other.proportions) for one, other in zip(reference, estimate, strict=True) if one.words_known]
-    each = np.array([(cosine(p, q), divergence(p, q), f1(p, q, mass)) for p, q in pairs]).reshape(-1, len(MEASURES))
-    means: Mapping[str, float | None] = dict(zip(MEASURES, each.mean(axis=0).tolist() if pairs else [None] * len(MEASURES), strict=True))
+    pairs = [
+        (one.proportions, other.proportions)
+        for one, other in zip(reference, estimate, strict=True)
+        if one.words_known
+    ]
+    each = np.array([(cosine(p, q), divergence(p, q), f1(p, q, mass)) for p, q in pairs]).reshape(
+        -1, len(MEASURES)
+    )
+    means: Mapping[str, float | None] = dict(
+        zip(MEASURES, each.mean(axis=0).tolist() if pairs else [None] * len(MEASURES), strict=True)
+    )
     return {"documents": len(pairs), **means}

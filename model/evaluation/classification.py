@@ -1,7 +1,8 @@
 """What topic proportions are worth as features: the accuracy of a linear support vector machine.
 
-Proportions are scaled to [0, 1] by the training documents, C is 1, classes are told apart one against the rest. Needs scikit-learn
-(``pip install 'beam-topics[evaluation]'``). Mixtures of a published model are inferred by ``gibbs3``.
+Proportions are scaled to [0, 1] by the training documents, C is 1, classes are told apart one
+against the rest. Needs scikit-learn (``pip install 'beam-topics[evaluation]'``). Mixtures of a
+published model are inferred by ``gibbs3``.
 """
 
 from __future__ import annotations
@@ -20,14 +21,22 @@ from model.snapshot import Snapshot
 def check_classifier(option: str, given: object) -> None:
     """Raises OptionError: ``option`` needs scikit-learn, which is not installed."""
     if importlib.util.find_spec("sklearn") is None:
-        raise OptionError(option, given, "nothing unless scikit-learn is installed", "Run: pip install scikit-learn. Or leave it out.")
+        raise OptionError(
+            option,
+            given,
+            "nothing unless scikit-learn is installed",
+            "Run: pip install scikit-learn. Or leave it out.",
+        )
 
 
-def svm_accuracy(train: FloatArray, train_labels: Sequence[str], test: FloatArray, test_labels: Sequence[str]) -> float:
+def svm_accuracy(
+    train: FloatArray, train_labels: Sequence[str], test: FloatArray, test_labels: Sequence[str]
+) -> float:
     """The share of test documents whose label is found; float64[D, T] proportions.
 
     Raises:
-        OptionError: scikit-learn is not installed. ValueError: the training documents have fewer than two labels.
+        OptionError: scikit-learn is not installed. ValueError: the training documents have fewer
+            than two labels.
     """
     check_classifier("--classify", "svm")
     from sklearn.svm import LinearSVC
@@ -41,13 +50,21 @@ def svm_accuracy(train: FloatArray, train_labels: Sequence[str], test: FloatArra
 def classification_figures(
     snapshot: Snapshot, training: Sequence[TokenisedDocument], test: Sequence[TokenisedDocument]
 ) -> dict[str, float | None]:
-    """``svm_accuracy``; None where either has no label, or training only one. Documents without a label are left out."""
-    parts = [[document for document in documents if document.label is not None] for documents in (training, test)]
+    """``svm_accuracy``; None where either has no label, or training only one. Documents without
+    a label are left out.
+    """
+    parts = [
+        [document for document in documents if document.label is not None]
+        for documents in (training, test)
+    ]
     labels = [[str(document.label) for document in documents] for documents in parts]
     if len(set(labels[0])) < 2 or not labels[1]:
         return {"svm_accuracy": None}
     settings = Gibbs3()
     method = inference_for(settings)
     prepared = method.prepare(settings, PublishedModel(snapshot, ""))
-    train, held_out = (np.array([mixture.proportions for mixture in method.infer(prepared, documents)]) for documents in parts)
+    train, held_out = (
+        np.array([mixture.proportions for mixture in method.infer(prepared, documents)])
+        for documents in parts
+    )
     return {"svm_accuracy": svm_accuracy(train, labels[0], held_out, labels[1])}

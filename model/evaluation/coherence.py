@@ -1,13 +1,16 @@
-"""How well the words of a topic belong together: pointwise mutual information over the documents of a reference corpus.
+"""How well the words of a topic belong together: pointwise mutual information over the documents of
+a reference corpus.
 
-With n_a documents that hold word a, n_ab that hold both, N in all, and e = n_a n_b / N, which independent words would have together:
+With n_a documents that hold word a, n_ab that hold both, N in all, and e = n_a n_b / N, which
+independent words would have together:
 
     PMI(a, b)  = ln((n_ab + 1) / (e + 1))
     NPMI(a, b) = PMI(a, b) / -ln((n_ab + 1) / (N + 1))
 
-The pseudo-document on both sides is the smoothing: what was seen together and what was expected meet where there is little of both, so a
-pair of rare words says little, and a word that the reference does not have says nothing (0). A topic's coherence is the mean
-over all pairs of its first ten words (Newman, Karimi and Cavedon 2009), a model's the mean over its topics.
+The pseudo-document on both sides is the smoothing: what was seen together and what was expected
+meet where there is little of both, so a pair of rare words says little, and a word that the
+reference does not have says nothing (0). A topic's coherence is the mean over all pairs of its
+first ten words (Newman, Karimi and Cavedon 2009), a model's the mean over its topics.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ TOP_WORDS = 10
 
 @dataclass(frozen=True)
 class Coherence:
-    """float64[T] each: mean PMI and NPMI of each topic's pairs; a topic of fewer than two words has 0."""
+    """float64[T] each: mean PMI and NPMI of each topic's pairs; a topic of fewer than two words
+    has 0.
+    """
 
     pmi: FloatArray
     npmi: FloatArray
@@ -49,7 +54,9 @@ class Reference:
             columns += held
             rows += [size] * len(held)
             size += 1
-        held_by = csr_array((np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), max(len(self._column), 1)))
+        held_by = csr_array(
+            (np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), max(len(self._column), 1))
+        )
         self._documents = size
         self._together = csr_array(held_by.T @ held_by)
 
@@ -67,7 +74,10 @@ class Reference:
 
     def coherence(self, topics: Iterable[Sequence[str]]) -> Coherence:
         """Of topics, each as its first words."""
-        means = [[float(part.mean()) if len(part) else 0.0 for part in self.pairs(words)] for words in topics]
+        means = [
+            [float(part.mean()) if len(part) else 0.0 for part in self.pairs(words)]
+            for words in topics
+        ]
         both = np.array(means).reshape(-1, 2)
         return Coherence(both[:, 0], both[:, 1])
 
@@ -77,7 +87,9 @@ def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocu
     return Reference(documents, (word for words in topics for word in words)).coherence(topics)
 
 
-def coherence_figures(snapshot: Snapshot, reference: Sequence[TokenisedDocument]) -> dict[str, float | None]:
+def coherence_figures(
+    snapshot: Snapshot, reference: Sequence[TokenisedDocument]
+) -> dict[str, float | None]:
     """``pmi`` and ``npmi``: means over the topics; None without reference documents."""
     if not reference:
         return {"pmi": None, "npmi": None}

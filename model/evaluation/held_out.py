@@ -1,8 +1,10 @@
-"""All figures of one model version on documents that it has not learned, as one flat dictionary for a table or a line of JSON.
+"""All figures of one model version on documents that it has not learned, as one flat dictionary for
+a table or a line of JSON.
 
-The nMI follows May, Clemmer and Van Durme (2014): topics fixed at P(w | z), a first pass and five Gibbs sweeps over the test
-documents, a document's cluster is its most frequent topic (the lower one of two that are equal). As the topics are fixed,
-documents do not influence each other, so their order, which May shuffled, is of no account.
+The nMI follows May, Clemmer and Van Durme (2014): topics fixed at P(w | z), a first pass and five
+Gibbs sweeps over the test documents, a document's cluster is its most frequent topic (the lower one
+of two that are equal). As the topics are fixed, documents do not influence each other, so their
+order, which May shuffled, is of no account.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from model.errors import at_least
+from model.evaluation.kernels import held_out
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.inference.coverage import RETRAIN_BELOW
-from model.kernels import held_out, random
+from model.kernels import random
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -28,10 +31,10 @@ class EvaluationSettings:
     """How held-out documents are scored.
 
     Attributes:
-        sweeps: Gibbs sweeps before the nMI's clusters are read.
-        unseen: score unknown words too, where the prior has a probability for them; else leave them out.
-        check_documents: how many documents, evenly spread, left-to-right scores; 0: none. check_tokens: the first so many tokens of each.
-        particles: of left-to-right. seed: of all draws.
+        sweeps: Gibbs sweeps before the nMI's clusters are read. unseen: score unknown words too,
+        where the prior has a probability for them; else leave them out. check_documents: how many
+        documents, evenly spread, left-to-right scores; 0: none. check_tokens: the first so many
+        tokens of each. particles: of left-to-right. seed: of all draws.
     """
 
     sweeps: int = 5
@@ -49,24 +52,35 @@ class EvaluationSettings:
         at_least("--evaluation_seed", self.seed, 0)
 
 
-def evaluate(snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings | None = None) -> Figures:
+def evaluate(
+    snapshot: Snapshot,
+    documents: Iterable[TokenisedDocument],
+    settings: EvaluationSettings | None = None,
+) -> Figures:
     """The figures of one snapshot.
 
     Returns:
-        ``documents``, ``tokens``; ``labelled_documents``, ``nmi`` (None without labels); ``coverage``, the share of the distinct words that
-        the model knows, and ``retrain`` where that is too little; ``scored_tokens``, ``left_out_tokens`` and
-        ``first_moment_perplexity``; ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last two of
-        the same tokens. A perplexity is None where no token was scored.
+        ``documents``, ``tokens``; ``labelled_documents``, ``nmi`` (None without labels);
+        ``coverage``, the share of the distinct words that the model knows, and ``retrain`` where
+        that is too little; ``scored_tokens``, ``left_out_tokens`` and ``first_moment_perplexity``;
+        ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last
+        two of the same tokens. A perplexity is None where no token was scored.
     """
     documents, settings = list(documents), settings or EvaluationSettings()
-    scored = sum((first_moment(snapshot, document, settings.unseen) for document in documents), Score())
+    scored = sum(
+        (first_moment(snapshot, document, settings.unseen) for document in documents), Score()
+    )
     labelled = [document for document in documents if document.label is not None]
     known = coverage(snapshot, documents)
     return {
         "documents": len(documents),
         "tokens": sum(len(document.tokens) for document in documents),
         "labelled_documents": len(labelled),
-        "nmi": nmi([document.label for document in labelled], clusters(snapshot, labelled, settings)) if labelled else None,
+        "nmi": nmi(
+            [document.label for document in labelled], clusters(snapshot, labelled, settings)
+        )
+        if labelled
+        else None,
         "coverage": known,
         "retrain": known is not None and known < RETRAIN_BELOW,
         "scored_tokens": scored.tokens,
@@ -76,29 +90,45 @@ def evaluate(snapshot: Snapshot, documents: Iterable[TokenisedDocument], setting
     }
 
 
-def clusters(snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings) -> list[int]:
+def clusters(
+    snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings
+) -> list[int]:
     """Each document's most frequent topic; of a document without a known word, topic 0."""
     return [int(np.argmax(_topic_counts(snapshot, document, settings))) for document in documents]
 
 
 def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:
-    """The share of the documents' distinct words that the model knows; None where there is no word."""
+    """The share of the documents' distinct words that the model knows; None where there is no
+    word.
+    """
     words = {word for document in documents for word in document.words}
     return sum(snapshot.row_of(word) >= 0 for word in words) / len(words) if words else None
 
 
-def _topic_counts(snapshot: Snapshot, document: TokenisedDocument, settings: EvaluationSettings) -> Sequence[int]:
+def _topic_counts(
+    snapshot: Snapshot, document: TokenisedDocument, settings: EvaluationSettings
+) -> Sequence[int]:
     phi, tokens = word_table(snapshot, document, unseen=False)
     key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-    counts: Sequence[int] = held_out.sample_fixed(tokens, phi, snapshot.alpha, settings.sweeps, key0, key1)
+    counts: Sequence[int] = held_out.sample_fixed(
+        tokens, phi, snapshot.alpha, settings.sweeps, key0, key1
+    )
     return counts
 
 
-def _check(snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings) -> Figures:
+def _check(
+    snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings
+) -> Figures:
     slow, fast = Score(), Score()
-    for number in np.unique(np.linspace(0, len(documents) - 1, settings.check_documents if documents else 0).astype(int)):
-        document = replace(documents[number], tokens=documents[number].tokens[: settings.check_tokens])
-        slow += left_to_right(snapshot, document, settings.particles, settings.seed, settings.unseen)
+    for number in np.unique(
+        np.linspace(0, len(documents) - 1, settings.check_documents if documents else 0).astype(int)
+    ):
+        document = replace(
+            documents[number], tokens=documents[number].tokens[: settings.check_tokens]
+        )
+        slow += left_to_right(
+            snapshot, document, settings.particles, settings.seed, settings.unseen
+        )
         fast += first_moment(snapshot, document, settings.unseen)
     return {
         "checked_tokens": slow.tokens,

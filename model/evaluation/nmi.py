@@ -1,7 +1,9 @@
-"""Normalised mutual information between the classes that people gave to documents and the clusters that a model gives.
+"""Normalised mutual information between the classes that people gave to documents and the clusters
+that a model gives.
 
-nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean: other means give other figures (the
-geometric mean is never smaller), so papers are comparable only where they use the same. 1 for the same partition, 0 for independent ones.
+nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean: other
+means give other figures (the geometric mean is never smaller), so papers are comparable only where
+they use the same. 1 for the same partition, 0 for independent ones.
 
 >>> nmi(["sea", "sea", "land", "land"], [1, 1, 0, 0])
 1.0
@@ -23,7 +25,10 @@ def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:
         ValueError: there is no document, or the partitions have different lengths.
     """
     if len(labels) != len(clusters) or not len(labels):
-        raise ValueError(f"one label and one cluster for each of at least one document is needed, not {len(labels)} and {len(clusters)}")
+        raise ValueError(
+            "one label and one cluster for each of at least one document is needed, not"
+            f" {len(labels)} and {len(clusters)}"
+        )
     joint = np.zeros((len(set(labels)), len(set(clusters))))
     np.add.at(joint, (_numbers(labels), _numbers(clusters)), 1.0)
     of_labels, of_clusters = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))

@@ -1,9 +1,18 @@
-"""Topic proportions of new documents, given a model: see :mod:`model.inference.base` for the contract.
+"""Topic proportions of new documents, given a model: see :mod:`model.inference.base` for the
+contract.
 
 A method is made known by importing its module here.
 """
 
-from model.inference.base import METHOD, Inference, InferenceSettings, PublishedModel, inference_for, inference_named, inference_names
+from model.inference.base import (
+    METHOD,
+    Inference,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+    inference_named,
+    inference_names,
+)
 from model.inference.gibbs2 import Gibbs1, Gibbs2, Gibbs2S
 from model.inference.gibbs3 import Gibbs3, Gibbs3S
 from model.inference.maxent import Hybrid, MaxEnt

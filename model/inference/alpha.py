@@ -1,11 +1,14 @@
 """alpha, the Dirichlet over a document's topics, fitted to documents by Minka's fixed point.
 
-For D documents with n_td tokens in topic t, n_d in all, the likelihood of alpha grows with every step of
+For D documents with n_td tokens in topic t, n_d in all, the likelihood of alpha grows with every
+step of
 
-    alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)] / sum_d [psi(sum alpha + n_d) - psi(sum alpha)]
+    alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)] / sum_d [psi(sum alpha + n_d) -
+    psi(sum alpha)]
 
-As the counts are whole numbers, psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which needs no more than division:
-with D_k the number of documents that have more than k tokens in topic t, the sum over d is sum_k D_k / (alpha_t + k).
+As the counts are whole numbers, psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which
+needs no more than division: with D_k the number of documents that have more than k tokens in topic
+t, the sum over d is sum_k D_k / (alpha_t + k).
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ def minka(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArr
     by_length = _survivors(in_documents.sum(axis=1))
     for _ in range(steps if len(by_length) else 0):
         below = _psi_sum(by_length, float(alpha.sum()))
-        above = np.array([_psi_sum(counts, float(a)) for counts, a in zip(by_topic, alpha, strict=True)])
+        above = np.array(
+            [_psi_sum(counts, float(a)) for counts, a in zip(by_topic, alpha, strict=True)]
+        )
         alpha = np.maximum(alpha * above / below, LEAST)
     return alpha
 

@@ -1,20 +1,23 @@
-"""The contract of all inference methods (new documents' topic proportions, given a model), and their registry.
+"""The contract of all inference methods (new documents' topic proportions, given a model), and
+their registry.
 
-A method is a small class without state. ``prepare`` does once for a model what need not be done for each document; ``infer`` takes some
-documents and gives a mixture for each, in their order:
+A method is a small class without state. ``prepare`` does once for a model what need not be done for
+each document; ``infer`` takes some documents and gives a mixture for each, in their order:
 
 >>> from model.inference import Gibbs3, inference_for
 >>> inference_for(Gibbs3(sweeps=2)).together
 False
 
-Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those with ``together`` let documents
-learn from one another, so they want all documents of a run in one call. ``needs`` says what else of a :class:`PublishedModel` must be
-there: a ``classifier``, or the ``training`` documents.
+Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those
+with ``together`` let documents learn from one another, so they want all documents of a run in one
+call. ``needs`` says what else of a :class:`PublishedModel` must be there: a ``classifier``, or the
+``training`` documents.
 
-Laws, tested over every registered method: a mixture is a function of the model, the settings and the document (with ``together``: the set
-of documents) alone, whatever their order; randomness comes from (seed, key, document) and nothing else; proportions are
-positive and sum to 1; words that the model does not know are dropped, and a document without a known word gets the prior's mixture,
-alpha / sum(alpha), and ``words_known`` 0.
+Laws, tested over every registered method: a mixture is a function of the model, the settings and
+the document (with ``together``: the set of documents) alone, whatever their order; randomness comes
+from (seed, key, document) and nothing else; proportions are positive and sum to 1; words that the
+model does not know are dropped, and a document without a known word gets the prior's mixture, alpha
+/ sum(alpha), and ``words_known`` 0.
 """
 
 from __future__ import annotations
@@ -36,12 +39,15 @@ TRAINING = "training"
 
 Prepared = TypeVar("Prepared")
 
-# The least that a proportion can be: methods that multiply probabilities would give 0 for long documents.
+# The least that a proportion can be: methods that multiply probabilities would give 0 for long
+# documents.
 LEAST = 1e-300
 
 
 class InferenceSettings(Record):
-    """What every method has; a method's own settings derive from it, and its ``kind`` is the method's name."""
+    """What every method has; a method's own settings derive from it, and its ``kind`` is the
+    method's name.
+    """
 
     @property
     def seed(self) -> int:
@@ -54,9 +60,9 @@ class PublishedModel:
     """What there is of a model version.
 
     Attributes:
-        snapshot: the model. version: its name, for the mixtures.
-        classifier: fitted for this version by ``pipelines.fit_classifier``; None where there is none.
-        training: the documents that the model was learned from; empty unless a method reads them again.
+        snapshot: the model. version: its name, for the mixtures. classifier: fitted for this
+        version by ``pipelines.fit_classifier``; None where there is none. training: the documents
+        that the model was learned from; empty unless a method reads them again.
     """
 
     snapshot: Snapshot
@@ -74,20 +80,28 @@ class Inference(Protocol[Prepared]):
     def prepare(self, settings: Any, published: PublishedModel) -> Prepared:
         """What ``infer`` needs of a model; never changed afterwards, so threads may share it."""
 
-    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         """The documents' mixtures; ``words_known`` counts the tokens whose word the model knows."""
 
 
 METHODS = Kinds()
-METHOD: Choice[InferenceSettings] = Choice("method", "how documents' topics are inferred", METHODS, "gibbs3")
+METHOD: Choice[InferenceSettings] = Choice(
+    "method", "how documents' topics are inferred", METHODS, "gibbs3"
+)
 
 _BY_SETTINGS: dict[type[Record], Inference[object]] = {}
 
 M = TypeVar("M")
 
 
-def register(*settings: type[InferenceSettings], together: bool = False, needs: tuple[str, ...] = ()) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make the method known by the ``kind`` of its settings; the other arguments as in the module's docstring."""
+def register(
+    *settings: type[InferenceSettings], together: bool = False, needs: tuple[str, ...] = ()
+) -> Callable[[type[M]], type[M]]:
+    """Class decorator: make the method known by the ``kind`` of its settings; the other
+    arguments as in the module's docstring.
+    """
 
     def add(cls: type[M]) -> type[M]:
         for attribute, value in (("together", together), ("needs", needs)):
@@ -117,7 +131,11 @@ def inference_named(name: str) -> Inference[object]:
 
 
 def mixtures_of(
-    documents: Sequence[TokenisedDocument], model_version: str, method: str, proportions: FloatArray, words_known: LongArray
+    documents: Sequence[TokenisedDocument],
+    model_version: str,
+    method: str,
+    proportions: FloatArray,
+    words_known: LongArray,
 ) -> list[TopicMixture]:
     """The records of results: float64[D, T], and int64[D], the known tokens."""
     return [

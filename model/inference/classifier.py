@@ -1,7 +1,9 @@
-"""A classifier beside a snapshot: p(t | x) in proportion to exp(sum_w lambda_wt f(n_w) / tau), for the words w of a document x.
+"""A classifier beside a snapshot: p(t | x) in proportion to exp(sum_w lambda_wt f(n_w) / tau), for
+the words w of a document x.
 
-What it does is in :mod:`model.inference.maxent`, how it is fitted in :mod:`model.inference.fitting`. Its bytes are explicit and a function
-of its content, so their SHA-256 names it; the facts beside the weights say which model it belongs to and how it was made.
+What it does is in :mod:`model.inference.maxent`, how it is fitted in
+:mod:`model.inference.fitting`. Its bytes are explicit and a function of its content, so their
+SHA-256 names it; the facts beside the weights say which model it belongs to and how it was made.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ class Provenance:
     """What a classifier was made of.
 
     Attributes:
-        key, version, snapshot: the model that it belongs to; the snapshot's digest, hex.
-        pairs: how many documents it learned from. tokens: their known tokens. pairs_digest: SHA-256 over the pairs, hex.
-        settings: of the fit. method: what gave the pairs their proportions, with its settings.
-        variance: the chosen sigma squared. held_out_loss: for each variance tried, the mean cross-entropy of the held-out pairs, nats.
-        iterations: of the last fit. release: of this package.
+        key, version, snapshot: the model that it belongs to; the snapshot's digest, hex. pairs: how
+        many documents it learned from. tokens: their known tokens. pairs_digest: SHA-256 over the
+        pairs, hex. settings: of the fit. method: what gave the pairs their proportions, with its
+        settings. variance: the chosen sigma squared. held_out_loss: for each variance tried, the
+        mean cross-entropy of the held-out pairs, nats. iterations: of the last fit. release: of
+        this package.
     """
 
     key: str
@@ -64,9 +67,9 @@ class Classifier:
     """lambda, tau and f.
 
     Attributes:
-        rows: int64[R], ascending: the model's words that have weights; all others have 0.
-        weights: float32[R, T], lambda_wt. temperature: tau. features: f, one of :data:`~model.inference.features.FEATURES`.
-        provenance: see there.
+        rows: int64[R], ascending: the model's words that have weights; all others have 0. weights:
+        float32[R, T], lambda_wt. temperature: tau. features: f, one of
+        :data:`~model.inference.features.FEATURES`. provenance: see there.
     """
 
     rows: LongArray
@@ -84,21 +87,30 @@ class Classifier:
             "features": self.features,
             "provenance": asdict(self.provenance),
         }
-        return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.rows, "<i8"), wire.array_to_bytes(self.weights, "<f4"))
+        return wire.pack(
+            self.MAGIC,
+            header,
+            wire.array_to_bytes(self.rows, "<i8"),
+            wire.array_to_bytes(self.weights, "<f4"),
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Classifier:
         """The inverse of ``to_bytes``. Raises DamagedDataError."""
         header, (rows, weights) = wire.unpack(cls.MAGIC, data, 2)
         facts = _Facts(**checks.record(_Facts, header, "a classifier"))
-        made = Provenance(**checks.record(Provenance, facts.provenance, "the provenance of a classifier"))
+        made = Provenance(
+            **checks.record(Provenance, facts.provenance, "the provenance of a classifier")
+        )
         words, table = wire.array_from_bytes(rows, "<i8"), wire.array_from_bytes(weights, "<f4")
         checks.whole("topics of a classifier", facts.topics, 1)
         checks.within("words of a classifier", words, 0, checks.LARGEST)
         checks.ascending("words of a classifier", words, strictly=True)
         table = checks.shaped("weights of a classifier", table, len(words), facts.topics)
         checks.measures("weights of a classifier", table, -_MOST_WEIGHT, _MOST_WEIGHT)
-        checks.number("temperature of a classifier", facts.temperature, 1.0 / _MOST_WEIGHT, _MOST_WEIGHT)
+        checks.number(
+            "temperature of a classifier", facts.temperature, 1.0 / _MOST_WEIGHT, _MOST_WEIGHT
+        )
         if facts.features not in FEATURES:
             checks.refuse("features of a classifier", repr(facts.features), " or ".join(FEATURES))
         return cls(words, table, float(facts.temperature), facts.features, made)
@@ -109,10 +121,13 @@ class Classifier:
         Raises:
             DamagedDataError: the classifier has words or topics that this model does not have.
         """
-        if self.weights.shape[1] != snapshot.topic_count or (len(self.rows) and self.rows[-1] >= len(snapshot.words)):
+        if self.weights.shape[1] != snapshot.topic_count or (
+            len(self.rows) and self.rows[-1] >= len(snapshot.words)
+        ):
             raise DamagedDataError(
-                f"the classifier has {self.weights.shape[1]} topics and belongs to version {self.provenance.version}; the model has"
-                f" {snapshot.topic_count} topics and {len(snapshot.words)} words"
+                f"the classifier has {self.weights.shape[1]} topics and belongs to version"
+                f" {self.provenance.version}; the model has {snapshot.topic_count} topics and"
+                f" {len(snapshot.words)} words"
             )
         whole = np.zeros((len(snapshot.words), snapshot.topic_count), np.float32)
         whole[self.rows] = self.weights

@@ -1,11 +1,15 @@
-"""Documents and counts for Gibbs sampling over several documents together, with dense or sparse counts.
+"""Documents and counts for Gibbs sampling over several documents together, with dense or sparse
+counts.
 
-A :class:`Corpus` holds documents as numbers, with their topics. A sampler holds the counts that corpora share: those of a model, which
-are held as they are, and those of the corpora's own tokens, which change. Both samplers draw from the same law, though not the same topics:
+A :class:`Corpus` holds documents as numbers, with their topics. A sampler holds the counts that
+corpora share: those of a model, which are held as they are, and those of the corpora's own tokens,
+which change. Both samplers draw from the same law, though not the same topics:
 
 >>> from model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
->>> facts = dict(key="", sequence=0, event_time=0, fingerprint="", alpha=alpha, prior=TopicWordPrior.flat(0.2, 2, 2, topics=2), words=words)
+>>> prior = TopicWordPrior.flat(0.2, 2, 2, topics=2)
+>>> facts = dict(key="", sequence=0, event_time=0, fingerprint="")
+>>> facts |= dict(alpha=alpha, prior=prior, words=words)
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
 >>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
 >>> rows, corpora = corpora_of(snapshot, [document])
@@ -23,13 +27,14 @@ from typing import Protocol
 
 import numpy as np
 
+from model.gibbs.kernels import gibbs2
+from model.gibbs.kernels import sparse_lda as sparse
+from model.gibbs.kernels.gibbs3 import dense_rows
+from model.gibbs.kernels.row_sums import LANES
+from model.gibbs.packed_counts import PackedCounts
+from model.gibbs.samplers import Sampler, is_sparse
 from model.inference.features import known_tokens
-from model.kernels import gibbs2, sparse
-from model.kernels.gibbs3 import dense_rows
-from model.kernels.row_sums import LANES
-from model.packed_counts import PackedCounts
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.samplers import Sampler, is_sparse
 from model.snapshot import Snapshot
 
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
@@ -60,7 +65,9 @@ class CorpusSampler(Protocol):
     alpha: FloatArray
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        """Redraw the topics of a corpus; draw them for the first time where ``first``. ``sweep`` names the uniforms."""
+        """Redraw the topics of a corpus; draw them for the first time where ``first``. ``sweep``
+        names the uniforms.
+        """
 
     def forget_model(self) -> None:
         """Leave only the corpora's own counts, and the prior."""
@@ -75,42 +82,78 @@ def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def corpora_of(snapshot: Snapshot, *groups: Sequence[TokenisedDocument]) -> tuple[LongArray, list[Corpus]]:
-    """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each group, without topics yet."""
+def corpora_of(
+    snapshot: Snapshot, *groups: Sequence[TokenisedDocument]
+) -> tuple[LongArray, list[Corpus]]:
+    """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each
+    group, without topics yet.
+    """
     known = [[known_tokens(snapshot, document) for document in group] for group in groups]
-    rows = np.unique(np.concatenate([np.zeros(0, np.int64), *(used for group in known for used, _ in group)]))
+    rows = np.unique(
+        np.concatenate([np.zeros(0, np.int64), *(used for group in known for used, _ in group)])
+    )
     corpora = []
     for number, group in enumerate(known):
         tokens = [np.searchsorted(rows, used).astype(np.int32)[local] for used, local in group]
         offsets = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
         flat = np.concatenate([np.zeros(0, np.int32), *tokens])
         in_documents = np.zeros((len(group), snapshot.topic_count), np.int32)
-        corpora.append(Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * APART))
+        corpora.append(
+            Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * APART)
+        )
     return rows, corpora
 
 
 def sampler_of(
-    snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int], sampler: Sampler = "auto"
+    snapshot: Snapshot,
+    rows: LongArray,
+    corpora: Sequence[Corpus],
+    keys: tuple[int, int],
+    sampler: Sampler = "auto",
 ) -> CorpusSampler:
-    """A sampler of corpora beside the model's counts, with none of their tokens counted yet; ``keys`` are of the stream of uniforms."""
+    """A sampler of corpora beside the model's counts, with none of their tokens counted yet;
+    ``keys`` are of the stream of uniforms.
+    """
     if is_sparse(sampler, snapshot.topic_count, SPARSE_FROM):
         return SparseSampler(snapshot, rows, corpora, keys)
     return DenseSampler(snapshot, rows, keys)
 
 
 class DenseSampler:
-    """Every topic is weighed: :mod:`model.kernels.gibbs2`."""
+    """Every topic is weighed: :mod:`model.gibbs.kernels.gibbs2`."""
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
         held = snapshot.offsets, snapshot.topics, snapshot.counts
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
-        self._table, self._totals = dense_rows(rows, *held, self._strength, self._base), snapshot.normalisers
-        self._own, self._own_totals = np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
+        self._table, self._totals = (
+            dense_rows(rows, *held, self._strength, self._base),
+            snapshot.normalisers,
+        )
+        self._own, self._own_totals = (
+            np.zeros(self._table.shape, np.int32),
+            np.zeros(snapshot.topic_count, np.int64),
+        )
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        counts = corpus.in_documents, self._own, self._own_totals, self._table, self._totals, self.alpha
-        gibbs2.pass_over(corpus.tokens, corpus.offsets, corpus.states, *counts, first, corpus.number, sweep, *self._keys)
+        counts = (
+            corpus.in_documents,
+            self._own,
+            self._own_totals,
+            self._table,
+            self._totals,
+            self.alpha,
+        )
+        gibbs2.pass_over(
+            corpus.tokens,
+            corpus.offsets,
+            corpus.states,
+            *counts,
+            first,
+            corpus.number,
+            sweep,
+            *self._keys,
+        )
 
     def forget_model(self) -> None:
         self._table = np.multiply.outer(self._base, self._strength)
@@ -121,13 +164,21 @@ class DenseSampler:
 
 
 class SparseSampler:
-    """SparseLDA: :mod:`model.kernels.sparse`."""
+    """SparseLDA: :mod:`model.gibbs.kernels.sparse_lda`."""
 
-    def __init__(self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]) -> None:
-        frequency = sum((np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora), np.zeros(len(rows), np.int64))
+    def __init__(
+        self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]
+    ) -> None:
+        frequency = sum(
+            (np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora),
+            np.zeros(len(rows), np.int64),
+        )
         self._own = PackedCounts(frequency, snapshot.topic_count)
         self._held = _held_rows(snapshot, rows)
-        self._totals, self._own_totals = snapshot.normalisers, np.zeros(snapshot.topic_count, np.int64)
+        self._totals, self._own_totals = (
+            snapshot.normalisers,
+            np.zeros(snapshot.topic_count, np.int64),
+        )
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
         self.alpha, self._keys = snapshot.alpha, keys
 
@@ -137,7 +188,17 @@ class SparseSampler:
 
         def kernel(progress: LongArray, carried: FloatArray) -> None:
             counts = *self._own.rows, *self._own.room
-            sparse.pass_over(*documents, *held, *counts, first, corpus.number, sweep, *self._keys, progress, carried)
+            sparse.pass_over(
+                *documents,
+                *held,
+                *counts,
+                first,
+                corpus.number,
+                sweep,
+                *self._keys,
+                progress,
+                carried,
+            )
 
         self._own.run(len(corpus.in_documents), kernel)
 
@@ -165,7 +226,10 @@ def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray
     lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
     offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    into, source = within + np.repeat(offsets[:-1], lengths), within + np.repeat(snapshot.offsets[rows], lengths)
+    into, source = (
+        within + np.repeat(offsets[:-1], lengths),
+        within + np.repeat(snapshot.offsets[rows], lengths),
+    )
     topics, counts = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1])
     topics[into], counts[into] = from_topics[source], from_counts[source]
     return offsets, topics, counts

@@ -1,11 +1,14 @@
-"""Coverage: how much of what documents say a model can read, and the signal that it should be trained again.
+"""Coverage: how much of what documents say a model can read, and the signal that it should be
+trained again.
 
-Two shares, each of the words that the model knows: of the *distinct* words of a window's documents, and of their tokens. Below 70 % of
-the distinct words proportions get worse (Yao, Mimno and McCallum 2009), so that is where the signal is given.
+Two shares, each of the words that the model knows: of the *distinct* words of a window's documents,
+and of their tokens. Below 70 % of the distinct words proportions get worse (Yao, Mimno and McCallum
+2009), so that is where the signal is given.
 
-A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words are counted by their rows, unknown
-ones by 64 bits of their digest, so a window's tally is as large as its vocabulary, not as its documents. A model with hashed words knows
-every word, and many words have one row there: its words are counted by their digests, and its signal never comes.
+A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words
+are counted by their rows, unknown ones by 64 bits of their digest, so a window's tally is as large
+as its vocabulary, not as its documents. A model with hashed words knows every word, and many words
+have one row there: its words are counted by their digests, and its signal never comes.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ _WORDS = "<u8"
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of documents and tokens, and the distinct words: rows of those that the model knows, digests of the others.
+    """Counts of documents and tokens, and the distinct words: rows of those that the model knows,
+    digests of the others.
 
     Of a model with hashed words ``known`` are digests too.
     """
@@ -46,7 +50,9 @@ class Tally:
         self.documents += 1
         self.tokens += len(document.tokens)
         self.tokens_known += int(np.count_nonzero(rows[document.tokens] >= 0))
-        self.known.update(map(_digest, document.words) if snapshot.buckets else rows[rows >= 0].tolist())
+        self.known.update(
+            map(_digest, document.words) if snapshot.buckets else rows[rows >= 0].tolist()
+        )
         self.unknown.update(_digest(document.words[at]) for at in np.nonzero(rows < 0)[0])
 
     def merge(self, other: Tally) -> None:
@@ -58,9 +64,17 @@ class Tally:
         self.unknown |= other.unknown
 
     def to_bytes(self) -> bytes:
-        header = {"documents": self.documents, "tokens": self.tokens, "tokens_known": self.tokens_known}
+        header = {
+            "documents": self.documents,
+            "tokens": self.tokens,
+            "tokens_known": self.tokens_known,
+        }
         words = sorted(self.known), sorted(self.unknown)
-        return wire.pack(self.MAGIC, header, *(wire.array_to_bytes(np.array(values, _WORDS), _WORDS) for values in words))
+        return wire.pack(
+            self.MAGIC,
+            header,
+            *(wire.array_to_bytes(np.array(values, _WORDS), _WORDS) for values in words),
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
@@ -81,8 +95,9 @@ class CoverageReport:
     """What one model version knows of one window's documents.
 
     Attributes:
-        key, model_version: of the model. start, end: of the window, microseconds. tally: of its documents.
-        retrain_below: the share of distinct words below which the model should be trained again; None while it is being trained.
+        key, model_version: of the model. start, end: of the window, microseconds. tally: of its
+        documents. retrain_below: the share of distinct words below which the model should be
+        trained again; None while it is being trained.
     """
 
     key: str
@@ -106,7 +121,11 @@ class CoverageReport:
     @property
     def retrain(self) -> bool:
         """Whether the model knows too little."""
-        return self.word_share is not None and self.retrain_below is not None and self.word_share < self.retrain_below
+        return (
+            self.word_share is not None
+            and self.retrain_below is not None
+            and self.word_share < self.retrain_below
+        )
 
     def as_json(self) -> str:
         """One line."""
@@ -131,10 +150,18 @@ class CoverageReport:
     def sentence(self) -> str:
         """For a person."""
         if self.word_share is None or self.token_share is None:
-            return f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without a word"
-        signal = f", below {self.retrain_below:.0%}: retrain" if self.retrain_below is not None and self.retrain else ""
+            return (
+                f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without"
+                " a word"
+            )
+        signal = (
+            f", below {self.retrain_below:.0%}: retrain"
+            if self.retrain_below is not None and self.retrain
+            else ""
+        )
         of = f" of key {self.key!r}" if self.key else ""
         return (
-            f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows {self.word_share:.1%} of the distinct words"
-            f" and {self.token_share:.1%} of the tokens of {self.tally.documents} documents{signal}"
+            f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows"
+            f" {self.word_share:.1%} of the distinct words and {self.token_share:.1%} of the tokens"
+            f" of {self.tally.documents} documents{signal}"
         )

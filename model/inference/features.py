@@ -1,4 +1,6 @@
-"""Documents as the model sees them: which of its words occur how often, for many documents in a few calls."""
+"""Documents as the model sees them: which of its words occur how often, for many documents in a
+few calls.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FEATURES = ("roots", "counts")
 
 
 def feature_values(features: str, times: FloatArray) -> FloatArray:
-    """One of :data:`FEATURES` of float[N] numbers of occurrences. A root, not a logarithm: every processor rounds it alike."""
+    """One of :data:`FEATURES` of float[N] numbers of occurrences. A root, not a logarithm: every
+    processor rounds it alike.
+    """
     return np.sqrt(times) if features == "roots" else times
 
 
@@ -27,8 +31,9 @@ class WordCounts:
     """The known words of D documents, one document behind the other, each in order of first use.
 
     Attributes:
-        rows: int64[N], rows of the snapshot, distinct within a document. times: int64[N], how often each occurs there.
-        offsets: int64[D + 1]: document d has rows[offsets[d]:offsets[d + 1]]. tokens: int64[D], its known tokens.
+        rows: int64[N], rows of the snapshot, distinct within a document. times: int64[N], how often
+        each occurs there. offsets: int64[D + 1]: document d has rows[offsets[d]:offsets[d + 1]].
+        tokens: int64[D], its known tokens.
     """
 
     rows: LongArray
@@ -38,7 +43,12 @@ class WordCounts:
 
     def each(self) -> Iterator[slice]:
         """Where each document's words are."""
-        return (slice(begin, end) for begin, end in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True))
+        return (
+            slice(begin, end)
+            for begin, end in zip(
+                self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
+            )
+        )
 
     def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
         """scipy's CSR [D, words] of the counts, or of their roots."""
@@ -49,22 +59,28 @@ class WordCounts:
 def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> WordCounts:
     """The documents' words, without those that the model does not know."""
     starts = np.cumsum([0, *(len(document.words) for document in documents)])
-    # Document by document: arrays of a whole batch would be new pages of memory, which cost more than a call each.
-    rows = np.concatenate([np.zeros(0, np.int64), *(snapshot.rows_of(document.words) for document in documents)])
+    # Document by document: arrays of a whole batch would be new pages of memory, which cost more
+    # than a call each.
+    rows = np.concatenate(
+        [np.zeros(0, np.int64), *(snapshot.rows_of(document.words) for document in documents)]
+    )
     uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in documents)
     times = np.concatenate([np.zeros(0, np.int64), *uses])
     known = np.flatnonzero(rows >= 0)
     rows, times, offsets = rows[known], times[known], np.searchsorted(known, starts)
     if snapshot.buckets:
         rows, times, offsets = _joined(rows, times, offsets)
-    return WordCounts(rows, times, offsets, np.diff(np.concatenate([[0], np.cumsum(times)])[offsets]))
+    return WordCounts(
+        rows, times, offsets, np.diff(np.concatenate([[0], np.cumsum(times)])[offsets])
+    )
 
 
 def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongArray, IntArray]:
     """The document without the words that the model does not know.
 
     Returns:
-        int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]: its tokens as indices into them.
+        int64[V]: rows of the snapshot, the document's known words in order of first use; int32[n]:
+        its tokens as indices into them.
     """
     rows = snapshot.rows_of(document.words)
     known, tokens = rows >= 0, document.tokens
@@ -78,7 +94,9 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
     return rows, tokens
 
 
-def _joined(rows: LongArray, times: LongArray, offsets: LongArray) -> tuple[LongArray, LongArray, LongArray]:
+def _joined(
+    rows: LongArray, times: LongArray, offsets: LongArray
+) -> tuple[LongArray, LongArray, LongArray]:
     """Words of one bucket in one document are one word, where the first of them was."""
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     first, numbers = _by_first_use(owners * (int(rows.max(initial=0)) + 1) + rows)
@@ -88,7 +106,9 @@ def _joined(rows: LongArray, times: LongArray, offsets: LongArray) -> tuple[Long
 
 
 def _by_first_use(names: LongArray) -> tuple[LongArray, IntArray]:
-    """int64: where each distinct name is first, ascending; int32[len(names)]: which of those each name is."""
+    """int64: where each distinct name is first, ascending; int32[len(names)]: which of those
+    each name is.
+    """
     _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(first)
     places = np.empty(len(order), np.int32)

@@ -1,14 +1,19 @@
-"""Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and a Gaussian prior.
+"""Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and
+a Gaussian prior.
 
-For document x_i with proportions theta_i, in which word w occurs n_iw times, the weights lambda [W, T] maximise
+For document x_i with proportions theta_i, in which word w occurs n_iw times, the weights lambda [W,
+T] maximise
 
-    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion to exp(sum_w lambda_wt f(n_w))
+    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion
+    to exp(sum_w lambda_wt f(n_w))
 
-by L-BFGS. f is the square root, because a word's tenth occurrence says less than its first, or, as in the paper, nothing.
+by L-BFGS. f is the square root, because a word's tenth occurrence says less than its first, or, as
+in the paper, nothing.
 
-sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum of the one before, the loss on
-held-out pairs is measured, with the temperature tau that suits them best; the best sigma^2 is kept, and lambda is fitted again to all
-pairs. Which pairs are held out depends on their ids alone, so the result is a function of the set of pairs.
+sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum
+of the one before, the loss on held-out pairs is measured, with the temperature tau that suits them
+best; the best sigma^2 is kept, and lambda is fitted again to all pairs. Which pairs are held out
+depends on their ids alone, so the result is a function of the set of pairs.
 
 >>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
 >>> fitted = fit(pairs, topics=2)
@@ -44,9 +49,10 @@ class FitSettings:
     """How a classifier is fitted.
 
     Attributes:
-        features: f, one of :data:`~model.inference.features.FEATURES`.
-        variances: the sigma squared that are tried, ascending. held_out: the share of pairs that chooses among them.
-        iterations: of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less than this, relatively.
+        features: f, one of :data:`~model.inference.features.FEATURES`. variances: the sigma squared
+        that are tried, ascending. held_out: the share of pairs that chooses among them. iterations:
+        of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less
+        than this, relatively.
     """
 
     features: str = FEATURES[0]
@@ -58,11 +64,26 @@ class FitSettings:
     def __post_init__(self) -> None:
         one_of("--features", self.features, FEATURES)
         if not self.variances or not all(0 < value < np.inf for value in self.variances):
-            raise OptionError("--prior_variances", self.variances, "one or more numbers above 0", "Give for example 0.001,0.01,0.1.")
+            raise OptionError(
+                "--prior_variances",
+                self.variances,
+                "one or more numbers above 0",
+                "Give for example 0.001,0.01,0.1.",
+            )
         if not 0 < self.tolerance < 1:
-            raise OptionError("--fit_tolerance", self.tolerance, "a number between 0 and 1", "Give for example 1e-6.")
+            raise OptionError(
+                "--fit_tolerance",
+                self.tolerance,
+                "a number between 0 and 1",
+                "Give for example 1e-6.",
+            )
         if not 0 < self.held_out < 1:
-            raise OptionError("--held_out_share", self.held_out, "a number between 0 and 1", "Give for example 0.2.")
+            raise OptionError(
+                "--held_out_share",
+                self.held_out,
+                "a number between 0 and 1",
+                "Give for example 0.2.",
+            )
         at_least("--fit_iterations", self.iterations, 1)
 
 
@@ -71,7 +92,8 @@ class Pair:
     """A document and its proportions.
 
     Attributes:
-        name: its key and id. rows: int64[V], the model's words in it. times: float64[V], n_w. proportions: float64[T].
+        name: its key and id. rows: int64[V], the model's words in it. times: float64[V], n_w.
+            proportions: float64[T].
     """
 
     name: str
@@ -83,13 +105,20 @@ class Pair:
 
     def to_bytes(self) -> bytes:
         parts = (self.rows, "<i8"), (self.times, "<f8"), (self.proportions, "<f8")
-        return wire.pack(self.MAGIC, {"name": self.name}, *(wire.array_to_bytes(values, kind) for values, kind in parts))
+        return wire.pack(
+            self.MAGIC,
+            {"name": self.name},
+            *(wire.array_to_bytes(values, kind) for values, kind in parts),
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Pair:
         header, parts = wire.unpack(cls.MAGIC, data, 3)
         facts = checks.record(cls, header, "a pair", apart=("rows", "times", "proportions"))
-        rows, times, proportions = (wire.array_from_bytes(part, kind) for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True))
+        rows, times, proportions = (
+            wire.array_from_bytes(part, kind)
+            for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)
+        )
         checks.within("words of a pair", rows, 0, checks.LARGEST)
         checks.sized("occurrences of a pair", times, len(rows))
         checks.measures("occurrences of a pair", times, 1.0, float(checks.LARGEST))
@@ -108,7 +137,9 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in :class:`model.inference.classifier.Provenance`."""
+    """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in
+    :class:`model.inference.classifier.Provenance`.
+    """
 
     rows: LongArray
     weights: SingleArray
@@ -120,7 +151,9 @@ class Fitted:
 
 @dataclass(eq=False)
 class Problem:
-    """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma squared."""
+    """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma
+    squared.
+    """
 
     values: Any
     proportions: FloatArray
@@ -131,17 +164,24 @@ class Problem:
         self.transposed = self.values.T.tocsr()
 
     def objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
-        """The negative of what is maximised, and its gradient, both divided by N; ``flat``: float64[R * T]."""
+        """The negative of what is maximised, and its gradient, both divided by N; ``flat``:
+        float64[R * T].
+        """
         number, topics = self.proportions.shape
         weights = flat.reshape(-1, topics)
         logs = log_likelihoods(self.values @ weights)
-        value = float(np.sum(flat * flat)) / (2 * self.variance) - float(np.sum(self.proportions * logs))
+        value = float(np.sum(flat * flat)) / (2 * self.variance) - float(
+            np.sum(self.proportions * logs)
+        )
         gradient = self.transposed @ (np.exp(logs) - self.proportions) + weights / self.variance
         return value / number, gradient.ravel() / number
 
 
 def fit(
-    pairs: Sequence[Pair], topics: int, settings: FitSettings | None = None, on_step: Callable[[Step], None] = lambda step: None
+    pairs: Sequence[Pair],
+    topics: int,
+    settings: FitSettings | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
 ) -> Fitted:
     """Fit a classifier; ``on_step`` hears of each iteration.
 
@@ -150,21 +190,45 @@ def fit(
     """
     settings = settings or FitSettings()
     if len(pairs) < 2:
-        raise OptionError("--input", f"{len(pairs)} documents with known words", "at least 2 of them", "Give documents like the model's.")
-    pairs = sorted(pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes()))
+        raise OptionError(
+            "--input",
+            f"{len(pairs)} documents with known words",
+            "at least 2 of them",
+            "Give documents like the model's.",
+        )
+    pairs = sorted(
+        pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes())
+    )
     rows = np.unique(np.concatenate([pair.rows for pair in pairs]))
-    values, proportions = _matrix(pairs, rows, settings.features), np.array([pair.proportions for pair in pairs])
+    values, proportions = (
+        _matrix(pairs, rows, settings.features),
+        np.array([pair.proportions for pair in pairs]),
+    )
     apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
-    # Threads of the linear algebra would give other last bits on machines with other numbers of cores.
+    # Threads of the linear algebra would give other last bits on machines with other numbers of
+    # cores.
     with threadpool_limits(1):
         losses, weights = [], np.zeros(len(rows) * topics)
         for variance in sorted(settings.variances):
-            weights, _ = _maximise(Problem(values[apart:], proportions[apart:], variance), weights, settings, on_step)
-            losses.append((variance, *_temperature(values[:apart] @ weights.reshape(-1, topics), proportions[:apart])))
+            weights, _ = _maximise(
+                Problem(values[apart:], proportions[apart:], variance), weights, settings, on_step
+            )
+            losses.append(
+                (
+                    variance,
+                    *_temperature(
+                        values[:apart] @ weights.reshape(-1, topics), proportions[:apart]
+                    ),
+                )
+            )
         variance, _, temperature = min(losses, key=lambda tried: tried[1])
-        weights, iterations = _maximise(Problem(values, proportions, variance), weights, settings, on_step, "all pairs, ")
+        weights, iterations = _maximise(
+            Problem(values, proportions, variance), weights, settings, on_step, "all pairs, "
+        )
     table = weights.reshape(-1, topics).astype(np.float32)
-    return Fitted(rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations)
+    return Fitted(
+        rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations
+    )
 
 
 def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
@@ -175,7 +239,11 @@ def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
 
 
 def _maximise(
-    problem: Problem, start: FloatArray, settings: FitSettings, on_step: Callable[[Step], None], where: str = ""
+    problem: Problem,
+    start: FloatArray,
+    settings: FitSettings,
+    on_step: Callable[[Step], None],
+    where: str = "",
 ) -> tuple[FloatArray, int]:
     stage, iteration = f"{where}sigma^2 = {problem.variance:g}", 0
 
@@ -184,8 +252,15 @@ def _maximise(
         iteration += 1
         on_step(Step(stage, iteration, float(intermediate_result.fun)))
 
-    bounds = {"maxiter": settings.iterations, "ftol": settings.tolerance, "gtol": 1e-8, "maxcor": 10}
-    found = minimize(problem.objective, start, jac=True, method="L-BFGS-B", options=bounds, callback=report)
+    bounds = {
+        "maxiter": settings.iterations,
+        "ftol": settings.tolerance,
+        "gtol": 1e-8,
+        "maxcor": 10,
+    }
+    found = minimize(
+        problem.objective, start, jac=True, method="L-BFGS-B", options=bounds, callback=report
+    )
     return found.x, int(found.nit)
 
 

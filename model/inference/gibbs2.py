@@ -1,13 +1,17 @@
-"""Gibbs1 and Gibbs2 of Yao, Mimno and McCallum (2009): all new documents together, by Gibbs sampling.
+"""Gibbs1 and Gibbs2 of Yao, Mimno and McCallum (2009): all new documents together, by Gibbs
+sampling.
 
-* ``gibbs2``: the model's counts are held, and the new documents' are added to them, so documents learn from one another.
+* ``gibbs2``: the model's counts are held, and the new documents' are added to them, so documents
+  learn from one another.
 * ``gibbs2-s``: the same with two passes, the paper's Gibbs2.S.
-* ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again (``--training``), their topics are
-  drawn from the model, and then they and the new ones are swept over together: what a new model of all documents would say, with
-  the topics' numbers kept. It is the reference that the others approach. (What the model's prior has learned, B and s_z, is held.)
+* ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again
+  (``--training``), their topics are drawn from the model, and then they and the new ones are swept
+  over together: what a new model of all documents would say, with the topics' numbers kept. It is
+  the reference that the others approach. (What the model's prior has learned, B and s_z, is held.)
 
-A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so the order in which
-documents come does not matter. With ``learn_alpha`` each sweep of the burn-in ends with steps of Minka's fixed point.
+A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so
+the order in which documents come does not matter. With ``learn_alpha`` each sweep of the burn-in
+ends with steps of Minka's fixed point.
 """
 
 from __future__ import annotations
@@ -26,7 +30,8 @@ from model.kernels import random
 from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
-# Sweeps over the training documents, beside the model's counts, that give their tokens topics to start from.
+# Sweeps over the training documents, beside the model's counts, that give their tokens topics to
+# start from.
 STARTING_SWEEPS = 5
 
 
@@ -58,8 +63,12 @@ class Gibbs1(GibbsSweeps, _Together):
     kind = "gibbs1"
 
 
-def run(settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()) -> FloatArray:
-    """float64[D, T]: n_td of the new documents, the mean over the states that are kept; ``others`` have topics and are sampled too."""
+def run(
+    settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
+) -> FloatArray:
+    """float64[D, T]: n_td of the new documents, the mean over the states that are kept;
+    ``others`` have topics and are sampled too.
+    """
     kept = np.zeros(new.in_documents.shape, np.int64)
     everything = [*others, new]
     sampler.sweep(new, 0, first=True)
@@ -67,7 +76,9 @@ def run(settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequen
         for corpus in everything if sweep else ():
             sampler.sweep(corpus, sweep)
         if settings.learn_alpha and sweep <= settings.burned:
-            sampler.alpha = minka(np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha)
+            sampler.alpha = minka(
+                np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha
+            )
         if sweep > settings.sweeps - settings.kept:
             kept += new.in_documents
     return kept / settings.kept
@@ -91,21 +102,33 @@ class Gibbs2Inference:
     def prepare(self, settings: _Together, published: PublishedModel) -> Prepared:
         return Prepared(settings, published)
 
-    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         order = in_order(documents)
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
         new, counts, alpha = self._sample(prepared, ordered, keys)
         places = np.argsort(order)
-        found = np.array([from_counts(row, alpha) for row in counts]).reshape(len(order), len(alpha))[places]
-        return mixtures_of(documents, prepared.published.version, prepared.settings.kind, found, np.diff(new.offsets)[places])
+        found = np.array([from_counts(row, alpha) for row in counts]).reshape(
+            len(order), len(alpha)
+        )[places]
+        return mixtures_of(
+            documents,
+            prepared.published.version,
+            prepared.settings.kind,
+            found,
+            np.diff(new.offsets)[places],
+        )
 
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         """The documents as a corpus, the mean n_td of each, and alpha."""
         rows, (new,) = corpora_of(prepared.published.snapshot, documents)
-        sampler = sampler_of(prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler)
+        sampler = sampler_of(
+            prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler
+        )
         return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
@@ -120,8 +143,16 @@ class Gibbs1Inference(Gibbs2Inference):
         learned = [training[place] for place in in_order(training)]
         rows, (new, old) = corpora_of(snapshot, documents, learned)
         if len(new.tokens) and not len(old.tokens):
-            known = f"{len(learned)} documents without a word of model {prepared.published.version}, key {documents[0].key!r}"
-            raise OptionError("--training", known, "the documents that it was learned from", "Name their files, with --key_field as then.")
+            known = (
+                f"{len(learned)} documents without a word of model {prepared.published.version},"
+                f" key {documents[0].key!r}"
+            )
+            raise OptionError(
+                "--training",
+                known,
+                "the documents that it was learned from",
+                "Name their files, with --key_field as then.",
+            )
         sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)

@@ -1,8 +1,9 @@
 """Gibbs3 of Yao, Mimno and McCallum (2009): each document alone, by Gibbs sampling.
 
-The document's tokens are added to the training counts one by one, each topic drawn given all tokens before it, and then redrawn in
-sweeps. While that goes on the counts n_wz and n_z hold the document's own tokens too; nothing of it stays for the next document.
-``gibbs3-s`` is the paper's Gibbs3.S: two passes, no more.
+The document's tokens are added to the training counts one by one, each topic drawn given all tokens
+before it, and then redrawn in sweeps. While that goes on the counts n_wz and n_z hold the
+document's own tokens too; nothing of it stays for the next document. ``gibbs3-s`` is the paper's
+Gibbs3.S: two passes, no more.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.gibbs.kernels import gibbs3
+from model.gibbs.kernels import sparse_gibbs3 as alone
+from model.gibbs.samplers import is_sparse
 from model.inference.base import PublishedModel, from_counts, mixtures_of, register
 from model.inference.corpus import SPARSE_FROM, descending
 from model.inference.features import tokens_of, word_counts
 from model.inference.sampling import GibbsSampling, GibbsSweeps
-from model.kernels import alone, gibbs3, random
+from model.kernels import random
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
-from model.samplers import is_sparse
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class PreparedGibbs3:
     """A model and how to use it.
 
     Attributes:
-        rows: the model's topics and counts, in descending order within a word where the sampler is sparse.
-        sparse: whether the sampler is.
+        rows: the model's topics and counts, in descending order within a word where the sampler is
+        sparse. sparse: whether the sampler is.
     """
 
     settings: GibbsSampling
@@ -60,17 +63,32 @@ class Gibbs3Inference:
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
         sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_FROM)
-        return PreparedGibbs3(settings, published, descending(snapshot) if sparse else (snapshot.topics, snapshot.counts), sparse)
+        return PreparedGibbs3(
+            settings,
+            published,
+            descending(snapshot) if sparse else (snapshot.topics, snapshot.counts),
+            sparse,
+        )
 
-    def infer(self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         snapshot = prepared.published.snapshot
         counts = word_counts(snapshot, documents)
         found = np.empty((len(documents), snapshot.topic_count))
         for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
             found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words])
-        return mixtures_of(documents, prepared.published.version, prepared.settings.kind, found, counts.tokens)
+        return mixtures_of(
+            documents, prepared.published.version, prepared.settings.kind, found, counts.tokens
+        )
 
-    def _infer(self, prepared: PreparedGibbs3, document: TokenisedDocument, rows: LongArray, times: LongArray) -> FloatArray:
+    def _infer(
+        self,
+        prepared: PreparedGibbs3,
+        document: TokenisedDocument,
+        rows: LongArray,
+        times: LongArray,
+    ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         prior = snapshot.prior.strength, snapshot.prior.base[rows]

@@ -1,8 +1,10 @@
-"""Which model version labels a document: the newest one published before the end of the document's window.
+"""Which model version labels a document: the newest one published before the end of the document's
+window.
 
-That is a function of the data, if nothing is decided before everything with an earlier event time is here. So a document waits until
-its window's end has passed, and then takes the newest :class:`Reference` whose event time lies strictly before that end. Before the first
-version it gets the prior (version ``""``), waits for the first version, or becomes a dead letter (``no_model``).
+That is a function of the data, if nothing is decided before everything with an earlier event time
+is here. So a document waits until its window's end has passed, and then takes the newest
+:class:`Reference` whose event time lies strictly before that end. Before the first version it gets
+the prior (version ``""``), waits for the first version, or becomes a dead letter (``no_model``).
 
 ``label_with="latest"`` decides at once with what is known: sooner, and not reproducible.
 """
@@ -20,7 +22,8 @@ from model.records import TokenisedDocument
 
 NO_MODEL = "no_model"
 PRIOR = ""
-# Some runners know whole milliseconds only, and an element at the very time of a timer may come after it.
+# Some runners know whole milliseconds only, and an element at the very time of a timer may come
+# after it.
 TICK = 1000
 
 _END = struct.Struct("<q")
@@ -43,8 +46,9 @@ class LabelHead:
     """Where one labeller stands.
 
     Attributes:
-        references: the versions that can still be chosen, ascending. forgotten: whether there were earlier ones.
-        pending: documents whose window has not passed. waiting: how many wait for the first version.
+        references: the versions that can still be chosen, ascending. forgotten: whether there were
+        earlier ones. pending: documents whose window has not passed. waiting: how many wait for the
+        first version.
     """
 
     references: tuple[Reference, ...] = ()
@@ -63,11 +67,21 @@ class LabelHead:
     def from_bytes(cls, data: bytes) -> LabelHead:
         header, (waiting,) = wire.unpack(cls.MAGIC, data, 1)
         listed = checks.field(header, "references")
-        if not checks.fits(listed, list[list[Any]]) or not all(len(values) == len(Reference.__slots__) for values in listed):
-            checks.refuse("references of a labeller's head", repr(listed), "lists of event time, sequence and version")
+        if not checks.fits(listed, list[list[Any]]) or not all(
+            len(values) == len(Reference.__slots__) for values in listed
+        ):
+            checks.refuse(
+                "references of a labeller's head",
+                repr(listed),
+                "lists of event time, sequence and version",
+            )
         named = [dict(zip(Reference.__slots__, values, strict=True)) for values in listed]
-        references = tuple(Reference(**checks.record(Reference, values, "a reference")) for values in named)
-        facts = checks.record(cls, {**header, "references": []}, "a labeller's head", apart=("pending",))
+        references = tuple(
+            Reference(**checks.record(Reference, values, "a reference")) for values in named
+        )
+        facts = checks.record(
+            cls, {**header, "references": []}, "a labeller's head", apart=("pending",)
+        )
         checks.whole("documents that wait in a labeller's head", facts["waiting"])
         return cls(**{**facts, "references": references}, pending=PendingHead.from_bytes(waiting))
 
@@ -93,16 +107,24 @@ class Labeller:
     def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
         self._before, self._latest = before_first_model, label_with == "latest"
 
-    def document(self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, end: int, document: bytes) -> Labels:
+    def document(
+        self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, end: int, document: bytes
+    ) -> Labels:
         """A document came whose window ends at ``end``."""
         if self._latest:
             labels = Labels(head)
-            self._label(labels, waiting, document, head.references[-1].version if head.references else None)
+            self._label(
+                labels, waiting, document, head.references[-1].version if head.references else None
+            )
             return labels
         due = end + TICK
         if head.pending.done is not None:
             due = max(due, head.pending.done + TICK)
-        return Labels(replace(head, pending=pending.add(head.pending, mirror, bag, due, _END.pack(end) + document)))
+        return Labels(
+            replace(
+                head, pending=pending.add(head.pending, mirror, bag, due, _END.pack(end) + document)
+            )
+        )
 
     def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:
         """A version was published."""
@@ -122,7 +144,9 @@ class Labeller:
                 for payload in sorted(mirror.at(due)):
                     (end,) = _END.unpack_from(payload)
                     self._label(labels, waiting, payload[_END.size :], chosen(head, end))
-            labels.head = replace(labels.head, pending=pending.spend(head.pending, mirror, bag, time))
+            labels.head = replace(
+                labels.head, pending=pending.spend(head.pending, mirror, bag, time)
+            )
         references = labels.head.references
         if references and references[0].event_time + TICK <= time:
             self._release(labels, waiting)
@@ -157,7 +181,9 @@ class Labeller:
 
 
 def chosen(head: LabelHead, end: int) -> str | None:
-    """The newest version before ``end``; for a document later than all that is remembered, the oldest that is."""
+    """The newest version before ``end``; for a document later than all that is remembered, the
+    oldest that is.
+    """
     earlier = [reference for reference in head.references if reference.event_time < end]
     if earlier:
         return earlier[-1].version
@@ -165,7 +191,9 @@ def chosen(head: LabelHead, end: int) -> str | None:
 
 
 def _forget(head: LabelHead, time: int) -> LabelHead:
-    """Keep what documents can still need whose window ends after ``time - TICK``: the newest before that, and all later ones."""
+    """Keep what documents can still need whose window ends after ``time - TICK``: the newest
+    before that, and all later ones.
+    """
     settled = sum(reference.event_time < time - TICK for reference in head.references)
     if settled < 2:
         return head
@@ -174,5 +202,8 @@ def _forget(head: LabelHead, time: int) -> LabelHead:
 
 def _no_model(data: bytes) -> DeadLetter:
     document = TokenisedDocument.from_bytes(data)
-    detail = f"no model of key {document.key!r} was published before the end of the window of document {document.id!r}"
+    detail = (
+        f"no model of key {document.key!r} was published before the end of the window of document"
+        f" {document.id!r}"
+    )
     return DeadLetter.of(document, "labelling", NO_MODEL, detail)

@@ -1,8 +1,11 @@
-"""MaxEnt and hybrid MaxEnt of Yao, Mimno and McCallum (2009): a classifier that foretells what Gibbs sampling would say.
+"""MaxEnt and hybrid MaxEnt of Yao, Mimno and McCallum (2009): a classifier that foretells what
+Gibbs sampling would say.
 
-* ``maxent``: one product of a sparse matrix (the batch's words) with the classifier's weights, divided by its temperature.
-* ``hybrid``: from there, topics are drawn for all tokens given the proportions and P(w | z), and the proportions estimated from the
-  draws, so often as ``repeats`` says. It mends what the classifier's sharpness gets wrong.
+* ``maxent``: one product of a sparse matrix (the batch's words) with the classifier's weights,
+  divided by its temperature.
+* ``hybrid``: from there, topics are drawn for all tokens given the proportions and P(w | z), and
+  the proportions estimated from the draws, so often as ``repeats`` says. It mends what the
+  classifier's sharpness gets wrong.
 
 Both need a classifier, which ``pipelines.fit_classifier`` fits for a model version.
 """
@@ -16,12 +19,20 @@ import numpy as np
 
 from model.errors import OptionError
 from model.inference import variational
-from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.base import (
+    CLASSIFIER,
+    InferenceSettings,
+    PublishedModel,
+    from_counts,
+    from_logs,
+    mixtures_of,
+    register,
+)
 from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, tokens_of, word_counts
+from model.inference.kernels.hybrid import repeat_document
 from model.inference.sampling import KEPT_HELP, Kept, Sampling
 from model.kernels import random
-from model.kernels.hybrid import repeat_document
 from model.options import option
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 
@@ -39,9 +50,17 @@ class Hybrid(Sampling):
 
     kind = "hybrid"
 
-    repeats: int = option(10, "how often topics are drawn and proportions estimated again", name="hybrid_repeats", least=1)
+    repeats: int = option(
+        10,
+        "how often topics are drawn and proportions estimated again",
+        name="hybrid_repeats",
+        least=1,
+    )
     states: Kept = option(
-        "average", KEPT_HELP, name="inference_from", only_where=(lambda hybrid: hybrid.repeats > 1, "--hybrid_repeats is above 1")
+        "average",
+        KEPT_HELP,
+        name="inference_from",
+        only_where=(lambda hybrid: hybrid.repeats > 1, "--hybrid_repeats is above 1"),
     )
 
     @property
@@ -52,7 +71,9 @@ class Hybrid(Sampling):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``weights``: float32[W, T], lambda. ``temperature``, ``features``: tau and f of the classifier."""
+    """``weights``: float32[W, T], lambda. ``temperature``, ``features``: tau and f of the
+    classifier.
+    """
 
     published: PublishedModel
     weights: SingleArray
@@ -65,9 +86,14 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
     classifier = published.classifier
     if classifier is None:
         raise OptionError(
-            "--method", settings.kind, "a method for which there is a classifier", "Fit one first, with pipelines.fit_classifier."
+            "--method",
+            settings.kind,
+            "a method for which there is a classifier",
+            "Fit one first, with pipelines.fit_classifier.",
         )
-    return Prepared(published, classifier.table(published.snapshot), classifier.temperature, classifier.features)
+    return Prepared(
+        published, classifier.table(published.snapshot), classifier.temperature, classifier.features
+    )
 
 
 @register(MaxEnt, needs=(CLASSIFIER,))
@@ -80,9 +106,17 @@ class MaxEntInference:
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
         return prepare(settings, published)
 
-    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         counts = word_counts(prepared.published.snapshot, documents)
-        return mixtures_of(documents, prepared.published.version, MaxEnt.kind, proportions_of(prepared, counts), counts.tokens)
+        return mixtures_of(
+            documents,
+            prepared.published.version,
+            MaxEnt.kind,
+            proportions_of(prepared, counts),
+            counts.tokens,
+        )
 
 
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
@@ -111,19 +145,32 @@ class HybridInference:
     needs: tuple[str, ...]
 
     def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
-        return PreparedHybrid(settings, prepare(settings, published), variational.prepare(published))
+        return PreparedHybrid(
+            settings, prepare(settings, published), variational.prepare(published)
+        )
 
-    def infer(self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         snapshot = prepared.topics.published.snapshot
         counts = word_counts(snapshot, documents)
         first = proportions_of(prepared.classifier, counts)
         found = np.empty_like(first)
         for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
-            found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words], first[d])
-        return mixtures_of(documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens)
+            found[d] = self._infer(
+                prepared, document, counts.rows[words], counts.times[words], first[d]
+            )
+        return mixtures_of(
+            documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens
+        )
 
     def _infer(
-        self, prepared: PreparedHybrid, document: TokenisedDocument, rows: LongArray, times: LongArray, theta: FloatArray
+        self,
+        prepared: PreparedHybrid,
+        document: TokenisedDocument,
+        rows: LongArray,
+        times: LongArray,
+        theta: FloatArray,
     ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot

@@ -1,8 +1,10 @@
-"""Naive Bayes: as if one topic had made the whole document. A baseline; the paper's authors present it as one, too.
+"""Naive Bayes: as if one topic had made the whole document. A baseline; the paper's authors present
+it as one, too.
 
-The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split as ln(n_wt + s_t B(w)) = ln s_t +
-ln B(w) + ln(1 + n_wt / (s_t B(w))), of which ln B(w) is the same for all topics, so that a batch is one product of sparse matrices.
-Proportions that would be 0 are :data:`LEAST`.
+The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split
+as ln(n_wt + s_t B(w)) = ln s_t + ln B(w) + ln(1 + n_wt / (s_t B(w))), of which ln B(w) is the same
+for all topics, so that a batch is one product of sparse matrices. Proportions that would be 0 are
+:data:`LEAST`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.base import InferenceSettings, PublishedModel, from_counts, from_logs, mixtures_of, register
+from model.inference.base import (
+    InferenceSettings,
+    PublishedModel,
+    from_counts,
+    from_logs,
+    mixtures_of,
+    register,
+)
 from model.inference.features import word_counts
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
@@ -28,7 +37,9 @@ class NaiveBayes(InferenceSettings):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``above``: CSR [W, T], ln(1 + n_wt / (s_t B(w))). ``totals``: float64[T], ln((n_t + s_t) / s_t)."""
+    """``above``: CSR [W, T], ln(1 + n_wt / (s_t B(w))). ``totals``: float64[T], ln((n_t + s_t) /
+    s_t).
+    """
 
     published: PublishedModel
     above: Any
@@ -45,14 +56,26 @@ class NaiveBayesInference:
     def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot
         words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
-        logs = np.log1p(snapshot.counts / (snapshot.prior.strength[snapshot.topics] * snapshot.prior.base[words]))
-        above = csr_array((logs, snapshot.topics, snapshot.offsets), shape=(len(snapshot.words), snapshot.topic_count))
+        logs = np.log1p(
+            snapshot.counts
+            / (snapshot.prior.strength[snapshot.topics] * snapshot.prior.base[words])
+        )
+        above = csr_array(
+            (logs, snapshot.topics, snapshot.offsets),
+            shape=(len(snapshot.words), snapshot.topic_count),
+        )
         return Prepared(published, above, np.log(snapshot.normalisers / snapshot.prior.strength))
 
-    def infer(self, prepared: Prepared, documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         published = prepared.published
         counts = word_counts(published.snapshot, documents)
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
-        found = from_logs((matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals)
-        found[counts.tokens == 0] = from_counts(np.zeros(len(prepared.totals)), published.snapshot.alpha)
+        found = from_logs(
+            (matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals
+        )
+        found[counts.tokens == 0] = from_counts(
+            np.zeros(len(prepared.totals)), published.snapshot.alpha
+        )
         return mixtures_of(documents, published.version, NaiveBayes.kind, found, counts.tokens)

@@ -1,4 +1,6 @@
-"""Training pairs for a classifier, and the classifier that is fitted to them: what :mod:`transforms.fit` does, without Beam."""
+"""Training pairs for a classifier, and the classifier that is fitted to them: what
+:mod:`transforms.fit` does, without Beam.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,35 @@ from model.records import TokenisedDocument
 _RANK_BYTES = 16
 
 
-def pair_of(settings: InferenceSettings, prepared: Any, published: PublishedModel, document: TokenisedDocument) -> Pair | None:
-    """The document with what the method says of it; None where the model knows none of its words."""
+def pair_of(
+    settings: InferenceSettings,
+    prepared: Any,
+    published: PublishedModel,
+    document: TokenisedDocument,
+) -> Pair | None:
+    """The document with what the method says of it; None where the model knows none of its
+    words.
+    """
     counts = word_counts(published.snapshot, [document])
     if not counts.tokens[0]:
         return None
     (mixture,) = inference_for(settings).infer(prepared, [document])
-    return Pair(f"{document.key}\0{document.id}", counts.rows, counts.times.astype(np.float64), mixture.proportions)
+    return Pair(
+        f"{document.key}\0{document.id}",
+        counts.rows,
+        counts.times.astype(np.float64),
+        mixture.proportions,
+    )
 
 
 def ranked(document: bytes, seed: int) -> bytes:
-    """The document behind its rank in a uniform sample: the documents with the smallest ranks are a sample, in whatever order they come."""
+    """The document behind its rank in a uniform sample: the documents with the smallest ranks
+    are a sample, in whatever order they come.
+    """
     found = TokenisedDocument.from_bytes(document)
-    rank = hashlib.sha256(f"{seed}\0{found.key}\0{found.id}".encode() + hashlib.sha256(document).digest()).digest()
+    rank = hashlib.sha256(
+        f"{seed}\0{found.key}\0{found.id}".encode() + hashlib.sha256(document).digest()
+    ).digest()
     return rank[:_RANK_BYTES] + document
 
 
@@ -66,4 +84,6 @@ def fit_classifier(
         iterations=fitted.iterations,
         release=__version__,
     )
-    return Classifier(fitted.rows, fitted.weights, fitted.temperature, settings.features, provenance)
+    return Classifier(
+        fitted.rows, fitted.weights, fitted.temperature, settings.features, provenance
+    )

@@ -1,4 +1,6 @@
-"""The settings of methods that draw: a seed, and for Gibbs sampling how many sweeps there are and which of their states count."""
+"""The settings of methods that draw: a seed, and for Gibbs sampling how many sweeps there are
+and which of their states count.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
+from model.gibbs.samplers import SAMPLER_HELP, Sampler
 from model.inference.base import InferenceSettings
 from model.options import option
-from model.samplers import SAMPLER_HELP, Sampler
 
 Kept = Literal["average", "last"]
 
-KEPT_HELP = "whether proportions are averaged over the states after the burn-in, or come from the last one"
+KEPT_HELP = (
+    "whether proportions are averaged over the states after the burn-in, or come from the last one"
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,9 @@ class Sampling(InferenceSettings):
 
 @dataclass(frozen=True)
 class GibbsSampling(Sampling):
-    """Two passes over the documents: the fewest in which each topic is drawn given all other tokens."""
+    """Two passes over the documents: the fewest in which each topic is drawn given all other
+    tokens.
+    """
 
     sampler: Sampler = option("auto", SAMPLER_HELP, name="inference_sampler")
 
@@ -48,14 +54,30 @@ class GibbsSampling(Sampling):
 class GibbsSweeps(GibbsSampling):
     """As many passes as the user likes."""
 
-    sweeps: int = option(20, "sweeps after the first pass; 0 keeps the first pass alone", name="inference_sweeps", least=0, first=True)
-    burn_in: int | None = option(None, "of these, how many do not count; without it, half of them", name="inference_burn_in", least=0)
+    sweeps: int = option(
+        20,
+        "sweeps after the first pass; 0 keeps the first pass alone",
+        name="inference_sweeps",
+        least=0,
+        first=True,
+    )
+    burn_in: int | None = option(
+        None,
+        "of these, how many do not count; without it, half of them",
+        name="inference_burn_in",
+        least=0,
+    )
     states: Kept = option("average", KEPT_HELP, name="inference_from")
 
     def check(self) -> None:
         most = max(self.sweeps - 1, 0)
         if self.burn_in is not None and self.burn_in > most:
-            raise OptionError("--inference_burn_in", self.burn_in, f"0 to {most}, below --inference_sweeps", "Correct the value.")
+            raise OptionError(
+                "--inference_burn_in",
+                self.burn_in,
+                f"0 to {most}, below --inference_sweeps",
+                "Correct the value.",
+            )
 
     @property
     def burned(self) -> int:

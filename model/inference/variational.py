@@ -1,7 +1,7 @@
 """Variational inference of one document alone: mean field with the model's P(w | z) held.
 
-phi_it is in proportion to P(w_i | t) exp(psi(gamma_t)), gamma_t = alpha_t + sum_i phi_it, repeated until the proportions
-gamma_t / sum(gamma) stay as they are. Nothing is drawn.
+phi_it is in proportion to P(w_i | t) exp(psi(gamma_t)), gamma_t = alpha_t + sum_i phi_it, repeated
+until the proportions gamma_t / sum(gamma) stay as they are. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from model.inference.base import InferenceSettings, PublishedModel, mixtures_of, register
 from model.inference.features import word_counts
-from model.kernels.variational import infer_documents
+from model.inference.kernels.mean_field import infer_documents
 from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
@@ -22,15 +22,21 @@ class Variational(InferenceSettings):
 
     kind = "variational"
 
-    iterations: int = option(100, "at most so many for each document", name="variational_iterations", least=1)
+    iterations: int = option(
+        100, "at most so many for each document", name="variational_iterations", least=1
+    )
     tolerance: float = option(
-        1e-4, "iterations end when no proportion changes by more", name="variational_tolerance", above=0, usual="1e-6 and 1e-2"
+        1e-4,
+        "iterations end when no proportion changes by more",
+        name="variational_tolerance",
+        above=0,
+        usual="1e-6 and 1e-2",
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model's P(w | z) in two parts, see :mod:`model.kernels.variational`."""
+    """A model's P(w | z) in two parts, see :mod:`model.inference.kernels.mean_field`."""
 
     published: PublishedModel
     sparse: FloatArray
@@ -41,7 +47,9 @@ def prepare(published: PublishedModel) -> Prepared:
     """What does not depend on a document."""
     snapshot = published.snapshot
     totals = snapshot.normalisers
-    return Prepared(published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals)
+    return Prepared(
+        published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals
+    )
 
 
 @register(Variational)
@@ -51,10 +59,14 @@ class VariationalInference:
     together: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: Variational, published: PublishedModel) -> tuple[Variational, Prepared]:
+    def prepare(
+        self, settings: Variational, published: PublishedModel
+    ) -> tuple[Variational, Prepared]:
         return settings, prepare(published)
 
-    def infer(self, prepared: tuple[Variational, Prepared], documents: Sequence[TokenisedDocument]) -> list[TopicMixture]:
+    def infer(
+        self, prepared: tuple[Variational, Prepared], documents: Sequence[TokenisedDocument]
+    ) -> list[TopicMixture]:
         settings, held = prepared
         snapshot = held.published.snapshot
         counts = word_counts(snapshot, documents)
@@ -72,4 +84,6 @@ class VariationalInference:
             settings.tolerance,
         )
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return mixtures_of(documents, held.published.version, settings.kind, proportions, counts.tokens)
+        return mixtures_of(
+            documents, held.published.version, settings.kind, proportions, counts.tokens
+        )

@@ -1,1 +1,3 @@
-"""Numba kernels: arrays in, arrays out. Each has a slow, readable twin in ``tests/model/kernels``."""
+"""Numba kernels: arrays in, arrays out. Each has a slow, readable twin in
+``tests/model/kernels``.
+"""

@@ -1,9 +1,12 @@
-"""exp(digamma(x)), the exponential of an expected logarithm, without logarithms: what variational updates are made of.
+"""exp(digamma(x)), the exponential of an expected logarithm, without logarithms: what variational
+updates are made of.
 
-For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
-digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So for x >= 1 all is +, -, x and /, which IEEE fixes and compilers
-turn into vector instructions. Below 1 there is one exp more, of -1/x, which no short series covers: it is the C library's, whose last bit
-may be another one on another kind of processor. The relative error is below 2e-11 (the tests compare with scipy).
+For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges
+fast. It is used at x + 8, and digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to
+x. So for x >= 1 all is +, -, x and /, which IEEE fixes and compilers turn into vector instructions.
+Below 1 there is one exp more, of -1/x, which no short series covers: it is the C library's, whose
+last bit may be another one on another kind of processor. The relative error is below 2e-11 (the
+tests compare with scipy).
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from typing import Any
 from model.kernels.jit import inlined, kernel, page_kernel
 
 _C1, _C3, _C5, _C7 = 1.0 / 24.0, 37.0 / 5760.0, 10313.0 / 2903040.0, 5509121.0 / 1393459200.0
-# Below this an expectation would be no normal number for long; a weight of 0 in every topic could not be drawn from.
+# Below this an expectation would be no normal number for long; a weight of 0 in every topic could
+# not be drawn from.
 SMALLEST = 2.0**-500
 
 
@@ -28,7 +32,9 @@ def _shifted(x: Any) -> Any:
 
 @inlined
 def _harmonic(x: Any) -> Any:
-    """1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, by one division: the factors pair up to t, t + 6, t + 10, t + 12, t = x (x + 7)."""
+    """1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, by one division: the factors pair up to t, t +
+    6, t + 10, t + 12, t = x (x + 7).
+    """
     t = x * (x + 7.0)
     a, b, c = t + 6.0, t + 10.0, t + 12.0
     low, high = t * a, b * c
@@ -37,9 +43,22 @@ def _harmonic(x: Any) -> Any:
 
 @inlined
 def exp_digamma(x: Any) -> Any:
-    """exp(digamma(x)) for x >= 1. The harmonic sum is at most 2.72: its exponential is a short series, squared four times."""
+    """exp(digamma(x)) for x >= 1. The harmonic sum is at most 2.72: its exponential is a short
+    series, squared four times.
+    """
     s = _harmonic(x) * -0.0625
-    series = 1.0 + s * (1.0 + s * (0.5 + s * (1 / 6 + s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s * (1 / 5040 + s * (1 / 40320))))))))
+    series = 1.0 + s * (
+        1.0
+        + s
+        * (
+            0.5
+            + s
+            * (
+                1 / 6
+                + s * (1 / 24 + s * (1 / 120 + s * (1 / 720 + s * (1 / 5040 + s * (1 / 40320)))))
+            )
+        )
+    )
     squared = series * series
     fourth = squared * squared
     eighth = fourth * fourth
@@ -54,7 +73,9 @@ def exp_digamma_below(x: Any) -> Any:
 
 @page_kernel
 def scaled_up(x: Any, out: Any) -> None:
-    """out[t] = exp(digamma(x[t])) exp(1 / largest x), for where all would fall below every number: digamma(x) = digamma(x + 1) - 1/x."""
+    """out[t] = exp(digamma(x[t])) exp(1 / largest x), for where all would fall below every
+    number: digamma(x) = digamma(x + 1) - 1/x.
+    """
     largest = 0.0
     for t in range(x.shape[0]):
         largest = max(largest, x[t])
@@ -64,7 +85,9 @@ def scaled_up(x: Any, out: Any) -> None:
 
 @kernel
 def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
-    """out[v, k] = exp E[log beta] of word rows[v] under Dirichlets with parameters eta + scale * counts[w, k], which sum to totals[k]."""
+    """out[v, k] = exp E[log beta] of word rows[v] under Dirichlets with parameters eta + scale *
+    counts[w, k], which sum to totals[k].
+    """
     topics = out.shape[1]
     for k in range(topics):
         whole = 1.0 / exp_digamma_below(totals[k])

@@ -4,12 +4,14 @@ There is no generator and no state. A uniform is named by six numbers:
 
     (stream key, particle, sequence, purpose, index)  ->  [0, 1), 53 bits
 
-The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`; ``sequence`` is the
-number of the minibatch; ``purpose`` is one of the constants below, so that a token's draw in the first pass and its draw in a later
-move are different draws; ``index`` counts tokens or moves. So results cannot depend on threads, workers, bundles or retries.
+The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`;
+``sequence`` is the number of the minibatch; ``purpose`` is one of the constants below, so that a
+token's draw in the first pass and its draw in a later move are different draws; ``index`` counts
+tokens or moves. So results cannot depend on threads, workers, bundles or retries.
 
-One Philox block gives two uniforms: index k is half ``k & 1`` of block ``k >> 1``. The counter's four words are
-(block's low 32 bits, particle, sequence's low 32 bits, purpose | block's next 8 bits << 8 | sequence's next 16 bits << 16).
+One Philox block gives two uniforms: index k is half ``k & 1`` of block ``k >> 1``. The counter's
+four words are (block's low 32 bits, particle, sequence's low 32 bits, purpose | block's next 8 bits
+<< 8 | sequence's next 16 bits << 16).
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ INFERENCE = 10
 EVALUATION = 11
 LOCAL = 20
 FIRST_TOPICS = 21
-# Added to one of the above: whether a token opens or closes a table (model.kernels.seating).
+# Added to one of the above: whether a token opens or closes a table
+# (model.learners.particles.kernels.table_counts).
 SEATS = 64
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -66,15 +69,30 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 def pair(block: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
     """The two uniforms of a block."""
     b, s = np.uint64(block), np.uint64(sequence)
-    high = np.uint64(purpose) | ((b >> _BITS) & np.uint64(0xFF)) << np.uint64(8) | ((s >> _BITS) & np.uint64(0xFFFF)) << np.uint64(16)
-    x0, x1, x2, x3 = philox(b & _LOW, np.uint64(particle), s & _LOW, high, np.uint64(key0), np.uint64(key1))
+    high = (
+        np.uint64(purpose)
+        | ((b >> _BITS) & np.uint64(0xFF)) << np.uint64(8)
+        | ((s >> _BITS) & np.uint64(0xFFFF)) << np.uint64(16)
+    )
+    x0, x1, x2, x3 = philox(
+        b & _LOW, np.uint64(particle), s & _LOW, high, np.uint64(key0), np.uint64(key1)
+    )
     first = np.float64(np.int64((x0 << _BITS | x1) >> np.uint64(11))) * _UNIT
     second = np.float64(np.int64((x2 << _BITS | x3) >> np.uint64(11))) * _UNIT
     return first, second
 
 
 @kernel
-def fill_uniforms(out: Any, count: Any, first: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> None:
+def fill_uniforms(
+    out: Any,
+    count: Any,
+    first: Any,
+    key0: Any,
+    key1: Any,
+    particle: Any,
+    sequence: Any,
+    purpose: Any,
+) -> None:
     """out[i] = the uniform of index ``first + i``, for i < count; float64[>= count]."""
     i = 0
     if first & 1 and count > 0:
@@ -83,7 +101,9 @@ def fill_uniforms(out: Any, count: Any, first: Any, key0: Any, key1: Any, partic
     start = (first + i) >> 1
     whole = (count - i) >> 1
     for block in range(whole):
-        out[i + 2 * block], out[i + 2 * block + 1] = pair(start + block, key0, key1, particle, sequence, purpose)
+        out[i + 2 * block], out[i + 2 * block + 1] = pair(
+            start + block, key0, key1, particle, sequence, purpose
+        )
     if (count - i) & 1:
         out[count - 1] = pair(start + whole, key0, key1, particle, sequence, purpose)[0]
 

@@ -4,18 +4,38 @@ A learner is made known by importing its module here.
 """
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
-from model.learners.batch_gibbs import BatchGibbs
-from model.learners.fixed_words import Dict, DictHash, FullHash, GrowingUntilFull, Null
-from model.learners.fixvoc import FixvocHybrid, FixvocVb
-from model.learners.history import FullHistory, Reservoir
-from model.learners.infvoc import Infvoc
-from model.learners.initial import InitialBatch, NoInitialBatch
-from model.learners.particle_filter import ParticleLearner
-from model.learners.particle_settings import IncrementalGibbs, OLda, ParticleFilter
-from model.learners.rejuvenation import AfterResampling, Decayed, EveryDocument, EveryTokens, Never, NewestFirst, Uniform
-from model.learners.resampling import Multinomial, NeverResample, Residual, Stratified, Systematic
-from model.learners.topic_priors import Flat, Hierarchical, MinimalTables, SampledTables, Urn
-from model.learners.vocabularies import Given, Growing
+from model.learners.batch_gibbs.batch_gibbs import BatchGibbs
+from model.learners.particles.history import FullHistory, Reservoir
+from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
+from model.learners.particles.particle_filter import ParticleLearner
+from model.learners.particles.rejuvenation import (
+    AfterResampling,
+    Decayed,
+    EveryDocument,
+    EveryTokens,
+    Never,
+    NewestFirst,
+    Uniform,
+)
+from model.learners.particles.resampling import (
+    Multinomial,
+    NeverResample,
+    Residual,
+    Stratified,
+    Systematic,
+)
+from model.learners.particles.settings import IncrementalGibbs, OLda, ParticleFilter
+from model.learners.particles.topic_priors import (
+    Flat,
+    Hierarchical,
+    MinimalTables,
+    SampledTables,
+    Urn,
+)
+from model.learners.particles.vocabularies import Given, Growing
+from model.learners.variational.fixed_words import Dict, DictHash, FullHash, GrowingUntilFull, Null
+from model.learners.variational.fixvoc import FixvocHybrid, FixvocVb
+from model.learners.variational.infvoc import Infvoc
 
 __all__ = [
     "LEARNER",

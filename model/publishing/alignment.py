@@ -1,8 +1,9 @@
 """Topic ids that mean the same from one version of a model to the next.
 
-Where the published particle changes, its topics may be numbered in another way. :func:`align_topics` matches the topics of two
-snapshots one to one (the Hungarian method) so that the sum of their similarities is as large as can be. The
-similarity of two topics is the Bhattacharyya coefficient of their word frequencies, sum over w of sqrt(p(w) q(w)): 1 for equal
+Where the published particle changes, its topics may be numbered in another way.
+:func:`align_topics` matches the topics of two snapshots one to one (the Hungarian method) so that
+the sum of their similarities is as large as can be. The similarity of two topics is the
+Bhattacharyya coefficient of their word frequencies, sum over w of sqrt(p(w) q(w)): 1 for equal
 topics, 0 for topics without a common word; words that only one snapshot knows add nothing.
 """
 
@@ -18,18 +19,22 @@ from scipy.sparse import csr_array
 from model.records import FloatArray
 from model.snapshot import Snapshot
 
-# Decides only between matchings that are equally good, as with topics that no word is in: ids then stay.
+# Decides only between matchings that are equally good, as with topics that no word is in: ids then
+# stay.
 _PREFER_OWN_ID = 1e-9
 
 
 def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
-    """The order that gives the topics of ``new`` the ids of ``previous``: topic ``order[i]`` of ``new`` takes id ``i``.
+    """The order that gives the topics of ``new`` the ids of ``previous``: topic ``order[i]`` of
+    ``new`` takes id ``i``.
 
     Raises:
         ValueError: the snapshots have different numbers of topics.
     """
     if previous.topic_count != new.topic_count:
-        raise ValueError(f"{previous.topic_count} topics cannot be matched one to one with {new.topic_count}")
+        raise ValueError(
+            f"{previous.topic_count} topics cannot be matched one to one with {new.topic_count}"
+        )
     similarity = _similarity(previous, new) + _PREFER_OWN_ID * np.eye(new.topic_count)
     _, order = linear_sum_assignment(similarity, maximize=True)
     return [int(topic) for topic in order]
@@ -43,7 +48,13 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     topics = ids[snapshot.topics]
     ascending = np.lexsort((topics, by_word))
     prior = replace(snapshot.prior, strength=snapshot.prior.strength[list(order)])
-    return replace(snapshot, alpha=snapshot.alpha[list(order)], prior=prior, topics=topics[ascending], counts=snapshot.counts[ascending])
+    return replace(
+        snapshot,
+        alpha=snapshot.alpha[list(order)],
+        prior=prior,
+        topics=topics[ascending],
+        counts=snapshot.counts[ascending],
+    )
 
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
@@ -58,4 +69,7 @@ def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
 def _root_frequencies(snapshot: Snapshot) -> csr_array:
     """Sparse [W, T]: the square root of n_wz / n_z."""
     values = np.sqrt(snapshot.counts / snapshot.totals[snapshot.topics])
-    return csr_array((values, snapshot.topics, snapshot.offsets), shape=(len(snapshot.words), snapshot.topic_count))
+    return csr_array(
+        (values, snapshot.topics, snapshot.offsets),
+        shape=(len(snapshot.words), snapshot.topic_count),
+    )

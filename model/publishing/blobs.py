@@ -1,8 +1,10 @@
-"""Where the model store keeps its bytes: five operations that a folder and an object store can both do.
+"""Where the model store keeps its bytes: five operations that a folder and an object store can both
+do.
 
-Paths are relative to a root and use ``/``. Everything but a pointer is written once and never changed, so the only
-operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set: a lock around ``os.replace`` in a folder,
-``if_generation_match`` in an object store (:mod:`model.publishing.gcs`).
+Paths are relative to a root and use ``/``. Everything but a pointer is written once and never
+changed, so the only operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set:
+a lock around ``os.replace`` in a folder, ``if_generation_match`` in an object store
+(:mod:`model.publishing.gcs`).
 
 >>> import tempfile
 >>> blobs = LocalBlobs(tempfile.mkdtemp())
@@ -11,7 +13,8 @@ operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set: a
 >>> blobs.list("a")
 ['one']
 
-Model keys are any text, so :func:`escape_key` turns one into a name that is safe in a path, and back.
+Model keys are any text, so :func:`escape_key` turns one into a name that is safe in a path, and
+back.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from typing import Protocol
 from urllib.parse import quote, unquote
 
 from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
-from model.leftovers import PREFIX, remove_leftovers
+from model.files.leftovers import PREFIX, remove_leftovers
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -53,13 +56,18 @@ class Blobs(Protocol):
         """Whether ``path`` is there."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Write what is not there yet. Afterwards: does ``path`` hold exactly ``data``? Other bytes are left alone."""
+        """Write what is not there yet. Afterwards: does ``path`` hold exactly ``data``? Other
+        bytes are left alone.
+        """
 
     def list(self, prefix: str) -> list[str]:
-        """Sorted names directly in the folder ``prefix`` (``""`` is the root); a name that ends in ``/`` is a folder."""
+        """Sorted names directly in the folder ``prefix`` (``""`` is the root); a name that ends
+        in ``/`` is a folder.
+        """
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
-        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else change nothing, return False.
+        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else
+        change nothing, return False.
 
         Of several that replace the same bytes one gets True, whether or not they write the same.
         """
@@ -78,7 +86,10 @@ def escape_key(key: str) -> str:
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if len(name) > KEY_BYTES:
         raise OptionError(
-            "--key_field", key[:60] + "...", f"a key of at most {KEY_BYTES} bytes once it is escaped", "Use a shorter field as the key."
+            "--key_field",
+            key[:60] + "...",
+            f"a key of at most {KEY_BYTES} bytes once it is escaped",
+            "Use a shorter field as the key.",
         )
     return name
 
@@ -91,18 +102,28 @@ def unescape_key(name: str) -> str:
 def create_named(blobs: Blobs, path: str, data: bytes) -> None:
     """Write what is named by its content. Raises DamagedDataError: ``path`` holds other bytes."""
     if not blobs.create(path, data):
-        raise DamagedDataError(f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it, and run again.")
+        raise DamagedDataError(
+            f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it,"
+            " and run again."
+        )
 
 
 def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
-    """The bytes of ``path`` whose sha256 is ``digest``, hex. Raises DamagedDataError: missing, or not what was written."""
+    """The bytes of ``path`` whose sha256 is ``digest``, hex. Raises DamagedDataError: missing,
+    or not what was written.
+    """
     name = blobs.where(path)
     try:
         data = blobs.read(path)
     except FileNotFoundError as error:
-        raise DamagedDataError(f"{name} is missing from the model store; restore it from a copy") from error
+        raise DamagedDataError(
+            f"{name} is missing from the model store; restore it from a copy"
+        ) from error
     if hashlib.sha256(data).hexdigest() != digest:
-        raise DamagedDataError(f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it from a copy")
+        raise DamagedDataError(
+            f"{name} is damaged: its {len(data)} bytes do not have the digest {digest}; restore it"
+            " from a copy"
+        )
     return data
 
 
@@ -121,9 +142,14 @@ class LocalBlobs:
             try:
                 target, root = (self._root / path).resolve(), self._root.resolve()
             except RuntimeError as error:
-                raise DamagedDataError(f"{self.where(path)} is a link that leads back to itself; put a file there") from error
+                raise DamagedDataError(
+                    f"{self.where(path)} is a link that leads back to itself; put a file there"
+                ) from error
             if not target.is_relative_to(root):
-                raise DamagedDataError(f"{self.where(path)} is a link out of the model store, to {target}; put a file there")
+                raise DamagedDataError(
+                    f"{self.where(path)} is a link out of the model store, to {target}; put a file"
+                    " there"
+                )
             return _read_regular(target, self.where(path))
 
     def exists(self, path: str) -> bool:
@@ -141,7 +167,9 @@ class LocalBlobs:
                 entries = list(os.scandir(self._root / prefix))
         except FileNotFoundError:
             return []
-        return sorted(entry.name + "/" * entry.is_dir() for entry in entries if not entry.name.startswith("."))
+        return sorted(
+            entry.name + "/" * entry.is_dir() for entry in entries if not entry.name.startswith(".")
+        )
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
         target = self._root / path
@@ -160,16 +188,28 @@ class LocalBlobs:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """What a user can mend, as an error that says how. That a file is not there is not among it."""
+        """What a user can mend, as an error that says how. That a file is not there is not among
+        it.
+        """
         try:
             yield
         except FileNotFoundError:
             raise
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OutputError(f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}") from error
-            remedy = f"The system says: {error.strerror}{f': {error.filename}' if error.filename else ''}."
-            raise OptionError("--model_store", str(self._root), "a folder that this user may read and write", remedy) from error
+                raise OutputError(
+                    f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}"
+                ) from error
+            remedy = (
+                "The system says:"
+                f" {error.strerror}{f': {error.filename}' if error.filename else ''}."
+            )
+            raise OptionError(
+                "--model_store",
+                str(self._root),
+                "a folder that this user may read and write",
+                remedy,
+            ) from error
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -191,7 +231,9 @@ def blobs_at(root: str) -> Blobs:
         return GcsBlobs(root)
     if not root or "://" in root or Path(root).is_file():
         remedy = "Give a folder that all workers share, or gs://bucket/folder."
-        raise OptionError("--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy)
+        raise OptionError(
+            "--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy
+        )
     return LocalBlobs(root)
 
 
@@ -201,7 +243,9 @@ def _read_regular(path: Path, name: str) -> bytes:
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise DamagedDataError(f"{name} is not a regular file; the model store holds files and folders only")
+        raise DamagedDataError(
+            f"{name} is not a regular file; the model store holds files and folders only"
+        )
     with os.fdopen(number, "rb") as file:
         return file.read()
 

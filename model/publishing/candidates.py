@@ -1,7 +1,9 @@
-"""What an island offers for publication: a reference to the snapshot that it wrote, and the figures that decide and describe.
+"""What an island offers for publication: a reference to the snapshot that it wrote, and the figures
+that decide and describe.
 
-Every island of a model key offers one :class:`Candidate` after the same minibatches; :mod:`model.publishing.publication` chooses. A
-candidate names the one that its learner offered before, so versions can be made in their order although candidates arrive in any.
+Every island of a model key offers one :class:`Candidate` after the same minibatches;
+:mod:`model.publishing.publication` chooses. A candidate names the one that its learner offered
+before, so versions can be made in their order although candidates arrive in any.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ class Candidate:
     """One island's offer.
 
     Attributes:
-        key, island, sequence: whose, after which minibatch.
-        previous: the sequence of this learner's offer before, 0 for the first.
-        event_time: the end of the minibatch's window. at: the event time that its reference travels with; later only at the stream's end,
+        key, island, sequence: whose, after which minibatch. previous: the sequence of this
+        learner's offer before, 0 for the first. event_time: the end of the minibatch's window. at:
+        the event time that its reference travels with; later only at the stream's end,
             and where a job sends on what the one before it offered.
-        snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex.
-        evidence, posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
-        documents, tokens, words, log_evidence, ess, in_sample_nmi: as in :class:`model.learners.base.Summary`.
-        prequential_perplexity: over the tokens scored since the offer before; None for the first offer, and where there were none.
+        snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex. evidence,
+        posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
+        documents, tokens, words, log_evidence, ess, in_sample_nmi: as in
+        :class:`model.learners.base.Summary`. prequential_perplexity: over the tokens scored since
+        the offer before; None for the first offer, and where there were none.
     """
 
     key: str
@@ -56,7 +59,11 @@ class Candidate:
     def from_bytes(cls, data: bytes) -> Candidate:
         header, _ = wire.unpack(cls.MAGIC, data, 0)
         found = cls(**checks.record(cls, header, "a candidate"))
-        for name, value in (("sequence", found.sequence), ("previous", found.previous), ("island", found.island)):
+        for name, value in (
+            ("sequence", found.sequence),
+            ("previous", found.previous),
+            ("island", found.island),
+        ):
             checks.whole(f"{name} of a candidate", value)
         for text in (found.evidence, found.posterior):
             Scaled.from_hex(text)

@@ -2,9 +2,11 @@
 
     <root>/<key>/classifiers/<digest>              the weights, see model.inference.classifier
     <root>/<key>/classifiers/<digest>.json         digest and provenance, for people and tools
-    <root>/<key>/classifiers/<version>.latest      which classifier of a model version was fitted last
+    <root>/<key>/classifiers/<version>.latest      which classifier of a model version was fitted
+    last
 
-The first two are named by their content, so writing them twice changes nothing; the pointer is replaced whole.
+The first two are named by their content, so writing them twice changes nothing; the pointer is
+replaced whole.
 """
 
 from __future__ import annotations
@@ -33,11 +35,21 @@ class ClassifierStore:
         digest = hashlib.sha256(data).hexdigest()
         folder = _folder(made.key)
         sequence_of(made.version, "the version that a classifier belongs to")
-        facts = {"digest": digest, "temperature": classifier.temperature, "words": len(classifier.rows), **asdict(made)}
-        for path, content in ((f"{folder}/{digest}", data), (f"{folder}/{digest}.json", seal(facts))):
+        facts = {
+            "digest": digest,
+            "temperature": classifier.temperature,
+            "words": len(classifier.rows),
+            **asdict(made),
+        }
+        for path, content in (
+            (f"{folder}/{digest}", data),
+            (f"{folder}/{digest}.json", seal(facts)),
+        ):
             create_named(self._blobs, path, content)
         pointer, target = f"{folder}/{made.version}.latest", seal({"digest": digest})
-        while not self._blobs.replace_pointer(pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target):
+        while not self._blobs.replace_pointer(
+            pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target
+        ):
             pass
         return digest
 
@@ -48,7 +60,9 @@ class ClassifierStore:
         if not self._blobs.exists(path):
             return None
         name = self._blobs.where(path)
-        return checks.hexadecimal(f"field digest of {name}", unseal(self._blobs.read(path), name).get("digest"))
+        return checks.hexadecimal(
+            f"field digest of {name}", unseal(self._blobs.read(path), name).get("digest")
+        )
 
     def find(self, key: str, version: str, method: str, option: str = "--method") -> str:
         """The same for an inference method that must have it, and the option that named the method.
@@ -58,12 +72,19 @@ class ClassifierStore:
         """
         digest = self.newest(key, version)
         if digest is None:
-            allowed = f"a method without a classifier: there is none for version {version} of key {key!r} in {self.root}"
-            raise OptionError(option, method, allowed, "Fit one first: python -m pipelines.fit_classifier.")
+            allowed = (
+                f"a method without a classifier: there is none for version {version} of key {key!r}"
+                f" in {self.root}"
+            )
+            raise OptionError(
+                option, method, allowed, "Fit one first: python -m pipelines.fit_classifier."
+            )
         return digest
 
     def get(self, key: str, digest: str) -> Classifier:
-        """The classifier with this digest. Raises DamagedDataError: missing, or not what was written."""
+        """The classifier with this digest. Raises DamagedDataError: missing, or not what was
+        written.
+        """
         checks.hexadecimal("the digest of a classifier", digest)
         return Classifier.from_bytes(read_verified(self._blobs, f"{_folder(key)}/{digest}", digest))
 

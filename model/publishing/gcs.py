@@ -1,16 +1,22 @@
-"""The model store's bytes in Google Cloud Storage: :class:`model.publishing.blobs.Blobs` over a bucket, chosen by ``gs://bucket/folder``.
+"""The model store's bytes in Google Cloud Storage: :class:`model.publishing.blobs.Blobs` over a
+bucket, chosen by ``gs://bucket/folder``.
 
-An object changes as a whole, and each change gives it another *generation*. A write can be made on condition that the generation is
-still the one that was looked at, or (generation 0) that there is no object. All safety against other writers comes from that:
+An object changes as a whole, and each change gives it another *generation*. A write can be made on
+condition that the generation is still the one that was looked at, or (generation 0) that there is
+no object. All safety against other writers comes from that:
 
-- ``create`` writes on condition that there is nothing. Who comes second compares what is there with what he wanted to write.
-- ``replace_pointer`` reads the pointer and its generation, and writes on condition that this is still its generation.
+- ``create`` writes on condition that there is nothing. Who comes second compares what is there with
+  what he wanted to write.
+- ``replace_pointer`` reads the pointer and its generation, and writes on condition that this is
+  still its generation.
 
-Any answer can be lost on its way. The client sends the request again, and a write that did happen then seems to have lost the race to
-itself. So each write carries a mark of its own in the object's metadata, and who loses looks whether the winner has that mark.
+Any answer can be lost on its way. The client sends the request again, and a write that did happen
+then seems to have lost the race to itself. So each write carries a mark of its own in the object's
+metadata, and who loses looks whether the winner has that mark.
 
-``STORAGE_EMULATOR_HOST`` names another server, for tests. A service takes about one write a second to one object; the client waits where
-it is told to, so a publication that is due more often than that slows down.
+``STORAGE_EMULATOR_HOST`` names another server, for tests. A service takes about one write a second
+to one object; the client waits where it is told to, so a publication that is due more often than
+that slows down.
 """
 
 from __future__ import annotations
@@ -22,7 +28,13 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from google.api_core.exceptions import ClientError, Forbidden, GoogleAPICallError, NotFound, Unauthorized
+from google.api_core.exceptions import (
+    ClientError,
+    Forbidden,
+    GoogleAPICallError,
+    NotFound,
+    Unauthorized,
+)
 from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage
 from google.cloud.storage.exceptions import InvalidResponse
@@ -39,7 +51,8 @@ class GcsBlobs:
     """A folder of a bucket, which need not hold anything yet; the bucket must be there.
 
     Raises:
-        OptionError: the root names no bucket; or, at first use, there is no such bucket, or no right to use it.
+        OptionError: the root names no bucket; or, at first use, there is no such bucket, or no
+            right to use it.
     """
 
     def __init__(self, root: str) -> None:
@@ -56,7 +69,8 @@ class GcsBlobs:
     def read(self, path: str) -> bytes:
         with self._explained():
             try:
-                # One request, so one generation; the client pins it when it has to go on with a download that broke off.
+                # One request, so one generation; the client pins it when it has to go on with a
+                # download that broke off.
                 data: bytes = self._blob(path).download_as_bytes(retry=DEFAULT_RETRY)
             except NotFound as error:
                 raise FileNotFoundError(self.where(path)) from error
@@ -75,10 +89,16 @@ class GcsBlobs:
     def list(self, prefix: str) -> list[str]:
         folder = f"{self._folder}{prefix}/" if prefix else self._folder
         with self._explained():
-            found = self._bucket().client.list_blobs(self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY)
+            found = self._bucket().client.list_blobs(
+                self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY
+            )
             # The folders are known only when the last page of names was read.
             names = [*(blob.name for blob in found), *found.prefixes]
-        return sorted(name.removeprefix(folder) for name in names if name != folder and not name.removeprefix(folder).startswith("."))
+        return sorted(
+            name.removeprefix(folder)
+            for name in names
+            if name != folder and not name.removeprefix(folder).startswith(".")
+        )
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
         with self._explained():
@@ -86,20 +106,29 @@ class GcsBlobs:
             if held is None or expected is None:
                 return held is None and expected is None and self._write(path, data, _ABSENT)
             try:
-                # If it has changed meanwhile, other bytes are compared; but then the condition of the write does not hold.
+                # If it has changed meanwhile, other bytes are compared; but then the condition of
+                # the write does not hold.
                 return self.read(path) == expected and self._write(path, data, held.generation)
             except FileNotFoundError:
                 return False
 
     def _write(self, path: str, data: bytes, generation: int) -> bool:
-        """Write if the object has this generation; whether that happened, be it at an attempt whose answer was lost."""
+        """Write if the object has this generation; whether that happened, be it at an attempt
+        whose answer was lost.
+        """
         blob, mark = self._blob(path), os.urandom(16).hex()
         blob.metadata = {_MARK: mark}
-        # Else a bucket that anybody may read would answer with a pointer as it was up to an hour ago.
+        # Else a bucket that anybody may read would answer with a pointer as it was up to an hour
+        # ago.
         blob.cache_control = "no-store"
         with self._explained():
             try:
-                blob.upload_from_string(data, "application/octet-stream", if_generation_match=generation, retry=DEFAULT_RETRY)
+                blob.upload_from_string(
+                    data,
+                    "application/octet-stream",
+                    if_generation_match=generation,
+                    retry=DEFAULT_RETRY,
+                )
             except (GoogleAPICallError, InvalidResponse) as error:
                 if _status(error) != HTTPStatus.PRECONDITION_FAILED:
                     raise
@@ -120,14 +149,22 @@ class GcsBlobs:
             yield
         except (NotFound, Forbidden, Unauthorized, GoogleAuthError) as error:
             remedy = (
-                "Create the bucket, log in (gcloud auth application-default login), or give the account of this job the role"
-                f" roles/storage.objectUser. The service says: {_message(error)}"
+                "Create the bucket, log in (gcloud auth application-default login), or give the"
+                " account of this job the role roles/storage.objectUser. The service says:"
+                f" {_message(error)}"
             )
-            raise OptionError("--model_store", self._root, "a bucket that is there and that you may read and write", remedy) from error
+            raise OptionError(
+                "--model_store",
+                self._root,
+                "a bucket that is there and that you may read and write",
+                remedy,
+            ) from error
 
 
 def _status(error: Any) -> int:
-    """The HTTP status of an error of either of the client's two families: uploads raise one or the other, by how they were begun."""
+    """The HTTP status of an error of either of the client's two families: uploads raise one or
+    the other, by how they were begun.
+    """
     return int(error.code if isinstance(error, GoogleAPICallError) else error.response.status_code)
 
 
@@ -137,5 +174,7 @@ def _message(error: Exception) -> str:
 
 @functools.cache
 def _client(process: int) -> storage.Client:
-    """One client a process: it logs in once and keeps its connections, and those may not be shared with a fork."""
+    """One client a process: it logs in once and keeps its connections, and those may not be
+    shared with a fork.
+    """
     return storage.Client(project=None)

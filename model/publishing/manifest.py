@@ -1,13 +1,15 @@
-"""What the model store says about its files: a :class:`Manifest` for each model version, a :class:`CheckpointEntry` for each checkpoint.
+"""What the model store says about its files: a :class:`Manifest` for each model version, a
+:class:`CheckpointEntry` for each checkpoint.
 
-Both are one line of canonical JSON with a ``sha256`` of the rest in it, which is checked before anything else is believed:
+Both are one line of canonical JSON with a ``sha256`` of the rest in it, which is checked before
+anything else is believed:
 
 >>> line = seal({"a": 1})
 >>> unseal(line, "x.json")
 {'a': 1}
 >>> unseal(line.replace(b"1", b"2", 1), "x.json")
-Traceback (most recent call last):
-model.errors.DamagedDataError: x.json does not have the content that it was written with; restore it from a copy
+Traceback (most recent call last): model.errors.DamagedDataError: x.json does not have the content
+that it was written with; restore it from a copy
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def _digest(values: dict[str, Any]) -> str:
 
 
 class _Sealed:
-    """JSON there and back, for frozen dataclasses. Fields of another release are left out (docs/formats.md)."""
+    """JSON there and back, for frozen dataclasses. Fields of another release are left out
+    (docs/formats.md).
+    """
 
     def to_json(self) -> bytes:
         """One sealed line; equal values have equal bytes."""
@@ -77,9 +81,10 @@ class CheckpointEntry(_Sealed):
     """Where a learner stood when a checkpoint was written.
 
     Attributes:
-        key, island, sequence: whose, and after which minibatch.
-        chain: h_n of that minibatch, hex. window_end: of that minibatch, microseconds. offered: after which minibatch the last version was.
-        settings_digest: of the settings that the store is bound to. digest: SHA-256 of the checkpoint's bytes, hex.
+        key, island, sequence: whose, and after which minibatch. chain: h_n of that minibatch, hex.
+        window_end: of that minibatch, microseconds. offered: after which minibatch the last version
+        was. settings_digest: of the settings that the store is bound to. digest: SHA-256 of the
+        checkpoint's bytes, hex.
     """
 
     key: str
@@ -123,18 +128,19 @@ class Manifest(_Sealed):
     """A published model version: what was learned, from which version, and by which release.
 
     Attributes:
-        key, sequence, event_time: which model, after which minibatch, the end of its window (microseconds).
-        parent: the version before it, None for the first. snapshot: the digest of its file, hex.
-        stored: the bytes that it was read from, no part of them; empty for one that was made just now.
-        island, islands: which of how many islands won. fingerprint: the learner's, hex. chain: h_n, hex.
-        settings: of ``tokeniser``, ``sequence`` and ``learner``; lists of words are named by size and digest.
-        topic_order: the permutation that gave the topics their parent's ids, [] when none was needed.
-        changes: which words entered and left each topic's first ten since the parent (:func:`model.publishing.watching.changes`).
-        documents, tokens, words: learned so far; the vocabulary's size.
-        log_evidence: ln of the evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its island.
-        prequential_perplexity: over the tokens scored since the parent; None for the first version, and where there were none.
-        in_sample_nmi: of the labelled documents in the learner's history, None where there are none.
-        release: of this package.
+        key, sequence, event_time: which model, after which minibatch, the end of its window
+        (microseconds). parent: the version before it, None for the first. snapshot: the digest of
+        its file, hex. stored: the bytes that it was read from, no part of them; empty for one that
+        was made just now. island, islands: which of how many islands won. fingerprint: the
+        learner's, hex. chain: h_n, hex. settings: of ``tokeniser``, ``sequence`` and ``learner``;
+        lists of words are named by size and digest. topic_order: the permutation that gave the
+        topics their parent's ids, [] when none was needed. changes: which words entered and left
+        each topic's first ten since the parent (:func:`model.publishing.watching.changes`).
+        documents, tokens, words: learned so far; the vocabulary's size. log_evidence: ln of the
+        evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its
+        island. prequential_perplexity: over the tokens scored since the parent; None for the first
+        version, and where there were none. in_sample_nmi: of the labelled documents in the
+        learner's history, None where there are none. release: of this package.
     """
 
     key: str
@@ -162,42 +168,64 @@ class Manifest(_Sealed):
 
     @classmethod
     def from_json(cls, data: bytes, name: str = "the record") -> Self:
-        """The manifest in a file's bytes, which it keeps: its version is theirs. Raises DamagedDataError."""
+        """The manifest in a file's bytes, which it keeps: its version is theirs. Raises
+        DamagedDataError.
+        """
         found = super().from_json(data, name)
         object.__setattr__(found, "stored", data)
         return found
 
     def to_json(self) -> bytes:
-        """The bytes that it was read from, with fields that this release does not know; else one sealed line."""
+        """The bytes that it was read from, with fields that this release does not know; else one
+        sealed line.
+        """
         return self.stored or super().to_json()
 
     @property
     def tokeniser(self) -> TokeniserSettings:
-        """The settings that made the words. Raises DamagedDataError: the manifest has none, or others than there are."""
+        """The settings that made the words. Raises DamagedDataError: the manifest has none, or
+        others than there are.
+        """
         name = f"field settings of version {self.version}"
-        found = checks.record(TokeniserSettings, self.settings.get("tokeniser"), f"tokeniser in {name}")
+        found = checks.record(
+            TokeniserSettings, self.settings.get("tokeniser"), f"tokeniser in {name}"
+        )
         return TokeniserSettings(**found)
 
     @cached_property
     def version(self) -> str:
-        """The name of the version: it sorts by sequence, and two that differ in anything have different names.
+        """The name of the version: it sorts by sequence, and two that differ in anything have
+        different names.
 
-        It is a digest of the stored bytes, whatever fields they have, or, before it is stored, of the bytes that will be.
+        It is a digest of the stored bytes, whatever fields they have, or, before it is stored, of
+        the bytes that will be.
         """
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
 
     def repeats(self, other: Manifest) -> bool:
-        """Whether a stored manifest says the same as one that was made just now: in all fields that both have, but the release."""
+        """Whether a stored manifest says the same as one that was made just now: in all fields
+        that both have, but the release.
+        """
         theirs, ours = json.loads(self.to_json()), json.loads(other.to_json())
-        return all(theirs[name] == ours[name] for name in theirs.keys() & ours.keys() - {"sha256", "release"})
+        return all(
+            theirs[name] == ours[name]
+            for name in theirs.keys() & ours.keys() - {"sha256", "release"}
+        )
 
     def check(self, name: str) -> None:
         for field_name in ("sequence", "island", "islands", "documents", "tokens", "words"):
             checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
         checks.whole(f"field event_time of {name}", self.event_time, -_LATEST_TIME, _LATEST_TIME)
         checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
-        if self.parent is not None and sequence_of(self.parent, f"field parent of {name}") >= self.sequence:
-            checks.refuse(f"field parent of {name}", self.parent, f"a version with a sequence below {self.sequence}")
+        if (
+            self.parent is not None
+            and sequence_of(self.parent, f"field parent of {name}") >= self.sequence
+        ):
+            checks.refuse(
+                f"field parent of {name}",
+                self.parent,
+                f"a version with a sequence below {self.sequence}",
+            )
         for change in self.changes:
             checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
 
@@ -212,7 +240,11 @@ class _Change:
 
 
 def sequence_of(version: str, name: str) -> int:
-    """The sequence in a version's name. Raises DamagedDataError: it does not have the form of a version."""
+    """The sequence in a version's name. Raises DamagedDataError: it does not have the form of a
+    version.
+    """
     if not VERSION_FORM.fullmatch(version):
-        checks.refuse(name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits")
+        checks.refuse(
+            name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits"
+        )
     return checks.whole(name, int(version.partition("-")[0]))

@@ -14,10 +14,17 @@ _SHOWN = 5
 
 
 def missing_version(store: ModelStore, key: str, version: str) -> OptionError:
-    """The error that names the option to correct: a moved store is not blamed on ``--model_version``."""
+    """The error that names the option to correct: a moved store is not blamed on
+    ``--model_version``.
+    """
     keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
     if not keys:
-        return OptionError("--model_store", store.root, "a folder with a published model", "Correct the path, or train a model first.")
+        return OptionError(
+            "--model_store",
+            store.root,
+            "a folder with a published model",
+            "Correct the path, or train a model first.",
+        )
     if not store.has_versions(key):
         allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
         return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")

@@ -1,8 +1,10 @@
-"""From candidates to versions: when all islands have offered, the best becomes the next version of the model.
+"""From candidates to versions: when all islands have offered, the best becomes the next version of
+the model.
 
-Candidates arrive in any order, and again after a failure. A version is made when every island has offered the same sequence and
-the version before it is there, because its topics are matched with those of its parent: topic ids mean the same from version to
-version. What waits is in a :class:`PublishHead` and a bag; making a version twice changes nothing in the store.
+Candidates arrive in any order, and again after a failure. A version is made when every island has
+offered the same sequence and the version before it is there, because its topics are matched with
+those of its parent: topic ids mean the same from version to version. What waits is in a
+:class:`PublishHead` and a bag; making a version twice changes nothing in the store.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from model.scaled import Scaled
 
 @dataclass(frozen=True, slots=True)
 class PublishHead:
-    """The last version of a key: its sequence, 0 before the first, and its name; and how many candidates wait in the bag."""
+    """The last version of a key: its sequence, 0 before the first, and its name; and how many
+    candidates wait in the bag.
+    """
 
     sequence: int = 0
     version: str = ""
@@ -32,7 +36,10 @@ class PublishHead:
     MAGIC = b"BTp1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(self.MAGIC, {"sequence": self.sequence, "version": self.version, "waiting": self.waiting})
+        return wire.pack(
+            self.MAGIC,
+            {"sequence": self.sequence, "version": self.version, "waiting": self.waiting},
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PublishHead:
@@ -55,10 +62,14 @@ class Publisher:
     def __init__(self, store: ModelStore, key: str, islands: int, settings: dict[str, Any]) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
 
-    def handle(self, head: PublishHead, candidate: Candidate, bag: Bag) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
-        """Take a candidate; the head afterwards, and the versions that can now be used, in order, each with its event time.
+    def handle(
+        self, head: PublishHead, candidate: Candidate, bag: Bag
+    ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
+        """Take a candidate; the head afterwards, and the versions that can now be used, in order,
+        each with its event time.
 
-        Where an earlier job published what comes before the candidate, those versions are among them.
+        Where an earlier job published what comes before the candidate, those versions are among
+        them.
 
         Raises:
             DivergedError: two islands (or two attempts of one) offer different histories.
@@ -69,10 +80,16 @@ class Publisher:
             head, versions = self._continued(head, candidate.previous)
         if candidate.sequence <= head.sequence:
             return head, versions
-        waiting = {(c.sequence, c.island): c for c in map(Candidate.from_bytes, bag.read() if head.waiting else ())}
+        waiting = {
+            (c.sequence, c.island): c
+            for c in map(Candidate.from_bytes, bag.read() if head.waiting else ())
+        }
         known = waiting.setdefault((candidate.sequence, candidate.island), candidate)
         if known != candidate:
-            raise DivergedError(f"key {self._key!r}, island {candidate.island}: two candidates after minibatch {candidate.sequence} differ")
+            raise DivergedError(
+                f"key {self._key!r}, island {candidate.island}: two candidates after minibatch"
+                f" {candidate.sequence} differ"
+            )
         before = head
         while group := self._next(head.sequence, waiting):
             best = max(group, key=Candidate.rank)
@@ -89,28 +106,45 @@ class Publisher:
             bag.add(candidate.to_bytes())
         return replace(head, waiting=len(waiting)), versions
 
-    def _continued(self, head: PublishHead, previous: int) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
-        """The head after the versions that an earlier job published up to ``previous``, if it did publish that one."""
-        history = [manifest for manifest in self._store.manifests(self._key) if manifest.sequence <= previous]
+    def _continued(
+        self, head: PublishHead, previous: int
+    ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
+        """The head after the versions that an earlier job published up to ``previous``, if it
+        did publish that one.
+        """
+        history = [
+            manifest
+            for manifest in self._store.manifests(self._key)
+            if manifest.sequence <= previous
+        ]
         if not history or history[-1].sequence != previous:
             return head, []
-        return replace(head, sequence=previous, version=history[-1].version), [(m.event_time, m) for m in history]
+        return replace(head, sequence=previous, version=history[-1].version), [
+            (m.event_time, m) for m in history
+        ]
 
     def _next(self, after: int, waiting: dict[tuple[int, int], Candidate]) -> list[Candidate]:
-        """The candidates of the version that follows ``after``, once all islands have offered it; else nothing."""
+        """The candidates of the version that follows ``after``, once all islands have offered
+        it; else nothing.
+        """
         group = [c for c in waiting.values() if c.previous == after]
         if len(group) < self._islands:
             return []
         if len({(c.sequence, c.chain) for c in group}) > 1:
             offers = sorted((c.island, c.sequence, c.chain[:16]) for c in group)
-            raise DivergedError(f"key {self._key!r}: islands offer different histories (island, minibatch, chain): {offers}")
+            raise DivergedError(
+                f"key {self._key!r}: islands offer different histories (island, minibatch, chain):"
+                f" {offers}"
+            )
         return group
 
     def _publish(self, best: Candidate, parent: str | None) -> Manifest:
         snapshot, order = self._store.get_snapshot(self._key, best.snapshot), []
         digest, changed = best.snapshot, []
         if parent:
-            before = self._store.get_snapshot(self._key, self._store.manifest(self._key, parent).snapshot)
+            before = self._store.get_snapshot(
+                self._key, self._store.manifest(self._key, parent).snapshot
+            )
             order = align_topics(before, snapshot)
             if order == list(range(snapshot.topic_count)):
                 order = []

@@ -1,8 +1,9 @@
 """A snapshot as an Avro file, which any Avro tool can read.
 
-One record for each word, ``{"word": "sea", "base": 0.01, "topics": [0, 7], "counts": [12.0, 3.0]}``; everything else is in the
-file's metadata under ``beam_topics``, as canonical JSON. Nothing in the file depends on when or where it was written (Avro's
-sync marker, usually random, is the content's hash), so equal snapshots have equal bytes and the file's SHA-256 names it.
+One record for each word, ``{"word": "sea", "base": 0.01, "topics": [0, 7], "counts": [12.0,
+3.0]}``; everything else is in the file's metadata under ``beam_topics``, as canonical JSON. Nothing
+in the file depends on when or where it was written (Avro's sync marker, usually random, is the
+content's hash), so equal snapshots have equal bytes and the file's SHA-256 names it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from model.snapshot import Snapshot, TopicWordPrior
 from model.words.strings import CharacterModel
 
 VERSION = 2
-# Kernels divide by sums of these, and by their products. A shared distribution has less for a word than any string's 2^-500.
+# Kernels divide by sums of these, and by their products. A shared distribution has less for a word
+# than any string's 2^-500.
 _SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
 _ROUNDING = 1e-6
 
@@ -87,11 +89,23 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
             "tokeniser": snapshot.tokeniser.to_json(),
         }
     )
-    spelled = (snapshot.offsets, "<i8"), (snapshot.topics, "<i4"), (snapshot.counts, "<f8"), (snapshot.prior.base, "<f8")
+    spelled = (
+        (snapshot.offsets, "<i8"),
+        (snapshot.topics, "<i4"),
+        (snapshot.counts, "<f8"),
+        (snapshot.prior.base, "<f8"),
+    )
     arrays = [wire.array_to_bytes(values, dtype) for values, dtype in spelled]
     marker = wire.digest(facts.encode(), wire.canonical_json(snapshot.words).encode(), *arrays)[:16]
     file = io.BytesIO()
-    fastavro.writer(file, _SCHEMA, _records(snapshot), codec="null", sync_marker=marker, metadata={_FIELD: facts})
+    fastavro.writer(
+        file,
+        _SCHEMA,
+        _records(snapshot),
+        codec="null",
+        sync_marker=marker,
+        metadata={_FIELD: facts},
+    )
     return file.getvalue()
 
 
@@ -106,17 +120,24 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
         # Any other schema may be nested without end, or give millions of records for a few bytes.
         schema = checks.parse_json(metadata["avro.schema"], f"the schema of {name}")
         if schema != _WRITTEN_SCHEMA or metadata.get("avro.codec", b"null") != b"null":
-            raise DamagedDataError(f"{name} is an Avro file with another schema or codec than a snapshot has")
+            raise DamagedDataError(
+                f"{name} is an Avro file with another schema or codec than a snapshot has"
+            )
         facts = checks.parse_json(metadata[_FIELD], f"the metadata of {name}")
         if not isinstance(facts, dict) or facts.get("version") != VERSION:
             found = facts.get("version") if isinstance(facts, dict) else None
-            raise DamagedDataError(f"{name} has version {found!r} of the snapshot's form; this release reads version {VERSION}")
+            raise DamagedDataError(
+                f"{name} has version {found!r} of the snapshot's form; this release reads version"
+                f" {VERSION}"
+            )
         entries = _entries(fastavro.reader(io.BytesIO(data)))
     except DamagedDataError:
         raise
     # A bad byte shows up in fastavro as whatever exception it leads to.
     except Exception as error:
-        raise DamagedDataError(f"{name} is not a whole snapshot: {type(error).__name__}: {error}") from error
+        raise DamagedDataError(
+            f"{name} is not a whole snapshot: {type(error).__name__}: {error}"
+        ) from error
     return _assemble(facts, entries, name)
 
 
@@ -130,9 +151,20 @@ def _characters_to_text(characters: CharacterModel | None) -> str:
 
 
 def _records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
-    offsets, topics, counts = snapshot.offsets.tolist(), snapshot.topics.tolist(), snapshot.counts.tolist()
-    for word, base, first, last in zip(snapshot.words, snapshot.prior.base.tolist(), offsets[:-1], offsets[1:], strict=True):
-        yield {"word": word, "base": base, "topics": topics[first:last], "counts": counts[first:last]}
+    offsets, topics, counts = (
+        snapshot.offsets.tolist(),
+        snapshot.topics.tolist(),
+        snapshot.counts.tolist(),
+    )
+    for word, base, first, last in zip(
+        snapshot.words, snapshot.prior.base.tolist(), offsets[:-1], offsets[1:], strict=True
+    ):
+        yield {
+            "word": word,
+            "base": base,
+            "topics": topics[first:last],
+            "counts": counts[first:last],
+        }
 
 
 class _Entries(NamedTuple):
@@ -151,7 +183,10 @@ def _entries(records: Iterable[Any]) -> _Entries:
     base, lengths, topics, counts = array("d"), array("q"), array("i"), array("d")
     for record in records:
         if len(record["topics"]) != len(record["counts"]):
-            raise ValueError(f"word number {len(words)} has {len(record['topics'])} topics and {len(record['counts'])} counts")
+            raise ValueError(
+                f"word number {len(words)} has {len(record['topics'])} topics and"
+                f" {len(record['counts'])} counts"
+            )
         words.append(record["word"])
         base.append(record["base"])
         lengths.append(len(record["topics"]))
@@ -188,12 +223,16 @@ def _assemble(facts: dict[str, Any], entries: _Entries, name: str) -> Snapshot:
         event_time=found.event_time,
         fingerprint=found.fingerprint,
         alpha=alpha,
-        prior=TopicWordPrior(strength, entries.base, found.unseen, _characters_from_text(found.characters, name)),
+        prior=TopicWordPrior(
+            strength, entries.base, found.unseen, _characters_from_text(found.characters, name)
+        ),
         words=tuple(entries.words),
         offsets=offsets,
         topics=entries.topics,
         counts=entries.counts,
-        tokeniser=TokeniserSettings(**checks.record(TokeniserSettings, found.tokeniser, f"the tokeniser of {name}")),
+        tokeniser=TokeniserSettings(
+            **checks.record(TokeniserSettings, found.tokeniser, f"the tokeniser of {name}")
+        ),
         buckets=found.buckets,
     )
 

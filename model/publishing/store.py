@@ -1,14 +1,17 @@
-"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files or objects of a bucket.
+"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files
+or objects of a bucket.
 
     <root>/<key>/settings.json                  the settings that everything below was made with
     <root>/<key>/snapshots/<digest>.avro        models, see model.publishing.snapshot_file
-    <root>/<key>/checkpoints/<digest>           learners' states, with a small .json entry beside each
-    <root>/<key>/manifests/<version>.json       one for each published version (sequence and digest), which names its parent
-    <root>/<key>/LATEST                         the newest version; it only moves forward
+    <root>/<key>/checkpoints/<digest>           learners' states, with a small .json entry beside
+    each <root>/<key>/manifests/<version>.json       one for each published version (sequence and
+    digest), which names its parent <root>/<key>/LATEST                         the newest version;
+    it only moves forward
 
-Files are named by their content, so writing one twice changes nothing, and a reader checks a file's digest before it trusts a byte.
-A run that repeats an earlier one (a retry, a replay) leaves everything as it was; a run that would write another history
-into the store is refused. Versions that LATEST does not lead to were abandoned, and are not shown.
+Files are named by their content, so writing one twice changes nothing, and a reader checks a file's
+digest before it trusts a byte. A run that repeats an earlier one (a retry, a replay) leaves
+everything as it was; a run that would write another history into the store is refused. Versions
+that LATEST does not lead to were abandoned, and are not shown.
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
 _REMEDIES = (
-    "If the input holds only documents that came after those that were learned, add --add_documents. To finish a run that was"
-    " interrupted, give the same input, the same --publish_every and --resume_from=latest. For a new run, give an empty model store."
+    "If the input holds only documents that came after those that were learned, add"
+    " --add_documents. To finish a run that was interrupted, give the same input, the same"
+    " --publish_every and --resume_from=latest. For a new run, give an empty model store."
 )
 _SHOWN = 5
 _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
@@ -46,10 +50,15 @@ class ModelStore:
 
     def keys(self) -> list[str]:
         """The model keys that have something in the store, sorted."""
-        return sorted(unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/"))
+        return sorted(
+            unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/")
+        )
 
-    def bind(self, key: str, settings_digest: str, settings: dict[str, Any], flags: Flags = NO_FLAGS) -> None:
-        """Tie a key's part of the store to settings at the first use; check them at every later use.
+    def bind(
+        self, key: str, settings_digest: str, settings: dict[str, Any], flags: Flags = NO_FLAGS
+    ) -> None:
+        """Tie a key's part of the store to settings at the first use; check them at every later
+        use.
 
         Args:
             flags: for messages, see :meth:`model.options.Record.flags`.
@@ -71,15 +80,21 @@ class ModelStore:
 
     def get_snapshot(self, key: str, digest: str) -> Snapshot:
         """The model with this digest. Raises DamagedDataError: missing, or not what was written."""
-        path = _path(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro")
-        return snapshot_file.snapshot_from_bytes(read_verified(self._blobs, path, digest), self._blobs.where(path))
+        path = _path(
+            key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro"
+        )
+        return snapshot_file.snapshot_from_bytes(
+            read_verified(self._blobs, path, digest), self._blobs.where(path)
+        )
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write a learner's state, then its entry; returns the entry with its digest."""
         digest = hashlib.sha256(data).hexdigest()
         entry = dataclasses.replace(entry, digest=digest)
         create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
-        create_named(self._blobs, _path(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json())
+        create_named(
+            self._blobs, _path(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json()
+        )
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
@@ -93,7 +108,11 @@ class ModelStore:
 
     def checkpoints(self, key: str) -> list[CheckpointEntry]:
         """All checkpoints of a key, by sequence and island."""
-        return [entry for names in self._entries(key).values() for entry in self._read_entries(key, names)]
+        return [
+            entry
+            for names in self._entries(key).values()
+            for entry in self._read_entries(key, names)
+        ]
 
     def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
         """The checkpoints to go on from, one for each island, all after the same minibatch.
@@ -107,7 +126,11 @@ class ModelStore:
         """
         entries = self._entries(key)
         # Newest first, and no more of them than are needed: a store may hold those of years.
-        points = ((n, found) for n in sorted(entries, reverse=True) if (found := self._histories(key, entries[n], islands)))
+        points = (
+            (n, found)
+            for n in sorted(entries, reverse=True)
+            if (found := self._histories(key, entries[n], islands))
+        )
         if resume_from == "latest":
             at, histories = next(points, (0, []))
         else:
@@ -118,11 +141,15 @@ class ModelStore:
             raise OptionError(
                 "--resume_from",
                 resume_from,
-                f"latest, or a sequence at which all {islands} islands of key {key!r} have a checkpoint (the newest: {listed})",
+                f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
+                f" checkpoint (the newest: {listed})",
                 "Give one of those, or start anew with an empty model store.",
             )
         if len(histories) > 1:
-            raise StoreConflictError(f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier checkpoint")
+            raise StoreConflictError(
+                f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier"
+                " checkpoint"
+            )
         return [entry for _, entry in sorted(histories[0].items())]
 
     def _entries(self, key: str) -> dict[int, list[str]]:
@@ -140,13 +167,20 @@ class ModelStore:
         data, where = self._named(_path(key, f"checkpoints/{name}"))
         entry = CheckpointEntry.from_json(data, where)
         if entry.file_name != name or entry.key != key:
-            raise DamagedDataError(f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a copy")
+            raise DamagedDataError(
+                f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
+                " copy"
+            )
         return entry
 
-    def _histories(self, key: str, names: list[str], islands: int) -> list[dict[int, CheckpointEntry]]:
-        """Of the entries after one minibatch: for each history that all islands have one of, these by island.
+    def _histories(
+        self, key: str, names: list[str], islands: int
+    ) -> list[dict[int, CheckpointEntry]]:
+        """Of the entries after one minibatch: for each history that all islands have one of, these
+        by island.
 
-        Of two of one island, the later was written at the end of a stream, and knows of a version more.
+        Of two of one island, the later was written at the end of a stream, and knows of a version
+        more.
         """
         chains: dict[str, dict[int, CheckpointEntry]] = {}
         for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
@@ -155,7 +189,8 @@ class ModelStore:
         return [found for found in chains.values() if len(found) == islands]
 
     def publish(self, manifest: Manifest) -> Manifest:
-        """Write a version and move LATEST to it; a version that is already part of the history is left as it is.
+        """Write a version and move LATEST to it; a version that is already part of the history is
+        left as it is.
 
         Of several publishers that would go on from one version with different ones, one succeeds.
 
@@ -163,7 +198,8 @@ class ModelStore:
             The version as the store has it: another release may have written it before.
 
         Raises:
-            StoreConflictError: LATEST is as far or farther, by another history, or is not at the version's parent.
+            StoreConflictError: LATEST is as far or farther, by another history, or is not at the
+                version's parent.
         """
         data = manifest.to_json()
         while True:
@@ -172,8 +208,12 @@ class ModelStore:
             if newest is not None and manifest.sequence <= newest.sequence:
                 return self._replayed(manifest, newest)
             if manifest.parent != (newest and newest.version):
-                raise self._conflict(manifest, newest, f"which follows {manifest.parent or 'no version'}")
-            create_named(self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data)
+                raise self._conflict(
+                    manifest, newest, f"which follows {manifest.parent or 'no version'}"
+                )
+            create_named(
+                self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data
+            )
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
             if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
                 return manifest
@@ -195,14 +235,20 @@ class ModelStore:
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
-        """The history that LATEST ends, the oldest first; it begins where older manifests were removed."""
+        """The history that LATEST ends, the oldest first; it begins where older manifests were
+        removed.
+        """
         newest = self.latest(key)
         return [] if newest is None else self.history(newest)
 
     def history(self, last: Manifest) -> list[Manifest]:
-        """The versions from the first that is there to ``last``. Sequences fall from each to its parent, so there is an end."""
+        """The versions from the first that is there to ``last``. Sequences fall from each to its
+        parent, so there is an end.
+        """
         found: list[Manifest] = [last]
-        while (parent := found[-1].parent) is not None and (manifest := self._read_manifest(last.key, parent)) is not None:
+        while (parent := found[-1].parent) is not None and (
+            manifest := self._read_manifest(last.key, parent)
+        ) is not None:
             found.append(manifest)
         return found[::-1]
 
@@ -214,14 +260,26 @@ class ModelStore:
         """
         name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
         if newest is None:
-            raise DamagedDataError(f"{name} is missing although there is a version {last.version}; restore it from a copy")
-        found = [manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence]
+            raise DamagedDataError(
+                f"{name} is missing although there is a version {last.version}; restore it from a"
+                " copy"
+            )
+        found = [
+            manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence
+        ]
         if not found or found[-1].version != last.version:
-            raise OptionError("--model_version", last.version, f"a version that {name} leads to", "A run that lost a race left this one.")
+            raise OptionError(
+                "--model_version",
+                last.version,
+                f"a version that {name} leads to",
+                "A run that lost a race left this one.",
+            )
         return found
 
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
-        """The version of the history that this one repeats. (A file alone proves nothing: who lost the race for LATEST left one too.)"""
+        """The version of the history that this one repeats. (A file alone proves nothing: who
+        lost the race for LATEST left one too.)
+        """
         name: str | None = newest.version
         while name is not None and _sequence(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
@@ -230,15 +288,19 @@ class ModelStore:
             raise self._conflict(manifest, newest, "within that history")
         return found
 
-    def _conflict(self, manifest: Manifest, newest: Manifest | None, what: str) -> StoreConflictError:
+    def _conflict(
+        self, manifest: Manifest, newest: Manifest | None, what: str
+    ) -> StoreConflictError:
         at = newest.version if newest else "none"
         return StoreConflictError(
-            f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish another one,"
-            f" {manifest.version}, {what}. {_REMEDIES}"
+            f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish"
+            f" another one, {manifest.version}, {what}. {_REMEDIES}"
         )
 
     def _parent(self, key: str, version: str) -> str | None:
-        """The version before; None before the first, and where older manifests were removed. Read once: a manifest never changes."""
+        """The version before; None before the first, and where older manifests were removed.
+        Read once: a manifest never changes.
+        """
         if (key, version) not in self._parents:
             found = self._read_manifest(key, version)
             self._parents[key, version] = found.parent if found else None
@@ -254,14 +316,18 @@ class ModelStore:
         name = self._blobs.where(_path(key, "LATEST"))
         target = Pointer.from_json(pointer, name)
         path = _path(key, f"manifests/{target.version}.json")
-        return self._named_manifest(key, target.version, read_verified(self._blobs, path, target.manifest))
+        return self._named_manifest(
+            key, target.version, read_verified(self._blobs, path, target.manifest)
+        )
 
     def _read_manifest(self, key: str, version: str) -> Manifest | None:
         # Versions come from users, and become part of a path.
         if not VERSION_FORM.fullmatch(version):
             return None
         try:
-            return self._named_manifest(key, version, self._blobs.read(_path(key, f"manifests/{version}.json")))
+            return self._named_manifest(
+                key, version, self._blobs.read(_path(key, f"manifests/{version}.json"))
+            )
         except FileNotFoundError:
             return None
 
@@ -270,7 +336,10 @@ class ModelStore:
         name = self._blobs.where(_path(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
-            raise DamagedDataError(f"{name} holds version {manifest.version} of key {manifest.key!r}; restore it from a copy")
+            raise DamagedDataError(
+                f"{name} holds version {manifest.version} of key {manifest.key!r}; restore it from"
+                " a copy"
+            )
         return manifest
 
     def _named(self, path: str) -> tuple[bytes, str]:

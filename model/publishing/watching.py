@@ -1,7 +1,9 @@
-"""Words over time: which entered and left a topic's first words since the version before, and where a word stands in a topic.
+"""Words over time: which entered and left a topic's first words since the version before, and where
+a word stands in a topic.
 
-A word's rank in a topic is its place in the order of :meth:`model.snapshot.Snapshot.top_words`, 1 the first; None where the topic has
-none of it. Topics have the numbers of the version before (:mod:`model.publishing.alignment`), so what is told is what changed in a topic.
+A word's rank in a topic is its place in the order of :meth:`model.snapshot.Snapshot.top_words`, 1
+the first; None where the topic has none of it. Topics have the numbers of the version before
+(:mod:`model.publishing.alignment`), so what is told is what changed in a topic.
 """
 
 from __future__ import annotations
@@ -22,23 +24,38 @@ def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
     """Each word's rank in each topic."""
     by_word = _rows_of_entries(snapshot)
     by_topic = [np.flatnonzero(snapshot.topics == topic) for topic in range(snapshot.topic_count)]
-    return {word: [_rank(snapshot, by_word, places, snapshot.row_of(word)) for places in by_topic] for word in words}
+    return {
+        word: [_rank(snapshot, by_word, places, snapshot.row_of(word)) for places in by_topic]
+        for word in words
+    }
 
 
 def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[dict[str, Any]]:
-    """For each topic whose first ``count`` words are others than before: ``topic``, ``entered`` and ``left``.
+    """For each topic whose first ``count`` words are others than before: ``topic``, ``entered`` and
+    ``left``.
 
     Returns:
-        ``entered``: {word: rank now}; ``left``: {word: rank now, None where the topic has none of it}. A topic that only changed the
-        order of its first words is not among them.
+        ``entered``: {word: rank now}; ``left``: {word: rank now, None where the topic has none of
+        it}. A topic that only changed the order of its first words is not among them.
     """
     found, by_word = [], _rows_of_entries(after)
-    for topic, (old, new) in enumerate(zip(before.top_words(count), after.top_words(count), strict=True)):
-        entered, left = [word for word in new if word not in old], [word for word in old if word not in new]
+    for topic, (old, new) in enumerate(
+        zip(before.top_words(count), after.top_words(count), strict=True)
+    ):
+        entered, left = (
+            [word for word in new if word not in old],
+            [word for word in old if word not in new],
+        )
         if entered or left:
             places = np.flatnonzero(after.topics == topic)
             now = {word: _rank(after, by_word, places, after.row_of(word)) for word in left}
-            found.append({"topic": topic, "entered": {word: new.index(word) + 1 for word in entered}, "left": now})
+            found.append(
+                {
+                    "topic": topic,
+                    "entered": {word: new.index(word) + 1 for word in entered},
+                    "left": now,
+                }
+            )
     return found
 
 

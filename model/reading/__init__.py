@@ -1,1 +1,3 @@
-"""Files to raw records to documents, damaged or not: every record becomes a document or a dead letter."""
+"""Files to raw records to documents, damaged or not: every record becomes a document or a dead
+letter.
+"""

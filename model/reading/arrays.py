@@ -1,10 +1,13 @@
-r"""The records of a JSON file: one in each line, or the items of one array, pretty-printed or not, in constant memory.
+r"""The records of a JSON file: one in each line, or the items of one array, pretty-printed or not,
+in constant memory.
 
-A file whose first characters are ``[`` and ``{`` is an array. An array is cut into items by its brackets, commas and quotes; an item that
-is longer than allowed is counted, not kept. Lines that follow an array are read as lines.
+A file whose first characters are ``[`` and ``{`` is an array. An array is cut into items by its
+brackets, commas and quotes; an item that is longer than allowed is counted, not kept. Lines that
+follow an array are read as lines.
 
 >>> import io
->>> [place for place, _ in read_json([b'[\n {"id": 1},\n', b' {"id": [2, "]"]}\n]\n'], "a.json", 100)]
+>>> chunks = [b'[\n {"id": 1},\n', b' {"id": [2, "]"]}\n]\n']
+>>> [place for place, _ in read_json(chunks, "a.json", 100)]
 ['a.json item 1', 'a.json item 2']
 >>> [place for place, _ in read_json([b'{"id": 1}\n{"id": 2}\n'], "a.json", 100)]
 ['a.json:1', 'a.json:2']
@@ -31,7 +34,9 @@ _STRUCTURE = re.compile(rb'["{}\[\],]')
 _IN_STRING = re.compile(rb'["\\]')
 
 
-def read_json(chunks: Iterable[bytes], name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
+def read_json(
+    chunks: Iterable[bytes], name: str, max_bytes: int
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
     """(place, JSON) of each record, and dead letters for what is too long or cannot be read.
 
     Args:
@@ -41,7 +46,9 @@ def read_json(chunks: Iterable[bytes], name: str, max_bytes: int) -> Iterator[tu
     """
     rest = iter(chunks)
     head, damage = _head(rest)
-    following = chain([b"" if _EMPTY.fullmatch(head) else head], rest if damage is None else _raising(damage))
+    following = chain(
+        [b"" if _EMPTY.fullmatch(head) else head], rest if damage is None else _raising(damage)
+    )
     if _BEGINS.match(head):
         yield from _read_array(following, name, max_bytes)
     else:
@@ -49,10 +56,14 @@ def read_json(chunks: Iterable[bytes], name: str, max_bytes: int) -> Iterator[tu
 
 
 def _head(chunks: Iterator[bytes]) -> tuple[bytes, DamagedDataError | None]:
-    """So much of a file that one sees whether it begins with an array, and the damage that comes before that."""
+    """So much of a file that one sees whether it begins with an array, and the damage that comes
+    before that.
+    """
     head = b""
     try:
-        while len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head) and (chunk := next(chunks, b"")):
+        while (
+            len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head) and (chunk := next(chunks, b""))
+        ):
             head += chunk
     except DamagedDataError as error:
         return head, error
@@ -64,7 +75,9 @@ def _raising(error: DamagedDataError) -> Iterator[bytes]:
     raise error
 
 
-def _read_array(chunks: Iterator[bytes], name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
+def _read_array(
+    chunks: Iterator[bytes], name: str, max_bytes: int
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
     items = _Items(name, max_bytes)
     try:
         for chunk in chunks:
@@ -80,7 +93,8 @@ def _read_array(chunks: Iterator[bytes], name: str, max_bytes: int) -> Iterator[
 
 
 class _Items:
-    """Cuts chunks into the items of an array; holds the item that is not complete yet, or only the head of one that is too long.
+    """Cuts chunks into the items of an array; holds the item that is not complete yet, or only the
+    head of one that is too long.
 
     Attributes:
         rest: what follows the array in its last chunk; None before the array has ended.
@@ -123,14 +137,23 @@ class _Items:
         self.line += chunk.count(b"\n")
 
     def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The held item where it is whole, though nothing follows it; then one dead letter for all that is lost."""
+        """The held item where it is whole, though nothing follows it; then one dead letter for
+        all that is lost.
+        """
         if self._length <= self._max and is_json_object(bytes(self._held)):
             yield from self._end()
         place = f"{self._name} item {self._number}"
-        yield dead_letter(place, DAMAGED, f"{detail}; this item and the rest of the file cannot be read", bytes(self._held))
+        yield dead_letter(
+            place,
+            DAMAGED,
+            f"{detail}; this item and the rest of the file cannot be read",
+            bytes(self._held),
+        )
 
     def _next(self, chunk: bytes, position: int) -> int:
-        """Where the next quote, bracket or comma outside of strings, or the quote that ends a string, is; -1: not in this chunk."""
+        """Where the next quote, bracket or comma outside of strings, or the quote that ends a
+        string, is; -1: not in this chunk.
+        """
         while True:
             if self._escaped and position < len(chunk):
                 self._escaped, position = False, position + 1
@@ -150,7 +173,12 @@ class _Items:
             return
         self._number += 1
         if length > self._max:
-            yield dead_letter(place, TOO_LARGE, too_large(length, ParseSettings(max_document_bytes=self._max)), item)
+            yield dead_letter(
+                place,
+                TOO_LARGE,
+                too_large(length, ParseSettings(max_document_bytes=self._max)),
+                item,
+            )
         else:
             yield place, item.strip()
 

@@ -69,8 +69,8 @@ class _Frame(NamedTuple):
     """A block as it lies in the file.
 
     Attributes:
-        records: how many its head says that it holds. payload: its bytes, packed, up to the first marker.
-        fault: what is wrong with its size or its marker; empty where both are right.
+        records: how many its head says that it holds. payload: its bytes, packed, up to the first
+        marker. fault: what is wrong with its size or its marker; empty where both are right.
     """
 
     records: int
@@ -106,7 +106,9 @@ class AvroFile:
         except Exception as error:  # fastavro raises whatever the damage leads to
             if isinstance(error, EOFError) and head.getbuffer().nbytes == _HEADER_LIMIT:
                 raise LimitError(f"its header is longer than {_HEADER_LIMIT} bytes") from error
-            raise DamagedDataError(f"this is not an Avro file: its header cannot be read ({_said(error)})") from error
+            raise DamagedDataError(
+                f"this is not an Avro file: its header cannot be read ({_said(error)})"
+            ) from error
         if header["magic"] != MAGIC:
             raise DamagedDataError(f"this is not an Avro file: it begins with {header['magic']!r}")
         codec = metadata.get("avro.codec", "null")
@@ -138,19 +140,28 @@ class AvroFile:
         return None
 
     def records(self) -> Iterator[Item]:
-        """(place, record) in the order of the file, and a dead letter for each stretch that cannot be read."""
+        """(place, record) in the order of the file, and a dead letter for each stretch that
+        cannot be read.
+        """
         return (item for _, _, items in self.blocks() for item in items)
 
-    def blocks(self, number: int = 1, start: int | None = None) -> Iterator[tuple[int, int, Iterator[Item]]]:
+    def blocks(
+        self, number: int = 1, start: int | None = None
+    ) -> Iterator[tuple[int, int, Iterator[Item]]]:
         """(number, first byte, items) of each block; read each to its end before the next.
 
         Args:
-            number, start: of the block to begin with, as they came from here; the first one where they are left out.
+            number, start: of the block to begin with, as they came from here; the first one where
+                they are left out.
         """
         if start is not None:
             self._position = start
         while self._position < self._size:
-            yield number, self._position, self._block(f"{self._name} block {number}", self._position)
+            yield (
+                number,
+                self._position,
+                self._block(f"{self._name} block {number}", self._position),
+            )
             number += 1
 
     def _block(self, place: str, start: int) -> Iterator[Item]:
@@ -163,7 +174,9 @@ class AvroFile:
             return
         # Where size or marker are wrong, all records have to be sound. They are not kept for that:
         # a few bytes can be many records.
-        if frame.fault and any(isinstance(item, DeadLetter) for item in self._decode(frame, place, start)):
+        if frame.fault and any(
+            isinstance(item, DeadLetter) for item in self._decode(frame, place, start)
+        ):
             # Not behind the block: where its size is wrong, that may be within the next marker.
             self._position = self._behind_next_marker(start)
             yield self._lost(place, start, what, DamagedDataError(frame.fault))
@@ -171,7 +184,12 @@ class AvroFile:
         yield from self._decode(frame, place, start)
         if frame.fault:
             where = f"{place} bytes {self._position - SYNC_BYTES}-{self._position}"
-            yield dead_letter(where, DAMAGED, f"{frame.fault}; the block's {frame.records} records are not damaged", b"")
+            yield dead_letter(
+                where,
+                DAMAGED,
+                f"{frame.fault}; the block's {frame.records} records are not damaged",
+                b"",
+            )
 
     def _frame(self) -> _Frame:
         """The block at the position, which then stands behind it.
@@ -186,7 +204,10 @@ class AvroFile:
         count, at = read_long(head, 0)
         size, at = read_long(head, at)
         if count < 0 or size < 0 or start + at + size + SYNC_BYTES > self._size:
-            raise DamagedDataError(f"it says that it holds {count} records in {size} bytes, and the file ends before that")
+            raise DamagedDataError(
+                f"it says that it holds {count} records in {size} bytes, and the file ends before"
+                " that"
+            )
         payload, is_marked = self._payload(start + at, min(size, self._max_block + 1))
         if len(payload) > self._max_block:
             raise LimitError(f"it is longer than {self._max_block} bytes")
@@ -196,7 +217,8 @@ class AvroFile:
         if len(payload) < size:
             fault = f"a marker follows after {len(payload)} of its {size} bytes"
             if self._unpack is not CODECS["null"]:
-                # Its records cannot be looked at one by one, so a packed block is taken as a whole or not at all.
+                # Its records cannot be looked at one by one, so a packed block is taken as a whole
+                # or not at all.
                 self._position = start
                 raise DamagedDataError(fault)
             return _Frame(count, payload, fault)
@@ -213,7 +235,9 @@ class AvroFile:
         """
         self._stream.seek(start)
         data = bytearray()
-        while len(data) < size + SYNC_BYTES and (chunk := self._stream.read(min(_CHUNK, size + SYNC_BYTES - len(data)))):
+        while len(data) < size + SYNC_BYTES and (
+            chunk := self._stream.read(min(_CHUNK, size + SYNC_BYTES - len(data)))
+        ):
             begin = max(0, len(data) - SYNC_BYTES + 1)
             data += chunk
             if (found := data.find(self._sync, begin)) >= 0:
@@ -221,7 +245,9 @@ class AvroFile:
         return bytes(data[:size]), False
 
     def _decode(self, frame: _Frame, place: str, start: int) -> Iterator[Item]:
-        """The records of a block up to the first that cannot be read, and a dead letter for the rest."""
+        """The records of a block up to the first that cannot be read, and a dead letter for the
+        rest.
+        """
         done, count = 0, frame.records
         try:
             data = self._unpack(frame.payload, self._max_block)
@@ -230,21 +256,34 @@ class AvroFile:
             for done in range(min(count, len(data))):
                 if is_measured:
                     measure(data, buffer.tell(), self._shape)
-                record = fastavro.schemaless_reader(buffer, self._schema, None, handle_unicode_errors="surrogateescape")
+                record = fastavro.schemaless_reader(
+                    buffer, self._schema, None, handle_unicode_errors="surrogateescape"
+                )
                 yield f"{place} record {done + 1}", record
             done = min(count, len(data))
             if done < count:
-                raise LimitError(f"the block says that it holds {count} records, in {len(data)} bytes; a record takes a byte at least")
+                raise LimitError(
+                    f"the block says that it holds {count} records, in {len(data)} bytes; a record"
+                    " takes a byte at least"
+                )
             if buffer.tell() != len(data):
-                raise DamagedDataError(f"{len(data) - buffer.tell()} bytes follow its {count} records")
+                raise DamagedDataError(
+                    f"{len(data) - buffer.tell()} bytes follow its {count} records"
+                )
         except Exception as error:  # a codec or fastavro raises whatever the damage leads to
-            what = f"records {done + 1} to {count} of the block" if done < count else "the end of the block"
+            what = (
+                f"records {done + 1} to {count} of the block"
+                if done < count
+                else "the end of the block"
+            )
             yield self._lost(place, start, f"{what} at byte {start} cannot be read", error)
 
     def _lost(self, place: str, start: int, what: str, error: Exception) -> DeadLetter:
         """A dead letter for what lies between the start of a block and the position."""
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
-        return dead_letter(f"{place} bytes {start}-{self._position}", reason, f"{what}: {_said(error)}", b"")
+        return dead_letter(
+            f"{place} bytes {start}-{self._position}", reason, f"{what}: {_said(error)}", b""
+        )
 
     def _behind_next_marker(self, start: int) -> int:
         self._stream.seek(start)
@@ -275,7 +314,11 @@ def _field_types(schema: Any) -> dict[str, Any]:
 
 def _without_logical_types(schema: Any) -> Any:
     if isinstance(schema, dict):
-        return {name: _without_logical_types(value) for name, value in schema.items() if name != "logicalType"}
+        return {
+            name: _without_logical_types(value)
+            for name, value in schema.items()
+            if name != "logicalType"
+        }
     if isinstance(schema, list):
         return [_without_logical_types(value) for value in schema]
     return schema

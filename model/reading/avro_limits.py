@@ -1,10 +1,10 @@
 r"""Limits on the values of an Avro record, checked before fastavro decodes it.
 
 fastavro recurses in C and trusts every count that it reads. A few bytes can exhaust the stack, the
-memory or the time of a process: a type that contains itself, an array of 2**40 nulls, forty types of
-which each contains the one before twice. :func:`shape_of` finds upper bounds on what a record of a
-schema may hold. Where they exceed the limits, :func:`measure` walks over the bytes of each record,
-without recursion, and refuses a record that exceeds a limit.
+memory or the time of a process: a type that contains itself, an array of 2**40 nulls, forty types
+of which each contains the one before twice. :func:`shape_of` finds upper bounds on what a record of
+a schema may hold. Where they exceed the limits, :func:`measure` walks over the bytes of each
+record, without recursion, and refuses a record that exceeds a limit.
 
 >>> shape = shape_of({"type": "array", "items": "null"})
 >>> measure(b"\x04\0", 0, shape)
@@ -24,7 +24,8 @@ from typing import Any
 from model.errors import DamagedDataError
 from model.reading.codecs import LimitError
 
-# Of one record: how deep its values lie in one another, how many there are, and how many of them take no bytes.
+# Of one record: how deep its values lie in one another, how many there are, and how many of them
+# take no bytes.
 NESTING = 100
 VALUES = 1_000_000
 EMPTY_VALUES = 100
@@ -33,7 +34,16 @@ SCHEMA_NESTING = 128
 
 _VARINT_BYTES = 10
 # Bytes of a value, None where the value itself says it.
-_PRIMITIVES = {"null": 0, "boolean": 1, "float": 4, "double": 8, "int": None, "long": None, "bytes": None, "string": None}
+_PRIMITIVES = {
+    "null": 0,
+    "boolean": 1,
+    "float": 4,
+    "double": 8,
+    "int": None,
+    "long": None,
+    "bytes": None,
+    "string": None,
+}
 
 
 @dataclass(eq=False)
@@ -42,10 +52,12 @@ class Shape:
 
     Attributes:
         kind: a primitive type, or ``record``, ``array``, ``map``, ``union``, ``enum`` or ``fixed``.
-        size: bytes of a value, where all values have the same size and no parts.
-        parts: the types of a record's fields, of a union's branches, of the items of an array or a map.
-        is_bounded: whether ``values``, ``empty_values`` and ``height`` are upper bounds for one value of this type.
-            False for arrays, maps, types that contain themselves, and all that contains one of those.
+        size: bytes of a value, where all values have the same size and no parts. parts: the types
+        of a record's fields, of a union's branches, of the items of an array or a map. is_bounded:
+        whether ``values``, ``empty_values`` and ``height`` are upper bounds for one value of this
+        type.
+            False for arrays, maps, types that contain themselves, and all that contains one of
+            those.
     """
 
     kind: str
@@ -59,27 +71,41 @@ class Shape:
     @property
     def needs_measuring(self) -> bool:
         """Whether a value of this type may exceed a limit."""
-        return not self.is_bounded or self.values > VALUES or self.empty_values > EMPTY_VALUES or self.height > NESTING
+        return (
+            not self.is_bounded
+            or self.values > VALUES
+            or self.empty_values > EMPTY_VALUES
+            or self.height > NESTING
+        )
 
     def bound(self) -> Shape:
-        """Compute the bounds from those of the parts, which are complete unless this type contains itself."""
-        self.is_bounded = self.kind not in ("array", "map") and all(part.is_bounded for part in self.parts)
+        """Compute the bounds from those of the parts, which are complete unless this type
+        contains itself.
+        """
+        self.is_bounded = self.kind not in ("array", "map") and all(
+            part.is_bounded for part in self.parts
+        )
         if not self.parts:
             self.empty_values = int(self.size == 0)
             return self
         combine = max if self.kind == "union" else sum
         self.values = 1 + combine(part.values for part in self.parts)
-        self.empty_values = combine(0 if self.announces(part) else part.empty_values for part in self.parts)
+        self.empty_values = combine(
+            0 if self.announces(part) else part.empty_values for part in self.parts
+        )
         self.height = 1 + max(part.height for part in self.parts)
         return self
 
     def announces(self, part: Shape) -> bool:
-        """Whether a byte of its own stands for a part that takes none: a union's index, or a map's key."""
+        """Whether a byte of its own stands for a part that takes none: a union's index, or a
+        map's key.
+        """
         return part.size == 0 and self.kind in ("union", "map")
 
 
 def check_nesting(schema: Any) -> None:
-    """Check that no value of a JSON document is nested deeper than ``SCHEMA_NESTING``; recursion over it is then safe.
+    """Check that no value of a JSON document is nested deeper than ``SCHEMA_NESTING``; recursion
+    over it is then safe.
 
     Raises:
         LimitError: one is.
@@ -93,11 +119,18 @@ def check_nesting(schema: Any) -> None:
 
 
 def _children(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return (
+        list(value.values())
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else []
+    )
 
 
 def shape_of(schema: Any, names: dict[str, Shape] | None = None) -> Shape:
-    """The shape of a schema that fastavro has parsed; ``names`` has the named types that come before it.
+    """The shape of a schema that fastavro has parsed; ``names`` has the named types that come
+    before it.
 
     Raises:
         DamagedDataError: a type that Avro does not have, or a size that cannot be one.
@@ -173,7 +206,9 @@ class _Walk:
         self._empty = 0
 
     def enter(self, shape: Shape) -> Iterator[Shape]:
-        """Count a value and go on to its parts, which are then to be entered, or behind it where it has none."""
+        """Count a value and go on to its parts, which are then to be entered, or behind it where
+        it has none.
+        """
         if shape.kind in ("array", "map"):
             self._count(1)
             return self._items(shape)

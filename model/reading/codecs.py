@@ -1,6 +1,7 @@
 """The codecs of Avro's blocks, each with an upper limit on the size of what it gives.
 
-A few bytes of a compressed block can stand for gigabytes. So every codec here stops as soon as its result exceeds ``limit`` bytes.
+A few bytes of a compressed block can stand for gigabytes. So every codec here stops as soon as its
+result exceeds ``limit`` bytes.
 
 >>> import zlib
 >>> engine = zlib.compressobj(wbits=-15)
@@ -79,7 +80,9 @@ def _streams(engine_of: Callable[[], Any], payload: bytes, limit: int) -> bytes:
 
 
 def _zstandard(payload: bytes, limit: int) -> bytes:
-    """Unpack into a buffer of a given size, and into a larger one where that does not suffice: a frame need not say its size."""
+    """Unpack into a buffer of a given size, and into a larger one where that does not suffice: a
+    frame need not say its size.
+    """
     room = min(limit, max(_ZSTANDARD_ROOM, _GROWTH * len(payload)))
     while True:
         buffer = bytearray(room)
@@ -102,7 +105,8 @@ def _check_size(size: int, limit: int) -> None:
         raise LimitError(f"it unpacks to more than {limit} bytes")
 
 
-# Each takes the payload of a block and a limit in bytes. Raises LimitError, or whatever the damage of a payload leads to.
+# Each takes the payload of a block and a limit in bytes. Raises LimitError, or whatever the damage
+# of a payload leads to.
 CODECS: dict[str, Callable[[bytes, int], bytes]] = {
     "null": _null,
     "deflate": _deflate,

@@ -1,11 +1,12 @@
 r"""The rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-The first row names the columns. The delimiter is the one of comma, semicolon, tab and ``|`` that is most frequent in that row outside of
-quotes. A field that holds the delimiter, a quote or the end of a line stands in double quotes, and a quote within it is written twice
-(RFC 4180). A field without anything in it is missing.
+The first row names the columns. The delimiter is the one of comma, semicolon, tab and ``|`` that is
+most frequent in that row outside of quotes. A field that holds the delimiter, a quote or the end of
+a line stands in double quotes, and a quote within it is written twice (RFC 4180). A field without
+anything in it is missing.
 
-A row that is wrong costs itself. A quote that is not closed takes the rows up to the next quote with it, or as much as one document
-may have; they are one dead letter.
+A row that is wrong costs itself. A quote that is not closed takes the rows up to the next quote
+with it, or as much as one document may have; they are one dead letter.
 
 >>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", 100)
 >>> list(table.records())
@@ -29,7 +30,8 @@ _NEWLINE = 10
 _BLANK = re.compile(rb"[\r\n]+")
 _QUOTED = re.compile(r'"[^"]*"')
 
-# Python's limit on a field, 128 kB, holds for the whole process. Rows are bounded here, by the size of a document.
+# Python's limit on a field, 128 kB, holds for the whole process. Rows are bounded here, by the size
+# of a document.
 csv.field_size_limit(2**31 - 1)
 
 
@@ -52,25 +54,38 @@ class CsvFile:
         self._name = name
         self._max = max_bytes
         self._source = _Source(chunks, max_bytes)
-        self._dialect: dict[str, Any] = {"delimiter": delimiter_of(self._source.peek()), "strict": True}
+        self._dialect: dict[str, Any] = {
+            "delimiter": delimiter_of(self._source.peek()),
+            "strict": True,
+        }
         self._row = 0
         header = next(self._rows(), [])
         if isinstance(header, DeadLetter):
-            raise DamagedDataError(f"its first row, which names the columns, cannot be read: {header.detail}")
+            raise DamagedDataError(
+                f"its first row, which names the columns, cannot be read: {header.detail}"
+            )
         self.names: tuple[str, ...] = tuple(column.strip() for column in header)
 
     def time_unit(self, field: str) -> None:
         """A CSV file does not say in which unit its times are."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """(place, record) in the order of the file, and a dead letter for each row that cannot be read."""
+        """(place, record) in the order of the file, and a dead letter for each row that cannot
+        be read.
+        """
         for row in self._rows():
             if isinstance(row, DeadLetter):
                 yield row
             elif len(row) == len(self.names):
-                yield self._place(), {name: value or None for name, value in zip(self.names, row, strict=True)}
+                yield (
+                    self._place(),
+                    {name: value or None for name, value in zip(self.names, row, strict=True)},
+                )
             else:
-                detail = f"the row has {len(row)} fields, the first row has {len(self.names)}; a field with a delimiter in it needs quotes"
+                detail = (
+                    f"the row has {len(row)} fields, the first row has {len(self.names)}; a field"
+                    " with a delimiter in it needs quotes"
+                )
                 yield self._letter(BAD_ROW, detail)
 
     def _rows(self) -> Iterator[list[str] | DeadLetter]:
@@ -82,14 +97,18 @@ class CsvFile:
             try:
                 fields = next(reader, None)
             except csv.Error as error:
-                yield self._letter(BAD_ROW, f"the row is not CSV: {error}; a quote within quotes is written twice")
+                yield self._letter(
+                    BAD_ROW, f"the row is not CSV: {error}; a quote within quotes is written twice"
+                )
                 reader = csv.reader(self._source, **self._dialect)
             except _TooLargeError:
                 limit = too_large(self._source.size, ParseSettings(max_document_bytes=self._max))
                 yield self._letter(TOO_LARGE, f"{limit}; or a quote in this row is not closed")
                 reader = csv.reader(self._source, **self._dialect)
             except DamagedDataError as error:
-                yield self._letter(DAMAGED, f"{error}; this row and the rest of the file cannot be read")
+                yield self._letter(
+                    DAMAGED, f"{error}; this row and the rest of the file cannot be read"
+                )
                 return
             else:
                 if fields is None:
@@ -154,7 +173,9 @@ class _Source:
         return _text(line)
 
     def _cut(self, chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-        """(line with its end, its length); of a line that is too long only the head. Blank lines are left out between rows."""
+        """(line with its end, its length); of a line that is too long only the head. Blank lines
+        are left out between rows.
+        """
         held, length, is_first = bytearray(), 0, True
         for chunk in chunks:
             # A first chunk of less than three bytes is the whole file.

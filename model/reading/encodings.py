@@ -1,6 +1,8 @@
-r"""Text files in other encodings than UTF-8: their bytes, encoded anew as UTF-8 while they are read.
+r"""Text files in other encodings than UTF-8: their bytes, encoded anew as UTF-8 while they are
+read.
 
-A byte that the encoding does not have becomes one that UTF-8 does not have either, so it costs the one record that holds it.
+A byte that the encoding does not have becomes one that UTF-8 does not have either, so it costs the
+one record that holds it.
 
 >>> b"".join(recoded([b"caf\xe9\n"], "latin-1")).decode()
 'café\n'
@@ -35,7 +37,8 @@ def recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """The same text as UTF-8.
 
     Raises:
-        DamagedDataError: the rest cannot be read in this encoding; everything before that has been given.
+        DamagedDataError: the rest cannot be read in this encoding; everything before that has been
+            given.
     """
     if is_utf_8(encoding):
         yield from chunks

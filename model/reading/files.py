@@ -1,12 +1,14 @@
-r"""A whole file to documents and dead letters, in the order of the file: what :mod:`transforms.read` does for each file.
+r"""A whole file to documents and dead letters, in the order of the file: what
+:mod:`transforms.read` does for each file.
 
 >>> import io
 >>> line = b'{"id": "a", "timestamp": 0, "text": "hello"}\n'
 >>> [document.id for document in read_file(io.BytesIO(line), "a.jsonl", ReadSettings())]
 ['a']
 
-Each item that is read, dead letters included, has a number in the order of its file; where times come from the order, that number
-(added to the numbers of the files before) is its time in seconds since 1970.
+Each item that is read, dead letters included, has a number in the order of its file; where times
+come from the order, that number (added to the numbers of the files before) is its time in seconds
+since 1970.
 """
 
 from __future__ import annotations
@@ -45,7 +47,13 @@ Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
 TimeFrom = Literal["field", "order"]
 
 # Files of text, which may be gzipped and in any encoding.
-TEXT_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv"}
+TEXT_ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 # So many items are looked at for a record that shows which fields may be meant.
 _TRIED = 10
@@ -56,14 +64,16 @@ class ReadSettings:
     """How sources are read.
 
     Attributes:
-        parse: names of the fields, largest document, units of time, where ids come from.
-        format: ``jsonl`` (one array of records, too), ``csv``, ``avro``, ``parquet``, or ``auto``: as the file's name ends.
+        parse: names of the fields, largest document, units of time, where ids come from. format:
+        ``jsonl`` (one array of records, too), ``csv``, ``avro``, ``parquet``, or ``auto``: as the
+        file's name ends.
             Files of JSON and CSV may be gzipped.
-        time_from: ``field``, or ``order``: the source has no times, and its order (files by name, then place) stands in for them.
-        encoding: of files of JSON and CSV.
+        time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
+        then place) stands in for them. encoding: of files of JSON and CSV.
 
     Raises:
-        OptionError: format, time_from or encoding is none of those, or no document would be small enough.
+        OptionError: format, time_from or encoding is none of those, or no document would be small
+            enough.
     """
 
     parse: ParseSettings = field(default_factory=ParseSettings)
@@ -108,7 +118,8 @@ def format_of(name: str, settings: ReadSettings) -> str:
     raise OptionError(
         "--input",
         name,
-        f"a file that ends in {', '.join(TEXT_ENDINGS)} (or in one of them and .gz), {' or '.join(BINARY_ENDINGS)}",
+        f"a file that ends in {', '.join(TEXT_ENDINGS)} (or in one of them and .gz),"
+        f" {' or '.join(BINARY_ENDINGS)}",
         f"Or say which it is: {', '.join(f'--format={kind}' for kind in get_args(Format)[1:])}.",
     )
 
@@ -121,19 +132,28 @@ def check_formats(names: Iterable[str], settings: ReadSettings) -> None:
     """
     kinds = {format_of(name, settings) for name in names}
     if not is_utf_8(settings.encoding) and kinds.isdisjoint(TEXT_ENDINGS.values()):
-        allowed = f"nothing with files of {' and '.join(sorted(kinds))}, which say how they are encoded"
+        allowed = (
+            f"nothing with files of {' and '.join(sorted(kinds))}, which say how they are encoded"
+        )
         raise OptionError("--encoding", settings.encoding, allowed, "Leave it out.")
 
 
-def read_file(stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0) -> Iterator[Document | DeadLetter]:
+def read_file(
+    stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0
+) -> Iterator[Document | DeadLetter]:
     """Everything in one file.
 
     Args:
-        stream: its bytes as they are stored, able to seek where they are not lines. name: for the places in dead letters.
-        first: the number of its first item, where times come from the order.
+        stream: its bytes as they are stored, able to seek where they are not lines. name: for the
+        places in dead letters. first: the number of its first item, where times come from the
+        order.
     """
     kind = format_of(name, settings)
-    return _read_json(stream, name, settings, first) if kind == "jsonl" else _read_table(kind, stream, name, settings, first)
+    return (
+        _read_json(stream, name, settings, first)
+        if kind == "jsonl"
+        else _read_table(kind, stream, name, settings, first)
+    )
 
 
 def _order_time(number: int, settings: ReadSettings) -> int | None:
@@ -145,7 +165,9 @@ def _text_of(stream: BinaryIO, settings: ReadSettings) -> Iterator[bytes]:
     return recoded(inflated(stream), settings.encoding)
 
 
-def _read_json(stream: BinaryIO, name: str, settings: ReadSettings, first: int) -> Iterator[Document | DeadLetter]:
+def _read_json(
+    stream: BinaryIO, name: str, settings: ReadSettings, first: int
+) -> Iterator[Document | DeadLetter]:
     records = read_json(_text_of(stream, settings), name, settings.parse.max_document_bytes)
     for number, item in enumerate(records, first):
         if isinstance(item, DeadLetter):
@@ -155,7 +177,9 @@ def _read_json(stream: BinaryIO, name: str, settings: ReadSettings, first: int) 
             yield parse_line(line, place, settings.parse, _order_time(number, settings))
 
 
-def _read_table(kind: str, stream: BinaryIO, name: str, settings: ReadSettings, first: int) -> Iterator[Document | DeadLetter]:
+def _read_table(
+    kind: str, stream: BinaryIO, name: str, settings: ReadSettings, first: int
+) -> Iterator[Document | DeadLetter]:
     source = _open(_TABLES[kind], stream, name, settings)
     if isinstance(source, DeadLetter):
         yield source
@@ -176,7 +200,14 @@ def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
 
 
 def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
-    return ParquetTable(stream, name, (*needed_fields(settings.parse, settings.time_from == "field"), settings.parse.fields.label))
+    return ParquetTable(
+        stream,
+        name,
+        (
+            *needed_fields(settings.parse, settings.time_from == "field"),
+            settings.parse.fields.label,
+        ),
+    )
 
 
 _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
@@ -187,36 +218,66 @@ _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
 
 
 def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile | DeadLetter | None:
-    """The file, or a dead letter for one that cannot be read or lacks fields; None for an empty one."""
+    """The file, or a dead letter for one that cannot be read or lacks fields; None for an empty
+    one.
+    """
     found: AvroFile | DeadLetter | None = _open(_TABLES["avro"], stream, name, settings)
     return found
 
 
-def _open(opened: Callable[[BinaryIO, str, ReadSettings], Any], stream: BinaryIO, name: str, settings: ReadSettings) -> Any:
-    """A Table, or a dead letter for a file that cannot be read or lacks fields; None for an empty one."""
+def _open(
+    opened: Callable[[BinaryIO, str, ReadSettings], Any],
+    stream: BinaryIO,
+    name: str,
+    settings: ReadSettings,
+) -> Any:
+    """A Table, or a dead letter for a file that cannot be read or lacks fields; None for an
+    empty one.
+    """
     try:
         table: Table | None = opened(stream, name, settings)
     except DamagedDataError as error:
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
-        return dead_letter(name, reason, f"the file cannot be read: {error}", b"") if stream.seek(0, 2) else None
+        return (
+            dead_letter(name, reason, f"the file cannot be read: {error}", b"")
+            if stream.seek(0, 2)
+            else None
+        )
     if table is None or not (wrong := _wrong_names(table, settings)):
         return table
     return dead_letter(name, SCHEMA, wrong, listed(table.names).encode())
 
 
 def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
-    """What is wrong with the names of a file's fields, and what to do about it; None if nothing is."""
+    """What is wrong with the names of a file's fields, and what to do about it; None if nothing
+    is.
+    """
     needed = needed_fields(settings.parse, settings.time_from == "field")
-    if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in table.names}:
-        record = next((item[1] for item in islice(table.records(), _TRIED) if not isinstance(item, DeadLetter)), {})
+    if lacking := {
+        field: remedy for field, (_, remedy) in needed.items() if field not in table.names
+    }:
+        record = next(
+            (
+                item[1]
+                for item in islice(table.records(), _TRIED)
+                if not isinstance(item, DeadLetter)
+            ),
+            {},
+        )
         return missing("the file", lacking, table.names, record)
-    if repeated := [field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1]:
+    if repeated := [
+        field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1
+    ]:
         return f"the file has more than one field {listed(repeated)}"
     return None
 
 
-def parse_item(item: Item, settings: ReadSettings, unit: Fraction | None, time: int | None = None) -> Document | DeadLetter:
-    """A record of a table; ``unit`` and ``time`` are those of :func:`model.reading.parsing.parse_record`."""
+def parse_item(
+    item: Item, settings: ReadSettings, unit: Fraction | None, time: int | None = None
+) -> Document | DeadLetter:
+    """A record of a table; ``unit`` and ``time`` are those of
+    :func:`model.reading.parsing.parse_record`.
+    """
     if isinstance(item, DeadLetter):
         return item
     place, record = item

@@ -1,7 +1,7 @@
 r"""The lines of a file, plain or gzipped, damaged or not, in constant memory.
 
-Whether a file is gzipped is seen from its first two bytes. From a damaged gzip everything up to the damage is read; the rest is one dead
-letter. A line longer than allowed is counted, not kept.
+Whether a file is gzipped is seen from its first two bytes. From a damaged gzip everything up to the
+damage is read; the rest is one dead letter. A line longer than allowed is counted, not kept.
 
 >>> import io
 >>> [line for _, line in read_lines(io.BytesIO(b"one\n\ntwo"), "a.jsonl", 100)]
@@ -28,18 +28,25 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_REPEAT = 2**31
 
 
-def read_lines(stream: BinaryIO, name: str, max_bytes: int) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """(place, line) of each line that is not blank, and dead letters for what is too long or cannot be read.
+def read_lines(
+    stream: BinaryIO, name: str, max_bytes: int
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """(place, line) of each line that is not blank, and dead letters for what is too long or cannot
+    be read.
 
     Args:
-        stream: the file's bytes as they are stored. name: the file's, for places: ``name:17`` is the 17th line.
-        max_bytes: a longer line becomes a dead letter.
+        stream: the file's bytes as they are stored. name: the file's, for places: ``name:17`` is
+        the 17th line. max_bytes: a longer line becomes a dead letter.
     """
     return cut_lines(inflated(stream), name, max_bytes)
 
 
-def cut_lines(chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """The same of bytes that are unzipped; ``first`` is the number of their first line. ``chunks`` may raise DamagedDataError."""
+def cut_lines(
+    chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """The same of bytes that are unzipped; ``first`` is the number of their first line.
+    ``chunks`` may raise DamagedDataError.
+    """
     lines = _Lines(name, max_bytes, first)
     try:
         for chunk in chunks:
@@ -51,7 +58,9 @@ def cut_lines(chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
 
 
 class _Lines:
-    """Cuts chunks into lines; holds the line that is not complete yet, or only the head of one that is too long."""
+    """Cuts chunks into lines; holds the line that is not complete yet, or only the head of one
+    that is too long.
+    """
 
     def __init__(self, name: str, max_bytes: int, first: int) -> None:
         self._name = name
@@ -60,13 +69,16 @@ class _Lines:
         self._length = 0
         self._number = first
         # Possessive repeats, which need no memory for what they have matched.
-        self._blank_lines = re.compile(rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT))
+        self._blank_lines = re.compile(
+            rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT)
+        )
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
         """Cut the next bytes of the file."""
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            # A gzip of some kilobytes can hold millions of blank lines: they are skipped all at once.
+            # A gzip of some kilobytes can hold millions of blank lines: they are skipped all at
+            # once.
             if not self._length and (blank := self._blank_lines.match(chunk, start)):
                 self._number += chunk.count(b"\n", start, blank.end())
                 start = blank.end()
@@ -85,16 +97,28 @@ class _Lines:
             line = line.removeprefix(BYTE_ORDER_MARK)
         self._number += 1
         if length > self._max:
-            yield dead_letter(place, TOO_LARGE, too_large(length, ParseSettings(max_document_bytes=self._max)), line)
+            yield dead_letter(
+                place,
+                TOO_LARGE,
+                too_large(length, ParseSettings(max_document_bytes=self._max)),
+                line,
+            )
         elif line.strip():
             yield place, line
 
     def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The held line where it is whole, though its newline is lost; then one dead letter for all that follows."""
+        """The held line where it is whole, though its newline is lost; then one dead letter for
+        all that follows.
+        """
         if self._length <= self._max and is_json_object(bytes(self._held)):
             yield from self.end()
         place = f"{self._name}:{self._number}"
-        yield dead_letter(place, DAMAGED, f"{detail}; this line and the rest of the file cannot be read", bytes(self._held))
+        yield dead_letter(
+            place,
+            DAMAGED,
+            f"{detail}; this line and the rest of the file cannot be read",
+            bytes(self._held),
+        )
 
     def _hold(self, piece: bytes) -> None:
         room = max(self._max - self._length, HEAD - len(self._held), 0)
@@ -137,7 +161,9 @@ def _gunzip(data: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
             out = engine.decompress(data, 16 * _CHUNK)
         except zlib.error as error:
             yield from _up_to_the_damage(before, data)
-            raise DamagedDataError(f"the gzip is damaged after compressed byte {position}: {error}") from error
+            raise DamagedDataError(
+                f"the gzip is damaged after compressed byte {position}: {error}"
+            ) from error
         if out:
             yield out
         rest = engine.unused_data if engine.eof else engine.unconsumed_tail

@@ -1,11 +1,12 @@
 """The records of a Parquet file, damaged or not, a batch of rows at a time.
 
-Only the columns that are wanted are read, in batches of about :data:`_BATCH_BYTES`. A small row group may hold a text once and refer to
-it in any number of rows; its texts stay in such a dictionary, so that they are in memory once. A row group that cannot be read costs
-the rest of that group; reading goes on with the next.
+Only the columns that are wanted are read, in batches of about :data:`_BATCH_BYTES`. A small row
+group may hold a text once and refer to it in any number of rows; its texts stay in such a
+dictionary, so that they are in memory once. A row group that cannot be read costs the rest of that
+group; reading goes on with the next.
 
-A column of timestamps or dates gives whole numbers of :meth:`ParquetTable.time_unit`, because a time out of Python's range would
-otherwise fail its whole batch.
+A column of timestamps or dates gives whole numbers of :meth:`ParquetTable.time_unit`, because a
+time out of Python's range would otherwise fail its whole batch.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class ParquetTable:
             found = self._open(None)
             self._metadata, self._schema = found.metadata, found.schema_arrow
         except Exception as error:  # Arrow raises whatever the damage leads to
-            raise DamagedDataError(f"this is not a Parquet file: {type(error).__name__}: {error}") from error
+            raise DamagedDataError(
+                f"this is not a Parquet file: {type(error).__name__}: {error}"
+            ) from error
         self.names: tuple[str, ...] = tuple(self._schema.names)
         self._wanted = [column for column in dict.fromkeys(wanted) if self.names.count(column) == 1]
 
@@ -60,7 +63,9 @@ class ParquetTable:
         return _unit(self._schema.field(field).type) if field in self._wanted else None
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """(place, record) in the order of the file, and a dead letter for the rest of each row group that cannot be read."""
+        """(place, record) in the order of the file, and a dead letter for the rest of each row
+        group that cannot be read.
+        """
         for group in range(self._metadata.num_row_groups):
             place, row = f"{self._name} row group {group + 1}", 0
             try:
@@ -70,21 +75,31 @@ class ParquetTable:
                         row += 1
                         yield f"{place} row {row}", {column: read(at) for column, read in columns}
             except Exception as error:  # as above
-                detail = f"the rows from {row + 1} on cannot be read: {type(error).__name__}: {error}"
+                detail = (
+                    f"the rows from {row + 1} on cannot be read: {type(error).__name__}: {error}"
+                )
                 yield dead_letter(place, DAMAGED, detail, b"")
 
     def _batches(self, group: int) -> Iterator[Any]:
         about = self._metadata.row_group(group)
         size = max(1, about.total_byte_size)
-        texts = [column for column in self._wanted if _is_text(self._schema.field(column).type)] if size <= _BATCH_BYTES else None
+        texts = (
+            [column for column in self._wanted if _is_text(self._schema.field(column).type)]
+            if size <= _BATCH_BYTES
+            else None
+        )
         rows = max(1, min(_MOST_ROWS, _BATCH_BYTES * about.num_rows // size))
-        found: Iterator[Any] = self._open(texts).iter_batches(rows, row_groups=[group], columns=self._wanted, use_threads=False)
+        found: Iterator[Any] = self._open(texts).iter_batches(
+            rows, row_groups=[group], columns=self._wanted, use_threads=False
+        )
         return found
 
     def _open(self, texts: list[str] | None) -> Any:
         """The file, with ``texts`` read as dictionaries."""
         self._stream.seek(0)
-        return pq.ParquetFile(self._stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False)
+        return pq.ParquetFile(
+            self._stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False
+        )
 
 
 def _is_text(kind: Any) -> bool:
@@ -100,7 +115,9 @@ def _unit(kind: Any) -> Fraction | None:
 
 
 def _reader(column: Any) -> Callable[[int], Any]:
-    """What gives the value of a row as Python has it; a time as a whole number, a text that is not UTF-8 with surrogates."""
+    """What gives the value of a row as Python has it; a time as a whole number, a text that is
+    not UTF-8 with surrogates.
+    """
     if _unit(column.type) is not None:
         column = column.view(pa.int32() if pa.types.is_date32(column.type) else pa.int64())
     if pa.types.is_dictionary(column.type) and not _is_text(column.type.value_type):
@@ -110,7 +127,13 @@ def _reader(column: Any) -> Callable[[int], Any]:
         return lambda row: column[row].as_py()
 
     def text(row: int) -> str | None:
-        value = column.dictionary[column.indices[row].as_py()] if is_dictionary and column[row].is_valid else column[row]
-        return bytes(value.as_buffer()).decode("utf-8", "surrogateescape") if value.is_valid else None
+        value = (
+            column.dictionary[column.indices[row].as_py()]
+            if is_dictionary and column[row].is_valid
+            else column[row]
+        )
+        return (
+            bytes(value.as_buffer()).decode("utf-8", "surrogateescape") if value.is_valid else None
+        )
 
     return text

@@ -1,11 +1,14 @@
 """One raw record to a :class:`Document`, or to a :class:`DeadLetter` that says why not.
 
-The rules, in the order in which they are tried: the record is UTF-8, JSON and an object; it has an id, a time, a text (and a
-key, where keys were asked for); they have the right types; nothing holds a NUL or half a surrogate pair; the text is not blank and not
-larger than allowed. A whole number is good as an id, a label or a key, as its decimal digits. A text without a single word that
-the tokeniser keeps is a document like any other. With ``id_from="place"`` the id is a digest of the record's place.
+The rules, in the order in which they are tried: the record is UTF-8, JSON and an object; it has an
+id, a time, a text (and a key, where keys were asked for); they have the right types; nothing holds
+a NUL or half a surrogate pair; the text is not blank and not larger than allowed. A whole number is
+good as an id, a label or a key, as its decimal digits. A text without a single word that the
+tokeniser keeps is a document like any other. With ``id_from="place"`` the id is a digest of the
+record's place.
 
->>> parse_line(b'{"id": 7, "timestamp": "1790-01-08", "text": "Fellow citizens"}', "a.jsonl:1", ParseSettings()).id
+>>> line = b'{"id": 7, "timestamp": "1790-01-08", "text": "Fellow citizens"}'
+>>> parse_line(line, "a.jsonl:1", ParseSettings()).id
 '7'
 >>> parse_line(b'{"id": 7, "text": "Fellow citizens"}', "a.jsonl:1", ParseSettings()).reason
 'missing_timestamp'
@@ -77,7 +80,9 @@ _OTHER_ENCODING = "of a file in another encoding say which, for example --encodi
 
 @dataclass(frozen=True)
 class FieldNames:
-    """What the fields are called in the source. ``key`` is None where one model is for all; a source may lack ``label``."""
+    """What the fields are called in the source. ``key`` is None where one model is for all; a
+    source may lack ``label``.
+    """
 
     id: str = "id"
     timestamp: str = "timestamp"
@@ -117,8 +122,12 @@ class _RefusedError(Exception):
         self.detail = detail
 
 
-def parse_line(line: bytes, place: str, settings: ParseSettings, time: int | None = None) -> Document | DeadLetter:
-    """A record as JSON; ``place`` says where it is. ``time`` (microseconds) stands in for the record's own."""
+def parse_line(
+    line: bytes, place: str, settings: ParseSettings, time: int | None = None
+) -> Document | DeadLetter:
+    """A record as JSON; ``place`` says where it is. ``time`` (microseconds) stands in for the
+    record's own.
+    """
     if len(line) > settings.max_document_bytes:
         return dead_letter(place, TOO_LARGE, too_large(len(line), settings), line)
     try:
@@ -146,13 +155,20 @@ def parse_record(
         return dead_letter(place, refused.reason, refused.detail, record)
 
 
-def dead_letter(place: str, reason: str, detail: str, record: bytes | Mapping[str, Any]) -> DeadLetter:
-    """A dead letter with as much of the record as fits; its bytes are valid UTF-8 whatever the record holds."""
+def dead_letter(
+    place: str, reason: str, detail: str, record: bytes | Mapping[str, Any]
+) -> DeadLetter:
+    """A dead letter with as much of the record as fits; its bytes are valid UTF-8 whatever the
+    record holds.
+    """
     size = DeadLetter.RECORD_CHARACTERS
     if isinstance(record, bytes):
         excerpt = record[: 4 * size].decode("utf-8", "backslashreplace")
     else:
-        clipped = {str(name): value[:size] if isinstance(value, str) else value for name, value in record.items()}
+        clipped = {
+            str(name): value[:size] if isinstance(value, str) else value
+            for name, value in record.items()
+        }
         excerpt = json.dumps(clipped, ensure_ascii=False, default=repr)
     return DeadLetter(_writable(place), reason, _writable(detail), _writable(excerpt[:size]))
 
@@ -167,7 +183,9 @@ def _writable(text: str) -> str:
 
 
 def place_id(place: str) -> str:
-    """The id of a record without one: a digest of its place, which is the file's path as it was found, and the record's number there."""
+    """The id of a record without one: a digest of its place, which is the file's path as it was
+    found, and the record's number there.
+    """
     return wire.digest(place.encode("utf-8", "backslashreplace")).hex()[:32]
 
 
@@ -176,7 +194,10 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
         text = line.decode()
     except UnicodeDecodeError as error:
         encoding = "utf-16" if line.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
-        detail = f"byte {error.start + 1} of the record is not UTF-8: {error.reason}; {_OTHER_ENCODING}={encoding}"
+        detail = (
+            f"byte {error.start + 1} of the record is not UTF-8: {error.reason};"
+            f" {_OTHER_ENCODING}={encoding}"
+        )
         raise _RefusedError(INVALID_UTF8, detail) from error
     try:
         value = json.loads(text)
@@ -190,12 +211,20 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     return value
 
 
-def _document(record: Mapping[str, Any], place: str, settings: ParseSettings, time: int | None, unit: Fraction | None) -> Document:
+def _document(
+    record: Mapping[str, Any],
+    place: str,
+    settings: ParseSettings,
+    time: int | None,
+    unit: Fraction | None,
+) -> Document:
     fields, needed = settings.fields, needed_fields(settings, time is None)
     if lacking := [field for field in needed if record.get(field) is None]:
         names = [name for name, value in record.items() if value is not None]
         remedies = {field: needed[field][1] for field in lacking}
-        raise _RefusedError(needed[lacking[0]][0], hints.missing("the record", remedies, names, record))
+        raise _RefusedError(
+            needed[lacking[0]][0], hints.missing("the record", remedies, names, record)
+        )
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
@@ -204,7 +233,9 @@ def _document(record: Mapping[str, Any], place: str, settings: ParseSettings, ti
 
 @cache
 def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, hints.Remedy]]:
-    """The fields that a record must have; for each the reason of a dead letter without it, and what gives the remedy."""
+    """The fields that a record must have; for each the reason of a dead letter without it, and
+    what gives the remedy.
+    """
     fields = settings.fields
     needed: dict[str, tuple[str, hints.Remedy]] = {}
     if settings.id_from == "field":
@@ -229,7 +260,10 @@ def _short(record: Mapping[str, Any], name: str) -> str | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise _RefusedError(WRONG_TYPE, f"the field {name!r} is a {type(value).__name__}; text or a whole number is wanted")
+        raise _RefusedError(
+            WRONG_TYPE,
+            f"the field {name!r} is a {type(value).__name__}; text or a whole number is wanted",
+        )
     value = str(value)
     _check_characters(name, value)
     return value
@@ -241,16 +275,23 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
     try:
         return read_time(value, settings.timestamp_unit, unit)
     except ValueError as error:
-        reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(type(error), BAD_TIMESTAMP)
+        reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(
+            type(error), BAD_TIMESTAMP
+        )
         detail = f"the field {field!r} is {_shown(value)}: {error}"
-        raise _RefusedError(reason, detail if reason == TIMESTAMP_UNIT else f"{detail}; {wanted(settings.timestamp_unit)}") from error
+        raise _RefusedError(
+            reason,
+            detail if reason == TIMESTAMP_UNIT else f"{detail}; {wanted(settings.timestamp_unit)}",
+        ) from error
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
     name = settings.fields.text
     text = record.get(name)
     if not isinstance(text, str):
-        raise _RefusedError(WRONG_TYPE, f"the field {name!r} is a {type(text).__name__}; text is wanted")
+        raise _RefusedError(
+            WRONG_TYPE, f"the field {name!r} is a {type(text).__name__}; text is wanted"
+        )
     size = _check_characters(name, text)
     if size > settings.max_document_bytes:
         raise _RefusedError(TOO_LARGE, too_large(size, settings))
@@ -279,7 +320,9 @@ def _check_characters(name: str, text: str) -> int:
     except UnicodeEncodeError as error:
         # Readers keep a byte that is not UTF-8 as a character from here to there.
         remedy = f"; {_OTHER_ENCODING}=latin-1" if "\udc80" <= text[error.start] <= "\udcff" else ""
-        detail = f"character {error.start + 1} of the field {name!r} cannot be written as UTF-8{remedy}"
+        detail = (
+            f"character {error.start + 1} of the field {name!r} cannot be written as UTF-8{remedy}"
+        )
         raise _RefusedError(INVALID_UTF8, detail) from error
 
 

@@ -1,7 +1,9 @@
-"""A time-sorted archive as one log: every record of its files in order, each at a position from which reading can go on.
+"""A time-sorted archive as one log: every record of its files in order, each at a position from
+which reading can go on.
 
-A position is (file, block, byte, item): the file's index in the archive, the number and the first byte of an Avro block, and the
-item's place in the block. :func:`in_order` puts files into the order of their time, which their names begin with:
+A position is (file, block, byte, item): the file's index in the archive, the number and the first
+byte of an Avro block, and the item's place in the block. :func:`in_order` puts files into the order
+of their time, which their names begin with:
 
 >>> in_order(["b/archive-20010101T000000Z-aa.avro", "a/archive-20020101T000000Z-bb.avro"])
 ['b/archive-20010101T000000Z-aa.avro', 'a/archive-20020101T000000Z-bb.avro']
@@ -28,18 +30,26 @@ def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
     """The files of an archive by the start of their periods.
 
     Raises:
-        OptionError: a file is not one of an archive, or two are of one period: then one has replaced the other, or they overlap.
+        OptionError: a file is not one of an archive, or two are of one period: then one has
+            replaced the other, or they overlap.
     """
     by_start: dict[str, str] = {}
     for path in paths:
         found = _NAME.fullmatch(re.split(r"[/\\]", path)[-1])
         if found is None:
             allowed = "files of an archive, archive-<start>-<content>.avro, when --source=replay"
-            raise OptionError(option, path, allowed, "python -m pipelines.archive makes one of any files.")
+            raise OptionError(
+                option, path, allowed, "python -m pipelines.archive makes one of any files."
+            )
         other = by_start.setdefault(found[1], path)
         if other != path:
             allowed = f"one file for each period, and {other} is of the same one"
-            raise OptionError(option, path, allowed, "Remove the older of the two, or write the archive again into an empty folder.")
+            raise OptionError(
+                option,
+                path,
+                allowed,
+                "Remove the older of the two, or write the archive again into an empty folder.",
+            )
     return [by_start[start] for start in sorted(by_start)]
 
 
@@ -51,10 +61,14 @@ def end_of(paths: list[str]) -> Position:
 def read_archive(
     paths: list[str], settings: ReadSettings, start: Position, open_file: Callable[[str], BinaryIO]
 ) -> Generator[tuple[Position, Document | DeadLetter], None, None]:
-    """Every item from ``start`` on, with its position. A file that cannot be read costs one dead letter, a damaged block another."""
+    """Every item from ``start`` on, with its position. A file that cannot be read costs one dead
+    letter, a damaged block another.
+    """
     for file in range(start[0], len(paths)):
         with open_file(paths[file]) as stream:
-            yield from _read_file(file, stream, paths[file], settings, start if file == start[0] else (file, 0, 0, 0))
+            yield from _read_file(
+                file, stream, paths[file], settings, start if file == start[0] else (file, 0, 0, 0)
+            )
 
 
 def _read_file(

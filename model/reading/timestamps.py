@@ -1,8 +1,11 @@
 """The time of a record: ISO 8601 text, or a number in the unit of ``--timestamp_unit``.
 
-A number may also be written as text, as every number in a CSV file is. Eight digits alone are a date in ISO's basic form:
+A number may also be written as text, as every number in a CSV file is. Eight digits alone are a
+date in ISO's basic form:
 
->>> read_time("20010131", "s") == read_time("2001-01-31", "s") == read_time(980899200, "s") == read_time("980899200000", "ms")
+>>> read_time("20010131", "s") == read_time("2001-01-31", "s")
+True
+>>> read_time(980899200, "s") == read_time("980899200000", "ms")
 True
 
 A number that is far too large for its unit is refused with the unit that it seems to have:
@@ -10,7 +13,8 @@ A number that is far too large for its unit is refused with the unit that it see
 >>> read_time(980899200000, "s")
 Traceback (most recent call last):
     ...
-model.reading.timestamps.UnitError: too large for a number of seconds; as milliseconds it is 2001-01-31 (--timestamp_unit=ms)
+model.reading.timestamps.UnitError: too large for a number of seconds; as milliseconds it is
+2001-01-31 (--timestamp_unit=ms)
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ UNITS: dict[str, Fraction] = {
 }
 NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
-# A number of so many seconds (the year 5138) is taken for a number in another unit: as milliseconds it is in 1973.
+# A number of so many seconds (the year 5138) is taken for a number in another unit: as milliseconds
+# it is in 1973.
 _TOO_LARGE = 10**11 * MICROSECONDS_PER_SECOND
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 _MOST_DIGITS = 40
@@ -47,9 +52,9 @@ def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = No
     """Microseconds since 1970.
 
     Args:
-        value: ISO 8601 text, a number, a number as text, a datetime or a date.
-        unit: of a number.
-        declared: the unit of a number in microseconds, where the file's schema says it; it comes before ``unit``.
+        value: ISO 8601 text, a number, a number as text, a datetime or a date. unit: of a number.
+        declared: the unit of a number in microseconds, where the file's schema says it; it comes
+        before ``unit``.
 
     Raises:
         UnitError: the number is too large for ``unit``, and another unit fits.
@@ -67,17 +72,25 @@ def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = No
 def wanted(unit: TimestampUnit) -> str:
     """The forms that a time may have, for a message."""
     seconds = NAMES[unit]
-    return f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {seconds} since 1970 as a number (--timestamp_unit)"
+    return (
+        f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {seconds} since"
+        " 1970 as a number (--timestamp_unit)"
+    )
 
 
 def _number(value: object) -> int | float | None:
     """The number that a value is, or that its text says; None for anything else.
 
-    Digits alone must not reach Python's reader of ISO 8601, which takes ``1210010101234`` for a day of the year 1210 and 12:34.
+    Digits alone must not reach Python's reader of ISO 8601, which takes ``1210010101234`` for a day
+    of the year 1210 and 12:34.
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
-    if not isinstance(value, str) or not _NUMBER.fullmatch(text := value.strip()) or _BASIC_DATE.fullmatch(text):
+    if (
+        not isinstance(value, str)
+        or not _NUMBER.fullmatch(text := value.strip())
+        or _BASIC_DATE.fullmatch(text)
+    ):
         return None
     if len(text) > _MOST_DIGITS:
         raise ValueError("a number of so many digits is not a time")
@@ -90,4 +103,7 @@ def _check_size(number: int | float, unit: TimestampUnit) -> None:
     for name, length in UNITS.items():
         if length < UNITS[unit] and abs(number) * length < _TOO_LARGE:
             day = to_iso(parse_time(number, length))[:10]
-            raise UnitError(f"too large for a number of {NAMES[unit]}; as {NAMES[name]} it is {day} (--timestamp_unit={name})")
+            raise UnitError(
+                f"too large for a number of {NAMES[unit]}; as {NAMES[name]} it is {day}"
+                f" (--timestamp_unit={name})"
+            )

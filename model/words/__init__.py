@@ -1,1 +1,3 @@
-"""What words are: cut from texts, numbered, hashed to buckets, and how probable their spelling is."""
+"""What words are: cut from texts, numbered, hashed to buckets, and how probable their spelling
+is.
+"""

@@ -1,4 +1,6 @@
-"""Words to a fixed number of buckets, the same on every machine and in every process (Weinberger et al. 2009)."""
+"""Words to a fixed number of buckets, the same on every machine and in every process (Weinberger
+et al. 2009).
+"""
 
 from __future__ import annotations
 
@@ -11,4 +13,9 @@ def bucket(word: str, buckets: int) -> int:
     >>> bucket("sea", 1000) == bucket("sea", 1000) < 1000
     True
     """
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") % buckets
+    return (
+        int.from_bytes(
+            hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        % buckets
+    )

@@ -1,10 +1,13 @@
-"""G0: a distribution over all strings, from which topics with an infinite vocabulary take their words.
+"""G0: a distribution over all strings, from which topics with an infinite vocabulary take their
+words.
 
-A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it), after Zhai and Boyd-Graber (2013):
+A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it),
+after Zhai and Boyd-Graber (2013):
 
 * *characters*: smoothed n-grams over Unicode (:mod:`model.words.spelling`);
-* *lengths*: the lambda that minimises the squared difference between the words' frequencies and their probabilities under the model,
-  with lambda >= 0 and sum 1, mixed with a geometric law of the words' mean length, so that every length keeps mass.
+* *lengths*: the lambda that minimises the squared difference between the words' frequencies and
+  their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric law of the
+  words' mean length, so that every length keeps mass.
 
 Every string but the empty one has a positive probability, and all of them together have 1.
 
@@ -12,7 +15,8 @@ Every string but the empty one has a positive probability, and all of them toget
 >>> letters.log_probability("sees") > letters.log_probability("xyzq")
 True
 
-A probability is a scaled product, mantissa and exponent, so it needs no logarithm and a word of 10,000 characters has one.
+A probability is a scaled product, mantissa and exponent, so it needs no logarithm and a word of
+10,000 characters has one.
 """
 
 from __future__ import annotations
@@ -35,10 +39,12 @@ from model.words.spelling import CHARACTERS, Spelling
 ORDER = 3
 # How much of the length law is geometric.
 GEOMETRIC = 0.1
-# Long words are below what a float can hold. probabilities() gives them this, so that even the product of two is not 0.
+# Long words are below what a float can hold. probabilities() gives them this, so that even the
+# product of two is not 0.
 SMALLEST = 2.0**-500
 
-# A longer context than this costs more memory than its text: each n-gram has a node for each of its runs.
+# A longer context than this costs more memory than its text: each n-gram has a node for each of its
+# runs.
 _MOST_ORDER = 8
 _TINY = 2.0**-400
 
@@ -48,8 +54,9 @@ class CharacterModel:
     """See the module's docstring; made by :meth:`fit` or :meth:`from_bytes`.
 
     Attributes:
-        spelling: what words look like. lengths: float64, ``lengths[L]`` the fitted share of words of length L; longer ones have only
-            the geometric law. again: the geometric law's probability that a word goes on.
+        spelling: what words look like. lengths: float64, ``lengths[L]`` the fitted share of words
+            of length L; longer ones have only the geometric law. again: the geometric law's
+            probability that a word goes on.
     """
 
     spelling: Spelling
@@ -59,8 +66,14 @@ class CharacterModel:
     MAGIC = b"BTg1"
 
     @classmethod
-    def fit(cls, words: Iterable[str] | Mapping[str, int], order: int = ORDER, characters: int = CHARACTERS) -> CharacterModel:
-        """A model of words; of a mapping, the values are how often each occurs, which only the length law uses.
+    def fit(
+        cls,
+        words: Iterable[str] | Mapping[str, int],
+        order: int = ORDER,
+        characters: int = CHARACTERS,
+    ) -> CharacterModel:
+        """A model of words; of a mapping, the values are how often each occurs, which only the
+        length law uses.
 
         Raises:
             ValueError: there is no word, or one is empty, or one occurs less than once.
@@ -68,11 +81,16 @@ class CharacterModel:
         used = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words, 1)
         spelled = sorted(used)
         if not spelled or not spelled[0] or min(used.values()) < 1:
-            raise ValueError("a character model needs words, none of them empty, each used at least once")
+            raise ValueError(
+                "a character model needs words, none of them empty, each used at least once"
+            )
         spelling = Spelling.fit(spelled, order, characters)
-        # Where all words have one character: as though they had one more, so that longer words keep a probability.
+        # Where all words have one character: as though they had one more, so that longer words keep
+        # a probability.
         characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
-        return cls(spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all)
+        return cls(
+            spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all
+        )
 
     def probability(self, word: str) -> Scaled:
         """G0(word), of any magnitude. Raises ValueError where the word is empty."""
@@ -87,7 +105,10 @@ class CharacterModel:
         words = list(words)
         products, exponents = self.spelling.probabilities(words)
         lengths = [self.length_probability(len(word)) for word in words]
-        shares, shifts = np.array([length.mantissa for length in lengths]), np.array([length.exponent for length in lengths], np.int64)
+        shares, shifts = (
+            np.array([length.mantissa for length in lengths]),
+            np.array([length.exponent for length in lengths], np.int64),
+        )
         found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
         return found
 
@@ -107,21 +128,42 @@ class CharacterModel:
         """Equal models have equal bytes."""
         spelling = self.spelling
         header = {"order": spelling.order, "characters": spelling.characters, "again": self.again}
-        counts, lengths = wire.array_to_bytes(spelling.counts, "<i8"), wire.array_to_bytes(self.lengths, "<f8")
-        return wire.pack(self.MAGIC, header, "".join(spelling.ngrams).encode("utf-8", "surrogatepass"), counts, lengths)
+        counts, lengths = (
+            wire.array_to_bytes(spelling.counts, "<i8"),
+            wire.array_to_bytes(self.lengths, "<f8"),
+        )
+        return wire.pack(
+            self.MAGIC,
+            header,
+            "".join(spelling.ngrams).encode("utf-8", "surrogatepass"),
+            counts,
+            lengths,
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CharacterModel:
         """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
         header, (text, counts_blob, lengths_blob) = wire.unpack(cls.MAGIC, data, 3)
-        order = checks.whole("order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1)
-        characters = checks.whole("characters of a character model", checks.field(header, "characters"), 1, sys.maxunicode + 2)
+        order = checks.whole(
+            "order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1
+        )
+        characters = checks.whole(
+            "characters of a character model",
+            checks.field(header, "characters"),
+            1,
+            sys.maxunicode + 2,
+        )
         again = checks.number("again of a character model", checks.field(header, "again"), 0.0, 1.0)
         try:
             spelled = text.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise DamagedDataError(f"the n-grams of a character model are not UTF-8: {error}") from error
-        counts, lengths = wire.array_from_bytes(counts_blob, "<i8"), wire.array_from_bytes(lengths_blob, "<f8")
+            raise DamagedDataError(
+                f"the n-grams of a character model are not UTF-8: {error}"
+            ) from error
+        counts, lengths = (
+            wire.array_from_bytes(counts_blob, "<i8"),
+            wire.array_from_bytes(lengths_blob, "<f8"),
+        )
         width = order + 1
         checks.sized("characters of n-grams", spelled, len(counts) * width)
         checks.within("number of n-grams", np.array(len(counts)), 1, checks.LARGEST)
@@ -138,7 +180,10 @@ class CharacterModel:
         share = GEOMETRIC * (1.0 - self.again)
         fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
         if fitted:
-            return Scaled.of((1.0 - GEOMETRIC) * fitted + math.ldexp(share * geometric.mantissa, geometric.exponent))
+            return Scaled.of(
+                (1.0 - GEOMETRIC) * fitted
+                + math.ldexp(share * geometric.mantissa, geometric.exponent)
+            )
         return Scaled.of(share * geometric.mantissa, geometric.exponent)
 
     @cached_property
@@ -158,7 +203,9 @@ def _power(base: float, exponent: int) -> Scaled:
 
 
 def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
-    """products * 2^exponents, 0 where that is too small for a float; ldexp takes exponents of 32 bits."""
+    """products * 2^exponents, 0 where that is too small for a float; ldexp takes exponents of 32
+    bits.
+    """
     found: FloatArray = np.ldexp(products, np.maximum(exponents, -3000).astype(np.int32))
     return found
 
@@ -166,15 +213,19 @@ def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
 def _fit_lengths(spelling: Spelling, words: list[str], used: Mapping[str, int]) -> FloatArray:
     """float64[longest + 1]: the lambda of the module's docstring.
 
-    The programme is separable: with m(w) the spelling's probability and f(w) the word's share of all uses, it is the sum over lengths of
-    A lambda^2 - 2 B lambda, A = sum m^2, B = sum f m. So lambda = max(0, (B - mu) / A), and mu, which makes their sum 1, is found by
-    taking the lengths in descending order of B. Words too long for their m^2 to be a number do not take part. Where all
-    words are so long that nothing is left of the 1, lambda is their share.
+    The programme is separable: with m(w) the spelling's probability and f(w) the word's share of
+    all uses, it is the sum over lengths of A lambda^2 - 2 B lambda, A = sum m^2, B = sum f m. So
+    lambda = max(0, (B - mu) / A), and mu, which makes their sum 1, is found by taking the lengths
+    in descending order of B. Words too long for their m^2 to be a number do not take part. Where
+    all words are so long that nothing is left of the 1, lambda is their share.
     """
     total = sum(used.values())
     products, exponents = spelling.probabilities(words)
     m = _values(products, exponents)
-    lengths, shares = np.array([len(word) for word in words]), np.array([used[word] for word in words]) / total
+    lengths, shares = (
+        np.array([len(word) for word in words]),
+        np.array([used[word] for word in words]) / total,
+    )
     length, m, share = (column[m > _TINY] for column in (lengths, m, shares))
     squares, shared = np.bincount(length, m * m), np.bincount(length, share * m)
     order = [int(at) for at in np.lexsort((np.arange(len(squares)), -shared)) if squares[at] > 0]

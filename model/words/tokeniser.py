@@ -1,18 +1,19 @@
 """Text to words, the same way in training and at inference.
 
-A word is a run of Unicode letters, marks and digits; an apostrophe (or a zero-width joiner, as Persian and Hindi use it)
-between two of them belongs to the word. In order: lower-case, Unicode normal form C, cut into words, stop words,
-a possessive 's, digits, length limits, stem.
+A word is a run of Unicode letters, marks and digits; an apostrophe (or a zero-width joiner, as
+Persian and Hindi use it) between two of them belongs to the word. In order: lower-case, Unicode
+normal form C, cut into words, stop words, a possessive 's, digits, length limits, stem.
 
-Normal form C, because one "é" may be written as one character or as two and a reader sees no difference; not the compatibility
-forms, because they change what was written ("²" would become "2").
+Normal form C, because one "é" may be written as one character or as two and a reader sees no
+difference; not the compatibility forms, because they change what was written ("²" would become
+"2").
 
 >>> from model.settings import TokeniserSettings
 >>> Tokeniser(TokeniserSettings()).words("The nation's rivers don't freeze.")
 ['nation', 'rivers', 'freeze']
 
-The stop words of a language are those of the library ``stopwordsiso``, whose release is pinned in ``requirements.txt``: with
-another list, the same settings would give other words.
+The stop words of a language are those of the library ``stopwordsiso``, whose release is pinned in
+``requirements.txt``: with another list, the same settings would give other words.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ import snowballstemmer
 import stopwordsiso
 
 from model.errors import OptionError
+from model.files.regular import read_text
 from model.records import Document, TokenisedDocument
-from model.regular import read_text
 from model.settings import TokeniserSettings
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -34,12 +35,34 @@ _DIGIT = regex.compile(r"\p{N}")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 # What separates words in ASCII becomes a space.
-_ASCII = "".join(character if character.isalnum() or character == "'" else " " for character in map(chr, range(128)))
+_ASCII = "".join(
+    character if character.isalnum() or character == "'" else " "
+    for character in map(chr, range(128))
+)
 
-# Short words that lose their vowel before another: "l'homme" is a stop word and a word. The lists spell them without apostrophe.
+# Short words that lose their vowel before another: "l'homme" is a stop word and a word. The lists
+# spell them without apostrophe.
 _ELIDED = {
     "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
-    "it": ("c", "d", "l", "m", "n", "s", "t", "v", "un", "all", "dall", "dell", "nell", "sull", "coll", "quell", "quest"),
+    "it": (
+        "c",
+        "d",
+        "l",
+        "m",
+        "n",
+        "s",
+        "t",
+        "v",
+        "un",
+        "all",
+        "dall",
+        "dell",
+        "nell",
+        "sull",
+        "coll",
+        "quell",
+        "quest",
+    ),
     "ca": ("d", "l", "m", "n", "s", "t"),
 }
 
@@ -55,21 +78,34 @@ def tokeniser_settings(
     stemmer: str = "none",
     digits: bool = False,
 ) -> TokeniserSettings:
-    """Settings from options; a file of stop words is read now, so that the settings hold the words and not a path.
+    """Settings from options; a file of stop words is read now, so that the settings hold the words
+    and not a path.
 
     Args:
-        stop_words: ``none`` or a language's ISO 639-1 code; ``file``, or the default, where a file replaces it.
-        stop_words_file: UTF-8, one word a line; blank lines and lines that begin with ``#`` are skipped.
-        min_length, max_length: in characters. stemmer: ``none`` or a Snowball algorithm. digits: keep words that hold one.
+        stop_words: ``none`` or a language's ISO 639-1 code; ``file``, or the default, where a file
+        replaces it. stop_words_file: UTF-8, one word a line; blank lines and lines that begin with
+        ``#`` are skipped. min_length, max_length: in characters. stemmer: ``none`` or a Snowball
+        algorithm. digits: keep words that hold one.
 
     Raises:
-        OptionError: an unknown language or stemmer, a language beside a file, or a file that cannot be read or holds no word.
+        OptionError: an unknown language or stemmer, a language beside a file, or a file that cannot
+            be read or holds no word.
     """
     stop_list: tuple[str, ...] = ()
     if stop_words == "file" and stop_words_file is None:
-        raise OptionError("--stop_words", "file", "file only with --stop_words_file beside it", "Say where the file is.")
+        raise OptionError(
+            "--stop_words",
+            "file",
+            "file only with --stop_words_file beside it",
+            "Say where the file is.",
+        )
     if stop_words_file is not None and stop_words not in ("file", TokeniserSettings.stop_words):
-        raise OptionError("--stop_words", stop_words, "file where --stop_words_file is given", "Leave one of the two out.")
+        raise OptionError(
+            "--stop_words",
+            stop_words,
+            "file where --stop_words_file is given",
+            "Leave one of the two out.",
+        )
     if stop_words_file is not None:
         stop_words, stop_list = "file", _read_stop_words(stop_words_file)
     settings = TokeniserSettings(stop_words, stop_list, min_length, max_length, stemmer, digits)
@@ -93,7 +129,12 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
         )
     stemmers = snowballstemmer.algorithms()
     if settings.stemmer not in ("none", *stemmers):
-        raise OptionError("--stemmer", settings.stemmer, "none, or one of " + ", ".join(stemmers), "Correct the spelling.")
+        raise OptionError(
+            "--stemmer",
+            settings.stemmer,
+            "none, or one of " + ", ".join(stemmers),
+            "Correct the spelling.",
+        )
 
 
 def _read_stop_words(path: str) -> tuple[str, ...]:
@@ -101,7 +142,12 @@ def _read_stop_words(path: str) -> tuple[str, ...]:
     lines = (line.strip() for line in text.splitlines())
     words = {_plain(line) for line in lines if line and not line.startswith("#")}
     if not words:
-        raise OptionError("--stop_words_file", path, "a file with at least one word", "Use --stop_words=none to keep every word.")
+        raise OptionError(
+            "--stop_words_file",
+            path,
+            "a file with at least one word",
+            "Use --stop_words=none to keep every word.",
+        )
     return tuple(sorted(words))
 
 
@@ -124,7 +170,8 @@ def _cut(text: str) -> list[str]:
 
 
 class Tokeniser:
-    """See the module's docstring. Stemmers keep state while they stem: give each thread a tokeniser of its own.
+    """See the module's docstring. Stemmers keep state while they stem: give each thread a tokeniser
+    of its own.
 
     Raises:
         OptionError: as :func:`check_tokeniser`.
@@ -145,13 +192,17 @@ class Tokeniser:
 
 
 class _Words(dict[str, str]):
-    """What becomes of a word of the text, ``""`` where it is dropped: computed once, since most words come again."""
+    """What becomes of a word of the text, ``""`` where it is dropped: computed once, since most
+    words come again.
+    """
 
     def __init__(self, settings: TokeniserSettings) -> None:
         super().__init__()
         self._settings = settings
         self._stop = _stop_words(settings)
-        self._stem = None if settings.stemmer == "none" else snowballstemmer.stemmer(settings.stemmer)
+        self._stem = (
+            None if settings.stemmer == "none" else snowballstemmer.stemmer(settings.stemmer)
+        )
 
     def __missing__(self, word: str) -> str:
         kept = self._kept(word)

@@ -1,8 +1,9 @@
 """Words to numbers, in the order in which a stream first uses them.
 
-A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word and never holds more than ``limit``: who makes
-room for new words is decided by use. A word's use is the number of its tokens, those of earlier minibatches weighing less: at
-each minibatch all uses fall by one part in ``memory`` (products only, so the bits are the same everywhere).
+A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word and
+never holds more than ``limit``: who makes room for new words is decided by use. A word's use is the
+number of its tokens, those of earlier minibatches weighing less: at each minibatch all uses fall by
+one part in ``memory`` (products only, so the bits are the same everywhere).
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import numpy.typing as npt
 from model.records import FloatArray, IntArray, LongArray
 
 UNKNOWN = -1
-# So much of the vocabulary is free after words have left, so that they do not leave at every minibatch.
+# So much of the vocabulary is free after words have left, so that they do not leave at every
+# minibatch.
 FREED = 0.1
 
 
 class Vocabulary:
-    """See the module's docstring. ``words[i]`` is word number i; ``use``: float64, as long as ``words`` or longer."""
+    """See the module's docstring. ``words[i]`` is word number i; ``use``: float64, as long as
+    ``words`` or longer.
+    """
 
     def __init__(self, words: Iterable[str], limit: int, memory: int = 1) -> None:
         self.words = list(words)
@@ -35,13 +39,17 @@ class Vocabulary:
         return len(self.words)
 
     def nbytes(self) -> int:
-        """Return the memory of the words. A call costs as much as there are new words since the last one."""
+        """Return the memory of the words. A call costs as much as there are new words since the
+        last one.
+        """
         self._bytes += sum(map(sys.getsizeof, self.words[self._sized :]))
         self._sized = len(self.words)
         return self._bytes
 
     def numbers(self, words: Iterable[str]) -> IntArray:
-        """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which there is no room."""
+        """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which
+        there is no room.
+        """
         words = list(words)
         found = np.fromiter(map(self._numbers.get, words, repeat(UNKNOWN)), np.int32, len(words))
         for place in np.flatnonzero(found == UNKNOWN).tolist():
@@ -54,7 +62,8 @@ class Vocabulary:
         return found
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
-        """Who stays so that ``words`` find room: their numbers, ascending; None where nobody has to go.
+        """Who stays so that ``words`` find room: their numbers, ascending; None where nobody has to
+        go.
 
         The least used leave, of equally used ones the later; words that are about to be used stay.
         """

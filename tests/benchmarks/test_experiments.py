@@ -47,7 +47,9 @@ def test_the_joint_probability_is_the_product_of_the_predictive_ones():
     counts, in_documents, expected = np.zeros((3, 2), int), np.zeros((2, 2), int), 0.0
     for d, tokens in enumerate(documents):
         for w, t in tokens:
-            expected += math.log((in_documents[d, t] + alpha[t]) / (in_documents[d].sum() + alpha.sum()))
+            expected += math.log(
+                (in_documents[d, t] + alpha[t]) / (in_documents[d].sum() + alpha.sum())
+            )
             expected += math.log((counts[w, t] + BETA) / (counts[:, t].sum() + 3 * BETA))
             counts[w, t] += 1
             in_documents[d, t] += 1

@@ -4,7 +4,9 @@ import pytest
 
 from benchmarks.ledger import Ledger, Run, mean_and_error, print_table, shown
 
-RUNS = [Run("e", dataset, row, seed) for seed in (1, 2) for dataset in ("a", "b") for row in ("x", "y")]
+RUNS = [
+    Run("e", dataset, row, seed) for seed in (1, 2) for dataset in ("a", "b") for row in ("x", "y")
+]
 
 
 def made(path, runs, fail_at=None):

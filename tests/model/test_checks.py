@@ -17,24 +17,39 @@ NAN, INF = float("nan"), float("inf")
         (lambda: checks.within("n", np.array([-1, 2]), 0, 3), "n: found -1"),
         (lambda: checks.within("n", np.array([0]), 0, 0), "n: found 0, allowed is no number"),
         (lambda: checks.within("n", np.array([[1, 2], [255, 0]], np.uint8), 0, 9), "n: found 255"),
-        (lambda: checks.measures("x", np.array([1.0, NAN])), "x: found nan, allowed is a number from 0 to"),
+        (
+            lambda: checks.measures("x", np.array([1.0, NAN])),
+            "x: found nan, allowed is a number from 0 to",
+        ),
         (lambda: checks.measures("x", np.array([INF])), "x: found inf"),
         (lambda: checks.measures("x", np.array([-1e-300])), "x: found -1e-300"),
-        (lambda: checks.measures("x", np.array([0.5]), 0.6, 1.0), "x: found 0.5, allowed is a number from 0.6 to 1"),
-        (lambda: checks.ascending("a", np.array([1, 3, 2])), "a: found 2 after 3, allowed is an ascending order"),
+        (
+            lambda: checks.measures("x", np.array([0.5]), 0.6, 1.0),
+            "x: found 0.5, allowed is a number from 0.6 to 1",
+        ),
+        (
+            lambda: checks.ascending("a", np.array([1, 3, 2])),
+            "a: found 2 after 3, allowed is an ascending order",
+        ),
         (lambda: checks.ascending("a", np.array([1, 1]), strictly=True), "a: found 1 after 1"),
         (lambda: checks.sized("s", [1, 2], 3), "s: found 2 values, allowed is 3"),
         (lambda: checks.shaped("s", np.zeros(5), 2, 3), "s: found 5 values, allowed is 6"),
         (lambda: checks.offsets("o", np.array([0, 2, 1, 3]), 3, 3), "o: found 1 after 2"),
         (lambda: checks.offsets("o", np.array([1, 3]), 1, 3), "o: found 1 to 3, allowed is 0 to 3"),
         (lambda: checks.offsets("o", np.array([0, 2]), 1, 3), "o: found 0 to 2, allowed is 0 to 3"),
-        (lambda: checks.offsets("o", np.array([], np.int64), 0, 0), "o: found 0 values, allowed is 1"),
+        (
+            lambda: checks.offsets("o", np.array([], np.int64), 0, 0),
+            "o: found 0 values, allowed is 1",
+        ),
         (lambda: checks.distinct("w", ("a", "b", "a")), "w: found 1 repeated values"),
         (lambda: checks.whole("n", True), "n: found True"),
         (lambda: checks.whole("n", 2**53), "n: found 9007199254740992"),
         (lambda: checks.number("x", NAN, 0.0, 1.0), "x: found nan"),
         (lambda: checks.number("x", "1", 0.0, 1.0), "x: found '1'"),
-        (lambda: checks.hexadecimal("d", "A" * 64), "d: found 'AAA.*allowed is 64 lowercase hexadecimal digits"),
+        (
+            lambda: checks.hexadecimal("d", "A" * 64),
+            "d: found 'AAA.*allowed is 64 lowercase hexadecimal digits",
+        ),
         (lambda: checks.hexadecimal("d", "a" * 64 + "\n"), "d: found"),
         (lambda: checks.field({}, "f"), "field f: found nothing"),
     ],
@@ -100,13 +115,18 @@ GOOD = {"number": 1, "ratio": 2, "texts": ["a"], "ranks": {"w": None}}
 
 def test_a_record_that_fits():
     assert Record(**checks.record(Record, GOOD, "r")) == Record(1, 2, ("a",), {"w": None})
-    assert checks.record(Record, {**GOOD, "later": 1}, "r", ignore_unknown=True) == checks.record(Record, GOOD, "r")
+    assert checks.record(Record, {**GOOD, "later": 1}, "r", ignore_unknown=True) == checks.record(
+        Record, GOOD, "r"
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        *(({"number": wrong}, f"field number of r: found {wrong!r}") for wrong in (True, 1.0, None, 2**63)),
+        *(
+            ({"number": wrong}, f"field number of r: found {wrong!r}")
+            for wrong in (True, 1.0, None, 2**63)
+        ),
         *(({"ratio": wrong}, "field ratio of r: found") for wrong in ("1", True, INF, 10**400, [])),
         *(({"texts": wrong}, "field texts of r: found") for wrong in ("a", ["a", 1], None)),
         *(({"ranks": wrong}, "field ranks of r: found") for wrong in ([], {"w": "x"}, {"w": True})),
@@ -119,9 +139,14 @@ def test_a_record_that_does_not_fit(change, told):
 
 
 def test_a_record_that_is_not_whole():
-    with pytest.raises(DamagedDataError, match="r was written by another release, or is damaged: it has no field 'number'"):
+    with pytest.raises(
+        DamagedDataError,
+        match="r was written by another release, or is damaged: it has no field 'number'",
+    ):
         checks.record(Record, {}, "r")
     with pytest.raises(DamagedDataError, match="r: found list, allowed is an object with fields"):
         checks.record(Record, [], "r")
-    with pytest.raises(DamagedDataError, match="it has a field 'ratio', which this one does not know"):
+    with pytest.raises(
+        DamagedDataError, match="it has a field 'ratio', which this one does not know"
+    ):
         checks.record(Record, GOOD, "r", apart=("ratio",))

@@ -17,32 +17,63 @@ def test_without_options_there_are_the_defaults():
 
 
 def test_options_reach_the_part_that_they_belong_to():
-    made = compose(LEARNER, {"prior": "flat", "beta": 0.01, "resampling": "residual", "ess": 1.5, "topics": 3})
+    made = compose(
+        LEARNER, {"prior": "flat", "beta": 0.01, "resampling": "residual", "ess": 1.5, "topics": 3}
+    )
     assert made == ParticleFilter(topics=3, prior=Flat(0.01), resampling=Residual(1.5))
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"beta": 0.01}, "--beta=0.01 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out, or give --prior=flat."),
+        (
+            {"beta": 0.01},
+            (
+                "--beta=0.01 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out,"
+                " or give --prior=flat."
+            ),
+        ),
         (
             {"prior": "urn", "discount": 0.1},
-            "--discount=0.1 belongs to --prior=hierarchical; --prior=urn is chosen. Leave it out, or give --prior=hierarchical.",
+            (
+                "--discount=0.1 belongs to --prior=hierarchical; --prior=urn is chosen. Leave it"
+                " out, or give --prior=hierarchical."
+            ),
         ),
         (
             {"learner": "o-lda", "moves": 3},
-            "--moves=3 belongs to --learner=particle-filter or incremental-gibbs; --learner=o-lda is chosen."
-            " Leave it out, or give --learner=particle-filter.",
+            (
+                "--moves=3 belongs to --learner=particle-filter or incremental-gibbs;"
+                " --learner=o-lda is chosen. Leave it out, or give --learner=particle-filter."
+            ),
         ),
         (
             {"learner": "infvoc", "rejuvenation_decay": 0.5},
-            "; --learner=infvoc is chosen. Leave it out, or give --learner=particle-filter --rejuvenation_choice=decayed.",
+            (
+                "; --learner=infvoc is chosen. Leave it out, or give --learner=particle-filter"
+                " --rejuvenation_choice=decayed."
+            ),
         ),
-        ({"learner": "infvoc", "vocabulary": "null"}, "--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; "),
-        ({"word_list": ("a", "b"), "prior": "flat"}, "--word_list=(2 words) belongs to --prior=urn or hierarchical; --prior=flat is"),
-        ({"initial": "none", "chains": 2}, "--chains=2 belongs to --initial=batch; --initial=none is chosen."),
-        ({"chains": 1, "initial_choice": "posterior"}, "--initial_choice=posterior has an effect only where --chains is above 1."),
-        ({"evidence_window": 20}, "--evidence_window=20 has an effect only where --islands is above 1. Leave it out."),
+        (
+            {"learner": "infvoc", "vocabulary": "null"},
+            "--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; ",
+        ),
+        (
+            {"word_list": ("a", "b"), "prior": "flat"},
+            "--word_list=(2 words) belongs to --prior=urn or hierarchical; --prior=flat is",
+        ),
+        (
+            {"initial": "none", "chains": 2},
+            "--chains=2 belongs to --initial=batch; --initial=none is chosen.",
+        ),
+        (
+            {"chains": 1, "initial_choice": "posterior"},
+            "--initial_choice=posterior has an effect only where --chains is above 1.",
+        ),
+        (
+            {"evidence_window": 20},
+            "--evidence_window=20 has an effect only where --islands is above 1. Leave it out.",
+        ),
     ],
 )
 def test_an_option_without_effect_is_refused_with_where_it_belongs(given, told):
@@ -57,8 +88,15 @@ def test_an_option_that_is_misplaced_is_known_by_its_error():
 
 def test_what_is_chosen_lists_the_options_that_belong_to_it():
     found = chosen(LEARNER, {"learner": "incremental-gibbs", "rejuvenation": "tokens"})
-    assert found.kinds["rejuvenation"] == "tokens" and found.kinds["prior"] == "hierarchical"
-    assert "rejuvenate_every" in found.options and "ess" not in found.options and "beta" not in found.options
+    assert (
+        found.topic_tables["rejuvenation"] == "tokens"
+        and found.topic_tables["prior"] == "hierarchical"
+    )
+    assert (
+        "rejuvenate_every" in found.options
+        and "ess" not in found.options
+        and "beta" not in found.options
+    )
 
 
 @pytest.mark.parametrize("name", option_names(LEARNER))
@@ -68,4 +106,6 @@ def test_an_option_has_one_type_and_one_place_in_each_composition(name):
     paths = [dict(place.path) for place in found]
     for at, one in enumerate(paths):
         for other in paths[at + 1 :]:
-            assert any(one[flag] != other[flag] for flag in set(one) & set(other)), f"--{name} stands twice in one composition"
+            assert any(one[flag] != other[flag] for flag in set(one) & set(other)), (
+                f"--{name} stands twice in one composition"
+            )

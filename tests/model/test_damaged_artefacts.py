@@ -1,4 +1,6 @@
-"""Damaged artefacts, sealed again, in a process of their own: ``artefact_fuzz.py`` says what is tried."""
+"""Damaged artefacts, sealed again, in a process of their own: ``artefact_fuzz.py`` says what is
+tried.
+"""
 
 import os
 import subprocess
@@ -10,13 +12,20 @@ import pytest
 TESTS = Path(__file__).parent.parent
 
 
-def fuzzed(tmp_path, examples, *kinds):
+def fuzzed(tmp_path, examples, *topic_tables):
     """What the child printed; it must end by itself."""
     environment = {**os.environ, "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{TESTS}"}
-    command = [sys.executable, str(TESTS / "artefact_fuzz.py"), str(examples), str(tmp_path), *kinds]
+    command = [
+        sys.executable,
+        str(TESTS / "artefact_fuzz.py"),
+        str(examples),
+        str(tmp_path),
+        *topic_tables,
+    ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (
-        f"status {done.returncode}, the artefact is {tmp_path / 'last'}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        f"status {done.returncode}, the artefact is"
+        f" {tmp_path / 'last'}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
     )
     return done.stdout
 

@@ -8,11 +8,16 @@ from model.dead_letters import DeadLetter
 from model.records import Document, TokenisedDocument
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9)
+WORD = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9
+)
 
 
 def test_dead_letters_have_one_spelling():
-    assert DeadLetter("s", "r", "d", "é").as_json() == '{"detail":"d","reason":"r","record":"é","source":"s"}'
+    assert (
+        DeadLetter("s", "r", "d", "é").as_json()
+        == '{"detail":"d","reason":"r","record":"é","source":"s"}'
+    )
 
 
 @settings(max_examples=80)
@@ -34,4 +39,7 @@ def test_a_document_has_its_fields_and_as_many_words_as_there_is_room_for(name, 
 
 def test_an_endless_id_is_cut():
     document = TokenisedDocument.from_words(Document("i" * 5000, 0, "", None, ""), ["sea"])
-    assert len(DeadLetter.of(document, "here", "why", "because").record) == DeadLetter.RECORD_CHARACTERS
+    assert (
+        len(DeadLetter.of(document, "here", "why", "because").record)
+        == DeadLetter.RECORD_CHARACTERS
+    )

@@ -20,7 +20,9 @@ from model.times import MAX_TIME, MIN_TIME
 
 
 def mixture(name, time=0, key="", version="v1"):
-    return TopicMixture(key, name, time, version, "gibbs3", np.array([0.125, 0.5, 0.0, 0.375]), 7, 9).to_bytes()
+    return TopicMixture(
+        key, name, time, version, "gibbs3", np.array([0.125, 0.5, 0.0, 0.375]), 7, 9
+    ).to_bytes()
 
 
 def test_mixtures_as_json_lines():
@@ -57,7 +59,10 @@ def test_files_do_not_depend_on_the_order_of_records():
         assert encode(records) == encode(records[::-1])
         assert encode(records) != encode(records[1:])
     assert content_name(records) == content_name(records[::-1]) != content_name(records[1:])
-    keys = [(row["key"], row["id"], row["model_version"]) for row in map(json.loads, mixtures_to_json_lines(records).splitlines())]
+    keys = [
+        (row["key"], row["id"], row["model_version"])
+        for row in map(json.loads, mixtures_to_json_lines(records).splitlines())
+    ]
     assert keys == [("", "b", "v1"), ("", "a", "v1"), ("k", "a", "v1"), ("k", "a", "v2")]
 
 
@@ -82,5 +87,7 @@ def test_an_archive_replays_to_the_same_documents_in_order(documents):
     data = documents_to_avro([document.to_bytes() for document in documents])
     how = ReadSettings(ParseSettings(FieldNames(key="key")))
     replayed = list(read_file(io.BytesIO(data), "a.avro", how))
-    expected = sorted(documents, key=lambda document: (document.timestamp, document.id, document.to_bytes()))
+    expected = sorted(
+        documents, key=lambda document: (document.timestamp, document.id, document.to_bytes())
+    )
     assert replayed == expected

@@ -43,7 +43,13 @@ class Later(Drawing):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: Round(0), "--radius: 0 was given; allowed is a finite number above 0. Usual values lie between 1 and 2."),
+        (
+            lambda: Round(0),
+            (
+                "--radius: 0 was given; allowed is a finite number above 0. Usual values lie"
+                " between 1 and 2."
+            ),
+        ),
         (lambda: Round(math.nan), "--radius: nan was given"),
         (lambda: Round(math.inf), "--radius: inf was given"),
         (lambda: Round("1"), "--radius: '1' was given"),
@@ -52,7 +58,10 @@ class Later(Drawing):
         (lambda: Angular(True), "--corners: True was given"),
         (lambda: Drawing(1.5), "--scale: 1.5 was given; allowed is a number from 0 to 1."),
         (lambda: Drawing(dashed=1), "--dashed_lines: 1 was given; allowed is true or false."),
-        (lambda: Drawing(shape="round"), "--shape: \"'round'\" was given; allowed is one of round, angular."),
+        (
+            lambda: Drawing(shape="round"),
+            "--shape: \"'round'\" was given; allowed is one of round, angular.",
+        ),
     ],
 )
 def test_a_value_that_is_not_allowed_names_its_option(make, told):
@@ -66,7 +75,10 @@ def test_a_whole_number_is_the_same_as_a_float():
     assert type(Round(2).radius) is float
 
 
-@pytest.mark.parametrize("made", [Drawing(), Drawing(1, "t", True, Angular(5, ("a", "b"))), Later(ink="red", frame=Angular())])
+@pytest.mark.parametrize(
+    "made",
+    [Drawing(), Drawing(1, "t", True, Angular(5, ("a", "b"))), Later(ink="red", frame=Angular())],
+)
 def test_json_there_and_back(made):
     assert type(made).from_json(made.to_json()) == made
 
@@ -87,12 +99,24 @@ def test_an_option_that_is_added_with_what_its_absence_means_changes_nothing():
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ({"colour": "red"}, "Drawing.colour is not known here. Another release wrote it: use that release."),
-        ({"shape": {"kind": "round", "depth": 1, "radius": 1}}, "Drawing.shape.depth is not known here."),
+        (
+            {"colour": "red"},
+            "Drawing.colour is not known here. Another release wrote it: use that release.",
+        ),
+        (
+            {"shape": {"kind": "round", "depth": 1, "radius": 1}},
+            "Drawing.shape.depth is not known here.",
+        ),
         ({"shape": {"kind": "solid"}}, "Drawing.shape: 'solid' is not one of round, angular."),
         ({"shape": {"kind": ["round"]}}, "Drawing.shape: ['round'] is not one of"),
         ({"shape": 3}, "Drawing.shape: None is not one of"),
-        ({"shape": {"kind": "round"}}, "Drawing.shape.radius is missing. Another release wrote these settings, or they are damaged."),
+        (
+            {"shape": {"kind": "round"}},
+            (
+                "Drawing.shape.radius is missing. Another release wrote these settings, or they are"
+                " damaged."
+            ),
+        ),
         ({"scale": 2}, "Drawing: --scale: 2 was given"),
         ({"scale": "x"}, "Drawing: --scale: 'x' was given"),
     ],
@@ -124,5 +148,7 @@ def test_paths_name_their_options():
 
 
 def test_what_is_allowed_comes_from_the_type():
-    found = {item.field: item.value_type for item in options_of(Drawing) if item.kinds is None}
+    found = {
+        item.field: item.value_type for item in options_of(Drawing) if item.topic_tables is None
+    }
     assert found == {"scale": float, "title": str, "dashed": bool}

@@ -71,7 +71,10 @@ def test_a_timer_that_fires_late_for_an_earlier_time_brings_nothing_back():
     assert pending.matched(head, Mirror(), bag).due_by(100) == [30]
 
 
-@pytest.mark.parametrize("change", [lambda bag: bag.elements.pop(), lambda bag: bag.add(bag.elements[0]), lambda bag: bag.clear()])
+@pytest.mark.parametrize(
+    "change",
+    [lambda bag: bag.elements.pop(), lambda bag: bag.add(bag.elements[0]), lambda bag: bag.clear()],
+)
 def test_a_changed_bag_is_noticed(change):
     bag = ListBag()
     head = pending.add(PendingHead(), Mirror(), bag, 1, b"a")
@@ -96,7 +99,9 @@ def test_reading_the_bag_is_rare():
     assert (bag.reads, head.live) == (0, 0)
 
 
-@pytest.mark.parametrize(("due", "done"), [(None, None), (-4, None), (None, -9), (0, 0), (5, -(2**62))])
+@pytest.mark.parametrize(
+    ("due", "done"), [(None, None), (-4, None), (None, -9), (0, 0), (5, -(2**62))]
+)
 def test_head_round_trip(due, done):
     head = PendingHead(3, 2**127 + 5, 7, due, done, 40)
     assert PendingHead.from_bytes(head.to_bytes()) == head

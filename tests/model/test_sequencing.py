@@ -12,7 +12,15 @@ from model import sequencing
 from model.errors import DamagedDataError
 from model.pending import ListBag, Mirror, PendingHead
 from model.records import Document, NumberedMinibatch, TokenisedDocument
-from model.sequencing import SequenceHead, arrive, chain_start, cut, fire, sequence_documents, window_end
+from model.sequencing import (
+    SequenceHead,
+    arrive,
+    chain_start,
+    cut,
+    fire,
+    sequence_documents,
+    window_end,
+)
 from model.settings import SequenceSettings, TokeniserSettings
 
 
@@ -32,19 +40,27 @@ class Sender:
         self.head, self.mirror, self.bag = SequenceHead(0, bytes(32)), Mirror(), ListBag()
 
     def send(self, item):
-        self.head, late = arrive(self.head, self.mirror, self.bag, item.to_bytes(), item.timestamp, self.settings)
+        self.head, late = arrive(
+            self.head, self.mirror, self.bag, item.to_bytes(), item.timestamp, self.settings
+        )
         return late
 
     def fire(self, seconds, **others):
         found = []
-        for closed in fire("", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others):
+        for closed in fire(
+            "", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others
+        ):
             self.head = closed.head
             found += [link.minibatch() for link in closed.links]
-            assert all(minibatch.window_end == closed.end for minibatch in found[-len(closed.links) :])
+            assert all(
+                minibatch.window_end == closed.end for minibatch in found[-len(closed.links) :]
+            )
         return found
 
 
-@pytest.mark.parametrize(("time", "end"), [(0, 10), (9, 10), (10, 20), (-1, 0), (-10, 0), (-11, -10)])
+@pytest.mark.parametrize(
+    ("time", "end"), [(0, 10), (9, 10), (10, 20), (-1, 0), (-10, 0), (-11, -10)]
+)
 def test_windows_are_aligned_and_hold_their_start(time, end):
     assert window_end(time, 10) == end
 
@@ -60,7 +76,9 @@ def test_every_document_is_in_one_minibatch_of_its_window_in_order_of_time():
     assert sorted(id for m in found for id in m.ids) == sorted(item.id for item in items)
     times = [int(t) for m in found for t in m.timestamps]
     assert times == sorted(times)
-    assert all(m.window_end == window_end(int(t), SEQUENCE.window) for m in found for t in m.timestamps)
+    assert all(
+        m.window_end == window_end(int(t), SEQUENCE.window) for m in found for t in m.timestamps
+    )
     assert [m.sequence for m in found] == list(range(1, len(found) + 1))
 
 
@@ -73,7 +91,9 @@ def test_the_last_minibatch_of_a_window_closes_it():
 
 def test_ties_of_time_are_broken_by_id_then_by_content():
     names = "abcdefghijkl"
-    found = minibatches(shuffled([document(name, 3) for name in names], "ties"), minibatch_size=20)[0].ids
+    found = minibatches(shuffled([document(name, 3) for name in names], "ties"), minibatch_size=20)[
+        0
+    ].ids
     assert found == tuple(names)
 
 
@@ -83,11 +103,13 @@ def test_equal_times_and_ids_are_told_apart_by_content_and_not_by_arrival():
 
     items = [same(word) for word in ("tax", "law", "ship", "sea")]
     ordered = sorted(items, key=lambda item: hashlib.sha256(item.to_bytes()).digest())
-    for arrival in itertools.permutations(items):
+    for token_draws in itertools.permutations(items):
         letters = []
-        (link,) = sequence_documents("", arrival, SEQUENCE, bytes(32), letters.append)
+        (link,) = sequence_documents("", token_draws, SEQUENCE, bytes(32), letters.append)
         assert link.minibatch().words == ordered[0].words
-        assert [json.loads(letter.record)["words"] for letter in letters] == [item.words[0] for item in ordered[1:]]
+        assert [json.loads(letter.record)["words"] for letter in letters] == [
+            item.words[0] for item in ordered[1:]
+        ]
 
 
 def test_links_are_a_chain_that_begins_with_key_and_settings():
@@ -106,17 +128,28 @@ def test_links_are_a_chain_that_begins_with_key_and_settings():
 def test_a_changed_minibatch_is_noticed():
     link = links_of(documents(30))[3]
     with pytest.raises(DamagedDataError, match="minibatch 4"):
-        NumberedMinibatch(link.sequence, link.previous, link.fingerprint, link.payload[:-1] + b"\1").minibatch()
+        NumberedMinibatch(
+            link.sequence, link.previous, link.fingerprint, link.payload[:-1] + b"\1"
+        ).minibatch()
 
 
 def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
     letters = []
-    items = [document("a", 5), document("a", 2), document("b", 3), document("a", 15), document("b", 3)]
+    items = [
+        document("a", 5),
+        document("a", 2),
+        document("b", 3),
+        document("a", 15),
+        document("b", 3),
+    ]
     links = list(sequence_documents("", items, SEQUENCE, bytes(32), letters.append))
     assert [link.minibatch().ids for link in links] == [("a", "b"), ("a",)]
     assert int(links[0].minibatch().timestamps[0]) == 2 * SECOND
     assert [letter.reason for letter in letters] == ["repeated_id", "repeated_id"]
-    assert "'a'" in letters[1].detail and '"timestamp":"1970-01-01T00:00:05.000000Z"' in letters[1].record
+    assert (
+        "'a'" in letters[1].detail
+        and '"timestamp":"1970-01-01T00:00:05.000000Z"' in letters[1].record
+    )
     assert "1970-01-01T00:00:10" in letters[1].source
 
 
@@ -124,16 +157,29 @@ def test_cut_by_documents_and_by_tokens():
     bounds = SequenceSettings(minibatch_size=3, minibatch_tokens=10)
     sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
     parts = list(cut([sized(str(i), size) for i, size in enumerate(sizes)], bounds))
-    assert [[len(d.tokens) for d in part] for part in parts] == [[4, 4], [4], [11], [1, 0, 0], [0, 10], [10]]
+    assert [[len(d.tokens) for d in part] for part in parts] == [
+        [4, 4],
+        [4],
+        [11],
+        [1, 0, 0],
+        [0, 10],
+        [10],
+    ]
 
 
 @settings(max_examples=100)
 @given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 5), st.integers(1, 12))
 def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
     items = [sized(str(i), size) for i, size in enumerate(sizes)]
-    parts = [list(part) for part in cut(items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens))]
+    parts = [
+        list(part)
+        for part in cut(items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens))
+    ]
     assert [d for part in parts for d in part] == items
-    assert all(len(part) <= most and (len(part) == 1 or sum(len(d.tokens) for d in part) <= tokens) for part in parts)
+    assert all(
+        len(part) <= most and (len(part) == 1 or sum(len(d.tokens) for d in part) <= tokens)
+        for part in parts
+    )
 
 
 def test_a_late_document_joins_the_window_that_is_open_now():
@@ -184,7 +230,9 @@ def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
         sender.send(document(f"d{i}", 5))
     letters = []
     while sender.head.pending.live:
-        (closed,) = fire("", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1)
+        (closed,) = fire(
+            "", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1
+        )
         letters += closed.dead_letters
         sender.head = closed.head
     assert len(letters) == 10

@@ -16,7 +16,7 @@ from streams import TOKENISER, WORDS, final_states
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.inference.labelling import Reference
-from model.learning.options import LearnOptions
+from model.learner_log.options import LearnOptions
 from model.publishing.store import ModelStore
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead, chain_start
@@ -26,7 +26,9 @@ MS = 1000
 END_OF_STREAM = 2**60
 
 documents = st.builds(
-    lambda name, time, label, words: TokenisedDocument.from_words(Document(name, time * MS, "", label), words),
+    lambda name, time, label, words: TokenisedDocument.from_words(
+        Document(name, time * MS, "", label), words
+    ),
     st.sampled_from("abcdefgh"),
     st.integers(-20, 60),
     st.sampled_from([None, "x", "y"]),
@@ -94,14 +96,19 @@ def words_of(document):
 def test_minibatches_chain_and_repeated_ids(happened, chosen, chance):
     happened = ordered(happened)
     batches, repeated = twin.sequenced(happened, "k", chosen.sequence, start_of(chosen))
-    links, letters = sequence(chance, happened, "k", chosen.sequence, SequenceHead(0, start_of(chosen)), twin.FOREVER)
+    links, letters = sequence(
+        chance, happened, "k", chosen.sequence, SequenceHead(0, start_of(chosen)), twin.FOREVER
+    )
     assert [link.sequence for link in links] == [batch.sequence for batch in batches]
     assert [link.payload for link in links] == [batch.payload for batch in batches]
     assert [link.previous for link in links] == [batch.previous for batch in batches]
     assert [link.fingerprint for link in links] == [batch.chain for batch in batches]
     assert [letter.reason for letter in letters] == ["repeated_id"] * len(repeated)
     for letter, (_, document) in zip(letters, repeated, strict=True):
-        assert f'"id":"{document.id}"' in letter.record and f'"words":"{" ".join(words_of(document))}"' in letter.record
+        assert (
+            f'"id":"{document.id}"' in letter.record
+            and f'"words":"{" ".join(words_of(document))}"' in letter.record
+        )
 
 
 def options_of(store, chosen, **others):
@@ -118,7 +125,10 @@ def options_of(store, chosen, **others):
 
 
 def links_of(batches):
-    links = [NumberedMinibatch(batch.sequence, batch.previous, batch.chain, batch.payload) for batch in batches]
+    links = [
+        NumberedMinibatch(batch.sequence, batch.previous, batch.chain, batch.payload)
+        for batch in batches
+    ]
     return [*links, NumberedMinibatch.end(links[-1].sequence, links[-1].fingerprint)]
 
 
@@ -129,7 +139,9 @@ def as_json(manifests):
 def check_versions(made, wanted, store, options):
     """The manifests and snapshots that were published are those of the twin."""
     assert [manifest.sequence for _, manifest in made] == [version.sequence for version in wanted]
-    assert as_json(ModelStore(str(store)).manifests("k")) == as_json(manifest for _, manifest in made)
+    assert as_json(ModelStore(str(store)).manifests("k")) == as_json(
+        manifest for _, manifest in made
+    )
     parent, before = None, None
     for (at, manifest), version in zip(made, wanted, strict=True):
         assert at in (version.event_time, END_OF_STREAM)
@@ -145,7 +157,9 @@ def check_versions(made, wanted, store, options):
             len(version.words),
         )
         assert manifest.log_evidence == pytest.approx(version.log_evidence)
-        assert manifest.prequential_perplexity == (None if version.perplexity is None else pytest.approx(version.perplexity))
+        assert manifest.prequential_perplexity == (
+            None if version.perplexity is None else pytest.approx(version.perplexity)
+        )
         assert manifest.posterior == pytest.approx(version.posterior)
         parent, before = manifest.version, check_model(manifest, version, before, store)
 
@@ -158,8 +172,13 @@ def check_model(manifest, version, before, store):
     model = model.numbered(order)
     snapshot = ModelStore(str(store)).get_snapshot("k", manifest.snapshot)
     assert snapshot.words == tuple(sorted(model.counts))
-    assert snapshot.rows(np.arange(len(snapshot.words))).tolist() == [model.counts[word] for word in snapshot.words]
-    assert snapshot.alpha.tolist() == model.alpha and snapshot.prior.strength.tolist() == model.strength
+    assert snapshot.rows(np.arange(len(snapshot.words))).tolist() == [
+        model.counts[word] for word in snapshot.words
+    ]
+    assert (
+        snapshot.alpha.tolist() == model.alpha
+        and snapshot.prior.strength.tolist() == model.strength
+    )
     assert (snapshot.sequence, snapshot.event_time, snapshot.key) == (
         version.sequence,
         version.event_time,
@@ -170,13 +189,17 @@ def check_model(manifest, version, before, store):
 
 def learned(chance, links, options):
     """The candidates and the last head of every island."""
-    found = [learn(chance, links, options, "k", island) for island in range(options.settings.islands)]
+    found = [
+        learn(chance, links, options, "k", island) for island in range(options.settings.islands)
+    ]
     return [candidates for candidates, _ in found], [head for _, head in found]
 
 
 def outcome(store, heads):
     """What is the same however the stream was run."""
-    return [(head.sequence, head.chain, head.fingerprint, head.witness) for head in heads], final_states(store, "k", len(heads))
+    return [
+        (head.sequence, head.chain, head.fingerprint, head.witness) for head in heads
+    ], final_states(store, "k", len(heads))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -191,17 +214,24 @@ def test_versions_and_labels(tmp_path_factory, happened, chosen, chance):
     wanted = twin.published(batches, sequences, options.settings, "k")
     offers, heads = learned(chance, links_of(batches), options)
     for offered in offers:
-        assert [(c.previous, c.sequence) for c in offered] == list(zip([0, *sequences], sequences, strict=False))
+        assert [(c.previous, c.sequence) for c in offered] == list(
+            zip([0, *sequences], sequences, strict=False)
+        )
     made = publish(chance, offers, store, "k", options.manifest_settings())
     check_versions(made, wanted, store, options)
-    assert [(head.sequence, head.chain) for head in heads] == [(len(batches), batches[-1].chain)] * chosen.islands
+    assert [(head.sequence, head.chain) for head in heads] == [
+        (len(batches), batches[-1].chain)
+    ] * chosen.islands
     check_labels(chance, batches, made, chosen)
 
 
 def check_labels(chance, batches, made, chosen):
     """Each document has the label that the twin gives it, exactly once."""
     arriving = [(batch.end, document) for batch in batches for document in batch.documents]
-    references = [(at, Reference(manifest.event_time, manifest.sequence, manifest.version)) for at, manifest in made]
+    references = [
+        (at, Reference(manifest.event_time, manifest.sequence, manifest.version))
+        for at, manifest in made
+    ]
     # A document is found again by its label field, which names its window.
     sent = [(end, replace(document, label=str(end)).to_bytes()) for end, document in arriving]
     pairs, letters = label(chance, sent, references, chosen.before_first_model)
@@ -211,20 +241,31 @@ def check_labels(chance, batches, made, chosen):
         chosen.before_first_model,
     )
     found = [(TokenisedDocument.from_bytes(data), version) for data, version in pairs]
-    assert sorted(((int(document.label), document.id), version) for document, version in found) == sorted(labels.items())
+    assert sorted(
+        ((int(document.label), document.id), version) for document, version in found
+    ) == sorted(labels.items())
     assert Counter(letter.reason for letter in letters) == Counter(["no_model"] * len(unlabelled))
-    assert sorted(letter.record for letter in letters) == sorted(letter_of(end, name, batches).record for end, name in unlabelled)
+    assert sorted(letter.record for letter in letters) == sorted(
+        letter_of(end, name, batches).record for end, name in unlabelled
+    )
 
 
 def letter_of(end, name, batches):
     """The record of a dead letter."""
-    (document,) = (document for batch in batches for document in batch.documents if (batch.end, document.id) == (end, name))
+    (document,) = (
+        document
+        for batch in batches
+        for document in batch.documents
+        if (batch.end, document.id) == (end, name)
+    )
     return DeadLetter.of(replace(document, label=str(end)), "", "", "")
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events, configurations, chances)
-def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(tmp_path_factory, happened, chosen, chance):
+def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
+    tmp_path_factory, happened, chosen, chance
+):
     batches, _ = twin.sequenced(ordered(happened), "k", chosen.sequence, start_of(chosen))
     if not batches:
         return
@@ -234,11 +275,18 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(tmp_path_factory, hap
     # The first job is killed: islands have come to different minibatches, and some candidates
     # were not published.
     first = options_of(store, chosen)
-    offers = [learn(chance, links[: chance.randint(1, len(links) - 1)], first, "k", island)[0] for island in range(chosen.islands)]
+    offers = [
+        learn(chance, links[: chance.randint(1, len(links) - 1)], first, "k", island)[0]
+        for island in range(chosen.islands)
+    ]
     kept = min(len(offered) for offered in offers)
     kept = chance.randint(0, kept)
-    published = publish(chance, [offered[:kept] for offered in offers], store, "k", first.manifest_settings())
-    options = options_of(store, chosen, resume_from="latest" if ModelStore(str(store)).has_checkpoints("k") else "")
+    published = publish(
+        chance, [offered[:kept] for offered in offers], store, "k", first.manifest_settings()
+    )
+    options = options_of(
+        store, chosen, resume_from="latest" if ModelStore(str(store)).has_checkpoints("k") else ""
+    )
     try:
         point = ModelStore(str(store)).resume_point("k", "latest", chosen.islands)[0].sequence
     except OptionError:
@@ -251,8 +299,12 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(tmp_path_factory, hap
     wanted = twin.published(batches, sequences, options.settings, "k")
     manifests = ModelStore(str(store)).manifests("k")
     assert as_json(manifest for _, manifest in published) == as_json(manifests[: len(published)])
-    assert as_json(manifest for _, manifest in made) == as_json(manifests[len(manifests) - len(made) :])
-    check_versions([(manifest.event_time, manifest) for manifest in manifests], wanted, store, options)
+    assert as_json(manifest for _, manifest in made) == as_json(
+        manifests[len(manifests) - len(made) :]
+    )
+    check_versions(
+        [(manifest.event_time, manifest) for manifest in manifests], wanted, store, options
+    )
 
 
 @settings(max_examples=60)
@@ -260,14 +312,16 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(tmp_path_factory, hap
 def test_a_sequence_goes_on_from_a_window_that_was_closed(happened, chosen, chance):
     happened = ordered(happened)
     batches, _ = twin.sequenced(happened, "k", chosen.sequence, start_of(chosen))
-    closing = [batch for batch in batches if batch.closes]
+    closing = [batch for batch in batches if batch.closes_table]
     if not closing:
         return
     at = chance.choice(closing)
     later = [event for batch in batches[at.sequence :] for event in batch.documents]
     head = SequenceHead(at.sequence, at.chain, at.end)
     links, _ = sequence(chance, later, "k", chosen.sequence, head, twin.FOREVER)
-    assert [document for link in links for document in link.minibatch().ids] == [d.id for d in sorted_by_window(later, chosen, at.end)]
+    assert [document for link in links for document in link.minibatch().ids] == [
+        d.id for d in sorted_by_window(later, chosen, at.end)
+    ]
     assert not links or (links[0].sequence, links[0].previous) == (at.sequence + 1, at.chain)
 
 

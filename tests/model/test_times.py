@@ -35,13 +35,37 @@ def test_times_in_every_spelling(value, micros):
     assert parse_time(value) == micros
 
 
-@pytest.mark.parametrize("value", ["", "yesterday", "2020-13-01", "1600000000", float("nan"), float("inf"), True, None, [], b"2020"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "yesterday",
+        "2020-13-01",
+        "1600000000",
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        [],
+        b"2020",
+    ],
+)
 def test_what_is_not_a_time(value):
     with pytest.raises(ValueError):
         parse_time(value)
 
 
-@pytest.mark.parametrize("value", [1600000000000, 10**400, 1e300, -1e14, "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        1600000000000,
+        10**400,
+        1e300,
+        -1e14,
+        "0001-01-01T00:00:00+01:00",
+        "9999-12-31T23:59:59-01:00",
+    ],
+)
 def test_times_out_of_range(value):
     with pytest.raises(TimeRangeError, match="year is not one of 1 to 9999"):
         parse_time(value)
@@ -62,4 +86,6 @@ def test_a_window_may_end_after_the_year_9999():
 def test_iso_round_trip(moment):
     assert to_iso(parse_time(moment)) == moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
     assert parse_time(to_iso(parse_time(moment))) == parse_time(moment)
-    assert parse_time(to_compact_iso(parse_time(moment))) == parse_time(moment.replace(microsecond=0))
+    assert parse_time(to_compact_iso(parse_time(moment))) == parse_time(
+        moment.replace(microsecond=0)
+    )

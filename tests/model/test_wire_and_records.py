@@ -14,10 +14,17 @@ from model.records import Document, Minibatch, NumberedMinibatch, TokenisedDocum
 ROOT = Path(__file__).parent.parent.parent
 FEW = settings(max_examples=80)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=4), max_size=12)
+WORDS = st.lists(
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=4
+    ),
+    max_size=12,
+)
 TIMES = st.integers(-(2**50), 2**50)
 DOCUMENTS = st.builds(
-    lambda id, time, label, key, words: TokenisedDocument.from_words(Document(id, time, "", label, key), words),
+    lambda id, time, label, key, words: TokenisedDocument.from_words(
+        Document(id, time, "", label, key), words
+    ),
     TEXT,
     TIMES,
     st.none() | TEXT,
@@ -27,7 +34,10 @@ DOCUMENTS = st.builds(
 
 
 @FEW
-@given(st.dictionaries(TEXT, st.none() | st.integers() | TEXT, max_size=4), st.lists(st.binary(max_size=9), max_size=4))
+@given(
+    st.dictionaries(TEXT, st.none() | st.integers() | TEXT, max_size=4),
+    st.lists(st.binary(max_size=9), max_size=4),
+)
 def test_messages_come_back_and_have_one_spelling(header, blobs):
     data = wire.pack(b"BTt1", header, *blobs)
     assert wire.unpack(b"BTt1", data) == (header, blobs)
@@ -45,21 +55,40 @@ def test_cut_or_lengthened_messages_are_refused(data):
             wire.unpack(b"BTt1", wrong)
 
 
-@pytest.mark.parametrize("data", [b"", b"BTt1", b"BTt0\2\0\0\0{}", b"BTt1\2\0\0\0[]", b"BTt1\2\0\0\0{x", b"BTt1\1\0\0\0\xff"])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"BTt1", b"BTt0\2\0\0\0{}", b"BTt1\2\0\0\0[]", b"BTt1\2\0\0\0{x", b"BTt1\1\0\0\0\xff"],
+)
 def test_a_header_that_cannot_be_read(data):
     with pytest.raises(DamagedDataError):
         wire.header_of(b"BTt1", data)
 
 
 def test_each_kind_of_record_has_a_magic_of_its_own():
-    sources = [path for package in ("model", "transforms", "pipelines") for path in (ROOT / package).rglob("*.py")]
-    found = Counter(kind for path in sources for kind in re.findall(r'= b"(BT.)\d"', path.read_text()))
+    sources = [
+        path
+        for package in ("model", "transforms", "pipelines")
+        for path in (ROOT / package).rglob("*.py")
+    ]
+    found = Counter(
+        kind for path in sources for kind in re.findall(r'= b"(BT.)\d"', path.read_text())
+    )
     assert len(found) > 20
     assert set(found.values()) == {1}
 
 
 def test_digests_tell_parts_apart():
-    assert len({wire.digest(b"ab", b""), wire.digest(b"a", b"b"), wire.digest(b"ab"), wire.digest(b"", b"ab")}) == 4
+    assert (
+        len(
+            {
+                wire.digest(b"ab", b""),
+                wire.digest(b"a", b"b"),
+                wire.digest(b"ab"),
+                wire.digest(b"", b"ab"),
+            }
+        )
+        == 4
+    )
 
 
 def test_words_with_a_newline_are_refused():
@@ -85,26 +114,42 @@ def test_documents_come_back(document):
 
 @FEW
 @given(st.lists(DOCUMENTS, max_size=5), TIMES, st.booleans())
-def test_minibatches_hold_their_documents(documents, end, closes):
-    minibatch = Minibatch.from_documents("k", 3, end, closes, documents)
+def test_minibatches_hold_their_documents(documents, end, closes_table):
+    minibatch = Minibatch.from_documents("k", 3, end, closes_table, documents)
     again = Minibatch.from_bytes(minibatch.to_bytes())
     assert again.to_bytes() == minibatch.to_bytes()
-    assert (again.key, again.sequence, again.window_end, again.closes_window) == ("k", 3, end, closes)
+    assert (again.key, again.sequence, again.window_end, again.closes_window) == (
+        "k",
+        3,
+        end,
+        closes_table,
+    )
     texts = [[document.words[w] for w in document.tokens] for document in documents]
     assert [[d.words[w] for w in d.tokens] for d in again.documents()] == texts
-    assert len(set(again.words)) == len(again.words) == len({word for text in texts for word in text})
-    assert [(d.id, d.timestamp, d.label, d.words) for d in again.documents()] == [(d.id, d.timestamp, d.label, d.words) for d in documents]
+    assert (
+        len(set(again.words)) == len(again.words) == len({word for text in texts for word in text})
+    )
+    assert [(d.id, d.timestamp, d.label, d.words) for d in again.documents()] == [
+        (d.id, d.timestamp, d.label, d.words) for d in documents
+    ]
 
 
 def test_numbered_minibatches_come_back():
     link = NumberedMinibatch.link(2, bytes(32), b"payload")
     end = NumberedMinibatch.end(2, link.fingerprint)
-    assert NumberedMinibatch.from_bytes(link.to_bytes()) == link and NumberedMinibatch.from_bytes(end.to_bytes()) == end
+    assert (
+        NumberedMinibatch.from_bytes(link.to_bytes()) == link
+        and NumberedMinibatch.from_bytes(end.to_bytes()) == end
+    )
     assert end.is_end and not link.is_end and end.previous == link.fingerprint
 
 
 def test_mixtures_come_back():
     mixture = TopicMixture("k", "id", -3, "v", "gibbs3", np.array([0.25, 0.5, 0.25]), 4, 5)
     again = TopicMixture.from_bytes(mixture.to_bytes())
-    assert again.to_bytes() == mixture.to_bytes() and again.proportions.tolist() == [0.25, 0.5, 0.25]
+    assert again.to_bytes() == mixture.to_bytes() and again.proportions.tolist() == [
+        0.25,
+        0.5,
+        0.25,
+    ]
     assert again.top_topics(2) == [(1, 0.5), (0, 0.25)]

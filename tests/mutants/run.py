@@ -55,10 +55,17 @@ class Mutant:
         return hashlib.sha256(f"{self.old}\0{self.new}\0{self.breaks}".encode()).hexdigest()[:16]
 
     def path(self, root=ROOT):
-        """Where the text is now, relative to the root: in the file named, else in the only other."""
+        """Where the text is now, relative to the root: in the file named, else in the only
+        other.
+        """
         if occurrences(root / self.file, self.old) == 1:
             return Path(self.file)
-        found = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py")) if occurrences(path, self.old) == 1]
+        found = [
+            path
+            for package in PACKAGES
+            for path in sorted((root / package).rglob("*.py"))
+            if occurrences(path, self.old) == 1
+        ]
         if len(found) != 1:
             raise LookupError(f"{self.file}: {len(found)} files hold this text once: {self.old!r}")
         return found[0].relative_to(root)
@@ -89,14 +96,20 @@ def listed():
 
 def outcomes():
     """The last outcome of each mutant, by name."""
-    lines = [line for path in sorted(OUTCOMES.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line
+        for path in sorted(OUTCOMES.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     return {entry["name"]: entry for entry in map(json.loads, lines)}
 
 
 def copy_tree(target):
     """All files that git tracks or would track."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines():
+    for name in subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines():
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
@@ -129,7 +142,10 @@ def run_tests(root, tests, cache, seconds=SECONDS):
     except subprocess.TimeoutExpired:
         return "timeout"
     if done.returncode and done.returncode not in FOUND_BY:
-        raise SystemExit(f"pytest ended with {done.returncode} for {' '.join(tests)}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise SystemExit(
+            f"pytest ended with {done.returncode} for"
+            f" {' '.join(tests)}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return FOUND_BY.get(done.returncode)
 
 
@@ -169,7 +185,9 @@ def run(mutants, number, of, folder):
         copy = Path(name)
         copy_tree(copy)
         tests = sorted({test for mutant in mutants for test in mutant.test_paths(copy)})
-        print(f"{len(mutants)} mutants; first their {len(tests)} test files without any", flush=True)
+        print(
+            f"{len(mutants)} mutants; first their {len(tests)} test files without any", flush=True
+        )
         if tests and (failed := run_tests(copy, tests, cache, SECONDS * 4)):
             raise SystemExit(f"the tests fail without a mutant ({failed}); nothing was tried")
         for place, mutant in enumerate(mutants, 1):
@@ -177,7 +195,8 @@ def run(mutants, number, of, folder):
             out.write(json.dumps(entry) + "\n")
             out.flush()
             print(
-                f"{place}/{len(mutants)} {entry['outcome']} ({entry['by']}, {entry['seconds']} s) {mutant.file}: {mutant.breaks}",
+                f"{place}/{len(mutants)} {entry['outcome']} ({entry['by']}, {entry['seconds']} s)"
+                f" {mutant.file}: {mutant.breaks}",
                 flush=True,
             )
 
@@ -185,43 +204,66 @@ def run(mutants, number, of, folder):
 def report():
     """docs/results/mutants.md; returns the share that was killed of those that were run."""
     known, mutants = outcomes(), listed()
-    rows = [(mutant, known.get(mutant.name, {"outcome": NOT_RUN, "by": None, "date": ""})) for mutant in mutants]
-    counts = {outcome: sum(entry["outcome"] == outcome for _, entry in rows) for outcome in (KILLED, SURVIVED, NOT_RUN)}
+    rows = [
+        (mutant, known.get(mutant.name, {"outcome": NOT_RUN, "by": None, "date": ""}))
+        for mutant in mutants
+    ]
+    counts = {
+        outcome: sum(entry["outcome"] == outcome for _, entry in rows)
+        for outcome in (KILLED, SURVIVED, NOT_RUN)
+    }
     share = counts[KILLED] / max(counts[KILLED] + counts[SURVIVED], 1)
     dates = sorted({entry["date"] for _, entry in rows if entry["date"]})
     lines = [
         "# Mutants",
         "",
-        "One-line faults, each planted alone, and whether the quick tests find them."
-        " `make test-mutants` runs them; `python tests/mutants/run.py --report` writes this page."
-        " The list is `tests/mutants/mutants.toml`.",
+        (
+            "One-line faults, each planted alone, and whether the quick tests find them. `make"
+            " test-mutants` runs them; `python tests/mutants/run.py --report` writes this page. The"
+            " list is `tests/mutants/mutants.toml`."
+        ),
         "",
-        f"{len(mutants)} mutants: {counts[KILLED]} killed, {counts[SURVIVED]} survived,"
-        f" {counts[NOT_RUN]} not run. Killed of those that were run: {share:.1%}"
-        f" (wanted: at least {GOAL:.0%}). Run: {', '.join(dates) or 'never'}.",
+        (
+            f"{len(mutants)} mutants: {counts[KILLED]} killed, {counts[SURVIVED]} survived,"
+            f" {counts[NOT_RUN]} not run. Killed of those that were run: {share:.1%}"
+            f" (wanted: at least {GOAL:.0%}). Run: {', '.join(dates) or 'never'}."
+        ),
         "",
-        "Found by: `tests`, the test files that the list names; `import`, a module that cannot be"
-        " imported; `timeout`; `folder`, other quick tests of the folder that mirrors the file's.",
+        (
+            "Found by: `tests`, the test files that the list names; `import`, a module that cannot"
+            " be imported; `timeout`; `folder`, other quick tests of the folder that mirrors the"
+            " file's."
+        ),
         "",
         "| file | what breaks | outcome | found by |",
         "|---|---|---|---|",
     ]
-    lines += [f"| `{mutant.file}` | {mutant.breaks} | {entry['outcome']} | {entry['by'] or ''} |" for mutant, entry in rows]
+    lines += [
+        f"| `{mutant.file}` | {mutant.breaks} | {entry['outcome']} | {entry['by'] or ''} |"
+        for mutant, entry in rows
+    ]
     lines += ["", "## Survivors", ""]
     survivors = [mutant for mutant, entry in rows if entry["outcome"] == SURVIVED]
-    lines += [f"- `{mutant.file}`, {mutant.breaks}: `{mutant.old.strip()}` became `{mutant.new.strip()}`" for mutant in survivors] or [
-        "None."
-    ]
+    lines += [
+        f"- `{mutant.file}`, {mutant.breaks}: `{mutant.old.strip()}` became `{mutant.new.strip()}`"
+        for mutant in survivors
+    ] or ["None."]
     REPORT.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return share
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shard", default="1/1", help="k/n: every n-th mutant, beginning with the k-th")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--shard", default="1/1", help="k/n: every n-th mutant, beginning with the k-th"
+    )
     parser.add_argument("--only", default="", help="those whose file has this in its name")
     parser.add_argument("--again", action="store_true", help="also those that have an outcome")
-    parser.add_argument("--folder", action="store_true", help="run the mirrored folder where the named tests pass")
+    parser.add_argument(
+        "--folder", action="store_true", help="run the mirrored folder where the named tests pass"
+    )
     parser.add_argument("--report", action="store_true", help="write the page and run nothing")
     given = parser.parse_args()
     if not given.report:

@@ -12,7 +12,9 @@ SPEC.loader.exec_module(mutants)
 LISTED = mutants.listed()
 
 
-@pytest.mark.parametrize("mutant", LISTED, ids=lambda mutant: f"{Path(mutant.file).stem}: {mutant.breaks}")
+@pytest.mark.parametrize(
+    "mutant", LISTED, ids=lambda mutant: f"{Path(mutant.file).stem}: {mutant.breaks}"
+)
 def test_each_mutant_can_be_planted_and_its_tests_are_there(mutant):
     assert mutants.occurrences(mutants.ROOT / mutant.path(), mutant.old) == 1
     assert mutant.new != mutant.old and mutant.breaks
@@ -21,7 +23,9 @@ def test_each_mutant_can_be_planted_and_its_tests_are_there(mutant):
         mutant.file,
         "exec",
     )
-    assert mutant.tests and all((mutants.ROOT / path.partition("::")[0]).is_file() for path in mutant.test_paths())
+    assert mutant.tests and all(
+        (mutants.ROOT / path.partition("::")[0]).is_file() for path in mutant.test_paths()
+    )
 
 
 def test_there_are_a_hundred_in_every_part_of_the_stream():

@@ -1,4 +1,6 @@
-"""Dataflow's job graph of every pipeline, built without a network: what workers and updates of a job will meet."""
+"""Dataflow's job graph of every pipeline, built without a network: what workers and updates of a
+job will meet.
+"""
 
 import dataflow_jobs
 import pytest
@@ -10,13 +12,27 @@ from fake_gcs import FakeGcs
 from model.publishing import gcs
 
 pytest.importorskip(
-    "apache_beam.runners.dataflow.internal.apiclient", exc_type=ImportError, reason="needs apache-beam[gcp]; make test-runners has it"
+    "apache_beam.runners.dataflow.internal.apiclient",
+    exc_type=ImportError,
+    reason="needs apache-beam[gcp]; make test-runners has it",
 )
 
 # The others differ from these in options; they are looked at with the slow tests.
 QUICK = ("train, islands", "stream, messages", "infer, keys", "archive", "evaluate")
 JOBS = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in GRAPHS]
-STANDARD = {f"beam:coder:{name}:v1" for name in ("bytes", "kv", "string_utf8", "varint", "timer", "global_window", "bool", "length_prefix")}
+STANDARD = {
+    f"beam:coder:{name}:v1"
+    for name in (
+        "bytes",
+        "kv",
+        "string_utf8",
+        "varint",
+        "timer",
+        "global_window",
+        "bool",
+        "length_prefix",
+    )
+}
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +52,19 @@ def job(request, folder):
 
 
 def stateful(job):
-    return [(name, transform, payload) for name, transform, payload in pardos(job) if payload.state_specs or payload.timer_family_specs]
+    return [
+        (name, transform, payload)
+        for name, transform, payload in pardos(job)
+        if payload.state_specs or payload.timer_family_specs
+    ]
 
 
 def coders_of(job, transform, payload):
     """Every coder that a stateful step's input, outputs, state and timers go through."""
-    yield from (job.components.pcollections[name].coder_id for name in [*transform.inputs.values(), *transform.outputs.values()])
+    yield from (
+        job.components.pcollections[name].coder_id
+        for name in [*transform.inputs.values(), *transform.outputs.values()]
+    )
     yield from (spec.timer_family_coder_id for spec in payload.timer_family_specs.values())
     for spec in payload.state_specs.values():
         yield spec.read_modify_write_spec.coder_id or spec.bag_spec.element_coder_id
@@ -54,7 +77,9 @@ def test_stateful_steps_and_their_neighbours_have_standard_coders_only(job):
 
 
 def test_the_names_that_an_update_goes_by(job):
-    """A job can be updated only if its stateful steps are still found by name, so changing one of these is a change for users."""
+    """A job can be updated only if its stateful steps are still found by name, so changing one
+    of these is a change for users.
+    """
     names = {name for name, _, _ in stateful(job)}
     label = {"Label/Label/ParDo(LabelDoFn)", "Coverage/Report"}
     assert names <= {"Sequence/Order/ParDo(SequenceDoFn)", "Learn/Learn", "Publish/Publish", *label}
@@ -78,4 +103,10 @@ def test_nothing_of_the_started_module_is_pickled(job):
 
 def test_every_learning_graph_was_looked_at(folder):
     counts = {name: len(stateful(job_of(name, folder))) for name in QUICK}
-    assert counts == {"train, islands": 3, "stream, messages": 5, "infer, keys": 1, "archive": 0, "evaluate": 0}
+    assert counts == {
+        "train, islands": 3,
+        "stream, messages": 5,
+        "infer, keys": 1,
+        "archive": 0,
+        "evaluate": 0,
+    }

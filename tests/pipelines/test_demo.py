@@ -6,7 +6,13 @@ from pipelines import demo
 
 def test_what_no_demo_wrote_is_not_removed(tmp_path):
     (tmp_path / "models").mkdir()
-    with pytest.raises(OptionError, match=r"--folder: .* that an earlier demo wrote. .*models would be removed, and no demo wrote it"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--folder: .* that an earlier demo wrote. .*models would be removed, and no demo"
+            r" wrote it"
+        ),
+    ):
         demo.prepare(tmp_path)
     assert (tmp_path / "models").is_dir()
 

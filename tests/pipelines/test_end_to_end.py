@@ -1,4 +1,6 @@
-"""Whole pipelines on made-up documents. A learner that costs nothing stands in for the real ones, so what is tested is the way there."""
+"""Whole pipelines on made-up documents. A learner that costs nothing stands in for the real
+ones, so what is tested is the way there.
+"""
 
 import json
 from collections import Counter
@@ -8,12 +10,20 @@ import fake_learner
 import pytest
 
 from model.publishing.store import ModelStore
-from pipelines import archive, checked, compare, evaluate, fit_classifier, infer, show, stream, train
+from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
+from pipelines.cli import settings_from_options as checked
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
 COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
 DAYS = 40
-FLAGS = ["--window=7d", "--publish_every=14d", "--minibatch_size=5", "--learner=fake", "--topics=3", "--checkpoint_tokens=60"]
+FLAGS = [
+    "--window=7d",
+    "--publish_every=14d",
+    "--minibatch_size=5",
+    "--learner=fake",
+    "--topics=3",
+    "--checkpoint_tokens=60",
+]
 GOOD, BAD, REPEATED = 60, 5, 1
 
 
@@ -22,25 +32,45 @@ def record(number, prefix="d", **others):
     words = [topic[(number * step) % len(topic)] for step in range(1, 9)]
     day = 1 + number * DAYS // GOOD
     date = f"2001-{1 + day // 29:02d}-{1 + day % 28:02d}"
-    return {"id": f"{prefix}{number}", "timestamp": date, "text": " ".join(words), "label": str(number % 2), **others}
+    return {
+        "id": f"{prefix}{number}",
+        "timestamp": date,
+        "text": " ".join(words),
+        "label": str(number % 2),
+        **others,
+    }
 
 
 @pytest.fixture
 def corpus(tmp_path):
     rows = [json.dumps(record(number)) for number in range(GOOD)]
     rows += [json.dumps(record(7, text="another text"))]
-    rows += ["no json", json.dumps(record(0, text=" ")), json.dumps(record(1, id=None)), json.dumps(record(2, timestamp="never")), "[1]"]
+    rows += [
+        "no json",
+        json.dumps(record(0, text=" ")),
+        json.dumps(record(1, id=None)),
+        json.dumps(record(2, timestamp="never")),
+        "[1]",
+    ]
     path = tmp_path / "corpus.jsonl"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
 
 def common(corpus, tmp_path, store="models"):
-    return [f"--input={corpus}", f"--model_store={tmp_path / store}", f"--dead_letters={tmp_path / 'dead'}"]
+    return [
+        f"--input={corpus}",
+        f"--model_store={tmp_path / store}",
+        f"--dead_letters={tmp_path / 'dead'}",
+    ]
 
 
 def lines(folder: Path):
-    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def trained(corpus, tmp_path, *flags, store="models"):
@@ -70,7 +100,12 @@ def test_training_publishes_versions_and_keeps_what_it_could_not_use(corpus, tmp
 
 def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
     trained(corpus, tmp_path)
-    assert infer.main([*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}", "--top_topics=2"]) == 0
+    assert (
+        infer.main(
+            [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}", "--top_topics=2"]
+        )
+        == 0
+    )
     rows = lines(tmp_path / "mixtures")
     assert len(rows) == GOOD + REPEATED
     newest = ModelStore(str(tmp_path / "models")).manifest("")
@@ -84,10 +119,19 @@ def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
 def test_every_way_to_label(corpus, tmp_path, method, capsys):
     trained(corpus, tmp_path)
     if method == "maxent":
-        assert fit_classifier.main([*common(corpus, tmp_path), "--prior_variances=0.01,1", "--fit_iterations=20"]) == 0
+        assert (
+            fit_classifier.main(
+                [*common(corpus, tmp_path), "--prior_variances=0.01,1", "--fit_iterations=20"]
+            )
+            == 0
+        )
         assert "chosen" in capsys.readouterr().out
     own = [f"--training={corpus}", "--inference_sweeps=4"] if method == "gibbs1" else []
-    flags = [f"--output={tmp_path / 'mixtures'}", f"--method={method}", f"--coverage={tmp_path / 'coverage'}"]
+    flags = [
+        f"--output={tmp_path / 'mixtures'}",
+        f"--method={method}",
+        f"--coverage={tmp_path / 'coverage'}",
+    ]
     assert infer.main([*common(corpus, tmp_path), *flags, *own, "--coverage_window=7d"]) == 0
     rows = lines(tmp_path / "mixtures")
     assert len(rows) == GOOD + REPEATED
@@ -102,11 +146,23 @@ def test_a_model_that_no_longer_speaks_the_language(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     path = tmp_path / "new.jsonl"
     path.write_text(json.dumps(record(3, text="ship ocean glacier moraine crevasse")) + "\n")
-    assert infer.main([*common(path, tmp_path), f"--output={tmp_path / 'mixtures'}", f"--coverage={tmp_path / 'coverage'}"]) == 0
+    assert (
+        infer.main(
+            [
+                *common(path, tmp_path),
+                f"--output={tmp_path / 'mixtures'}",
+                f"--coverage={tmp_path / 'coverage'}",
+            ]
+        )
+        == 0
+    )
     (row,) = lines(tmp_path / "coverage")
     assert (row["word_share"], row["retrain"]) == (0.4, True)
     error = capsys.readouterr().err
-    assert "knows 40.0% of the distinct words and 40.0% of the tokens of 1 documents, below 70%: retrain" in error
+    assert (
+        "knows 40.0% of the distinct words and 40.0% of the tokens of 1 documents, below 70%:"
+        " retrain" in error
+    )
     assert "retrain 1" in error
 
 
@@ -114,27 +170,46 @@ def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
     assert infer.main([*flags, "--method=gibbs1"]) == 2
-    assert "--training: None was given; allowed is with gibbs1, the files that the model was learned from" in capsys.readouterr().err
+    assert (
+        "--training: None was given; allowed is with gibbs1, the files that the model was learned"
+        " from" in capsys.readouterr().err
+    )
     assert infer.main([*flags, f"--training={corpus}"]) == 2
-    assert "allowed is with gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
+    assert (
+        "allowed is with gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
+    )
     assert compare.main([*flags[:-1], "--methods=gibbs3", f"--training={corpus}"]) == 2
-    assert "allowed is with gibbs2, gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
+    assert (
+        "allowed is with gibbs2, gibbs3, nothing. Leave it out, or use gibbs1."
+        in capsys.readouterr().err
+    )
     unknown = tmp_path / "unknown.jsonl"
     unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
     assert infer.main([*flags, "--method=gibbs1", f"--training={unknown}"]) == 2
     error = capsys.readouterr().err
     assert '--training: "1 documents without a word of model ' in error
-    assert "allowed is the documents that it was learned from. Name their files, with --key_field as then." in error
+    assert (
+        "allowed is the documents that it was learned from. Name their files, with --key_field as"
+        " then." in error
+    )
 
 
 def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     unknown = tmp_path / "unknown.jsonl"
     unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
-    told = "allowed is documents of this model, with words that it knows. Give documents like those that it was learned from."
+    told = (
+        "allowed is documents of this model, with words that it knows. Give documents like those"
+        " that it was learned from."
+    )
     assert fit_classifier.main(common(unknown, tmp_path)) == 2
     assert told in capsys.readouterr().err
-    assert fit_classifier.main([*common(corpus, tmp_path), "--prior_variances=0.1", "--fit_iterations=5"]) == 0
+    assert (
+        fit_classifier.main(
+            [*common(corpus, tmp_path), "--prior_variances=0.1", "--fit_iterations=5"]
+        )
+        == 0
+    )
     # The classifier that is there already is not what this run fitted.
     assert fit_classifier.main(common(unknown, tmp_path)) == 2
     assert told in capsys.readouterr().err
@@ -143,7 +218,12 @@ def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, cap
 def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys):
     trained(corpus, tmp_path)
     path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
-    flags = ["--methods=gibbs3,naive-bayes", "--reference=gibbs2", f"--json={path}", f"--plot={picture}"]
+    flags = [
+        "--methods=gibbs3,naive-bayes",
+        "--reference=gibbs2",
+        f"--json={path}",
+        f"--plot={picture}",
+    ]
     assert compare.main([*common(corpus, tmp_path), *flags]) == 0
     rows = {row["method"]: row for row in map(json.loads, path.read_text().splitlines())}
     assert set(rows) == {"gibbs2", "gibbs3", "naive-bayes"}
@@ -159,7 +239,9 @@ def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(corpus, 
     assert {row["model_version"] for row in lines(tmp_path / "mixtures")} == {first.version}
     capsys.readouterr()
     assert infer.main([*flags, "--model_version=7"]) == 2
-    assert "--model_version: '7' was given; allowed is latest, or a version" in capsys.readouterr().err
+    assert (
+        "--model_version: '7' was given; allowed is latest, or a version" in capsys.readouterr().err
+    )
 
 
 def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, tmp_path, capsys):
@@ -177,8 +259,15 @@ def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, t
 
 
 @pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
-def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_path, before, capsys):
-    flags = [*common(corpus, tmp_path), *FLAGS, f"--output={tmp_path / 'mixtures'}", f"--before_first_model={before}"]
+def test_streaming_labels_or_dead_letters_every_record_exactly_once(
+    corpus, tmp_path, before, capsys
+):
+    flags = [
+        *common(corpus, tmp_path),
+        *FLAGS,
+        f"--output={tmp_path / 'mixtures'}",
+        f"--before_first_model={before}",
+    ]
     assert stream.main([*flags, f"--coverage={tmp_path / 'coverage'}"]) == 0
     labelled, dead = lines(tmp_path / "mixtures"), lines(tmp_path / "dead")
     assert len(labelled) + len(dead) == GOOD + BAD + REPEATED
@@ -198,7 +287,12 @@ def test_streaming_labels_or_dead_letters_every_record_exactly_once(corpus, tmp_
 
 def test_the_model_of_a_stream_is_that_of_training(corpus, tmp_path):
     trained(corpus, tmp_path)
-    assert stream.main([*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'mixtures'}"]) == 0
+    assert (
+        stream.main(
+            [*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'mixtures'}"]
+        )
+        == 0
+    )
     one, other = (ModelStore(str(tmp_path / name)).manifests("") for name in ("models", "other"))
     assert one == other
 
@@ -260,28 +354,64 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     trained(path, tmp_path, "--key_field=language")
     english = sum(row["language"] == "en" for row in rows)
     one = ["--key_field=language", "--model_key=en"]
-    assert fit_classifier.main([*common(path, tmp_path), *one, "--prior_variances=0.1", "--fit_iterations=5"]) == 0
+    assert (
+        fit_classifier.main(
+            [*common(path, tmp_path), *one, "--prior_variances=0.1", "--fit_iterations=5"]
+        )
+        == 0
+    )
     assert f"{english:,} pairs" in capsys.readouterr().out
-    methods = [f"--json={figures}", "--reference=gibbs1", "--methods=gibbs3", f"--training={path}", "--inference_sweeps=2"]
+    methods = [
+        f"--json={figures}",
+        "--reference=gibbs1",
+        "--methods=gibbs3",
+        f"--training={path}",
+        "--inference_sweeps=2",
+    ]
     assert compare.main([*common(path, tmp_path), *one, *methods]) == 0
     assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
-    where = [f"--held_out={path}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={figures}"]
-    assert evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"]) == 0
+    where = [
+        f"--held_out={path}",
+        f"--model_store={tmp_path / 'models'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+        f"--json={figures}",
+    ]
+    assert (
+        evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"])
+        == 0
+    )
     (row,) = map(json.loads, figures.read_text().splitlines())
-    assert (row["documents"], row["version"]) == (english, ModelStore(str(tmp_path / "models")).manifest("en").version)
+    assert (row["documents"], row["version"]) == (
+        english,
+        ModelStore(str(tmp_path / "models")).manifest("en").version,
+    )
     letters = [row for row in lines(tmp_path / "dead") if row["reason"] == "unknown_key"]
     assert len({json.loads(row["record"])["id"] for row in letters}) == GOOD - english
-    assert {row["detail"] for row in letters} == {"this run has no model for the key 'de', but for 'en'"}
+    assert {row["detail"] for row in letters} == {
+        "this run has no model for the key 'de', but for 'en'"
+    }
 
 
 def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
     store = trained(corpus, tmp_path)
     path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
-    flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", f"--json={path}"]
+    flags = [
+        f"--held_out={corpus}",
+        f"--model_store={tmp_path / 'models'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+        f"--json={path}",
+    ]
     more = [f"--coherence_with={corpus}", f"--classify={corpus}", "--words=harbour,[red]never"]
-    assert evaluate.main([*flags, *more, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]) == 0
+    assert (
+        evaluate.main(
+            [*flags, *more, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]
+        )
+        == 0
+    )
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    assert {row["version"] for row in rows} == {manifest.version for manifest in store.manifests("")}
+    assert {row["version"] for row in rows} == {
+        manifest.version for manifest in store.manifests("")
+    }
     assert all(0 <= row["nmi"] <= 1 and row["first_moment_perplexity"] > 1 for row in rows)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert all(row["npmi"] > 0 and 0 <= row["svm_accuracy"] <= 1 for row in rows)
@@ -294,7 +424,12 @@ def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
 def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
     trained(corpus, tmp_path)
     monkeypatch.setattr(checked.importlib.util, "find_spec", lambda name: None)
-    flags = [f"--held_out={corpus}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}", "--plot=p.png"]
+    flags = [
+        f"--held_out={corpus}",
+        f"--model_store={tmp_path / 'models'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+        "--plot=p.png",
+    ]
     assert evaluate.main(flags) == 2
     assert "Run: pip install matplotlib" in capsys.readouterr().err
 
@@ -302,7 +437,12 @@ def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
 def test_outputs_by_period_are_the_same_rows_in_fewer_files(corpus, tmp_path):
     source = [*common(corpus, tmp_path), *FLAGS]
     assert stream.main([*source, f"--output={tmp_path / 'bundles'}"]) == 0
-    gathered = [*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'periods'}", f"--dead_letters={tmp_path / 'fewer'}"]
+    gathered = [
+        *common(corpus, tmp_path, "other"),
+        *FLAGS,
+        f"--output={tmp_path / 'periods'}",
+        f"--dead_letters={tmp_path / 'fewer'}",
+    ]
     assert stream.main([*gathered, "--file_period=20d"]) == 0
 
     def rows(name):
@@ -313,7 +453,11 @@ def test_outputs_by_period_are_the_same_rows_in_fewer_files(corpus, tmp_path):
 
 
 def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
-    into = [f"--archive={tmp_path / 'archive'}", f"--dead_letters={tmp_path / 'dead'}", "--shard_period=10d"]
+    into = [
+        f"--archive={tmp_path / 'archive'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+        "--shard_period=10d",
+    ]
     assert archive.main([f"--input={corpus}", *into]) == 0
     one = trained(tmp_path / "archive" / "*.avro", tmp_path)
     other = trained(tmp_path / "archive" / "*.avro", tmp_path, "--source=replay", store="other")
@@ -334,7 +478,12 @@ def test_show_prints_topics_and_versions(corpus, tmp_path, capsys):
 def test_an_archive_gives_the_same_model(corpus, tmp_path):
     assert (
         archive.main(
-            [f"--input={corpus}", f"--archive={tmp_path / 'archive'}", f"--dead_letters={tmp_path / 'dead'}", "--shard_period=10d"]
+            [
+                f"--input={corpus}",
+                f"--archive={tmp_path / 'archive'}",
+                f"--dead_letters={tmp_path / 'dead'}",
+                "--shard_period=10d",
+            ]
         )
         == 0
     )

@@ -1,4 +1,6 @@
-"""The Flex Template's description and image, as far as they can be checked without a service and without Docker."""
+"""The Flex Template's description and image, as far as they can be checked without a service and
+without Docker.
+"""
 
 import json
 import re
@@ -7,14 +9,23 @@ from pathlib import Path
 import pytest
 
 from pipelines import stream
-from pipelines.command import UsageError, parse, parser_for
+from pipelines.cli.command import UsageError, parse, parser_for
 
 ROOT = Path(__file__).parent.parent.parent
 TEMPLATE = json.loads((ROOT / "docker" / "stream.json").read_text(encoding="utf-8"))
 PARAMETERS = {parameter["name"]: parameter for parameter in TEMPLATE["parameters"]}
 # As the launcher passes a template's parameters on, with what it adds.
-LAUNCHED = ["--runner=DataflowRunner", "--project=my-project", "--region=europe-west1", "--temp_location=gs://bucket/tmp"]
-LAUNCHED += ["--template_location=gs://bucket/job", "--sdk_container_image=registry/beam-topics:1", "--streaming"]
+LAUNCHED = [
+    "--runner=DataflowRunner",
+    "--project=my-project",
+    "--region=europe-west1",
+    "--temp_location=gs://bucket/tmp",
+]
+LAUNCHED += [
+    "--template_location=gs://bucket/job",
+    "--sdk_container_image=registry/beam-topics:1",
+    "--streaming",
+]
 EXAMPLE = {
     "source": "pubsub",
     "pubsub_subscription": "projects/my-project/subscriptions/documents",
@@ -62,9 +73,25 @@ def test_what_the_pipeline_requires_the_template_requires(name):
 
 def test_the_image_has_the_sdk_that_submits_and_copies_what_is_there():
     lines = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8").splitlines()
-    (beam,) = (line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("apache-beam"))
+    (beam,) = (
+        line
+        for line in (ROOT / "requirements.txt").read_text().splitlines()
+        if line.startswith("apache-beam")
+    )
     (sdk,) = (line for line in lines if line.startswith("FROM apache/beam"))
     assert re.search(r":(\d+\.\d+)", sdk)[1] == re.search(r"==(\d+\.\d+)", beam)[1]
-    copied = [word for line in lines if line.startswith("COPY") and "--from" not in line for word in line.split()[1:-1]]
+    copied = [
+        word
+        for line in lines
+        if line.startswith("COPY") and "--from" not in line
+        for word in line.split()[1:-1]
+    ]
     assert all((ROOT / name.replace("${PIPELINE}", "stream")).exists() for name in copied)
-    assert {"setup.py", "requirements.txt", "MANIFEST.in", "model", "transforms", "pipelines"} <= set(copied)
+    assert {
+        "setup.py",
+        "requirements.txt",
+        "MANIFEST.in",
+        "model",
+        "transforms",
+        "pipelines",
+    } <= set(copied)

@@ -23,7 +23,11 @@ def test_show_refuses_a_manifest_under_the_name_of_another(made, capsys, options
     store, versions = made
     copied(store, versions[2], versions[0])
     status, _, told = said_by_show(store, capsys, *(option + versions[0] for option in options))
-    assert status == 2 and told.count("\n") == 1 and f"{versions[0]}.json holds version {versions[2]}" in told
+    assert (
+        status == 2
+        and told.count("\n") == 1
+        and f"{versions[0]}.json holds version {versions[2]}" in told
+    )
 
 
 def test_show_refuses_a_deleted_pointer(made, capsys):
@@ -48,4 +52,9 @@ def test_show_prints_no_control_characters_of_a_manifest(made, capsys):
     path.rename(manifest_path(store, version))
     pointed(store, version)
     status, printed, _ = said_by_show(store, capsys)
-    assert status == 0 and "\x1b" not in printed and "\u202e" not in printed and "w\ufffd[2J" in printed
+    assert (
+        status == 0
+        and "\x1b" not in printed
+        and "\u202e" not in printed
+        and "w\ufffd[2J" in printed
+    )

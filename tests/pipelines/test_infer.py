@@ -9,7 +9,7 @@ from model.errors import OptionError
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 from pipelines import infer
-from pipelines.command import parse
+from pipelines.cli.command import parse
 
 PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
 
@@ -22,16 +22,29 @@ def options_of(tmp_path, *flags):
         settings = {"tokeniser": TokeniserSettings(min_length=length).to_json(), "learner": {}}
         store.publish(manifest_of(3, key=key, snapshot=snapshot, settings=settings))
     # No runner of ours is asked: the local one refuses streams without an end.
-    given = [f"--model_store={tmp_path}", "--dead_letters=d", "--output=m", "--runner=PrismRunner", *flags]
+    given = [
+        f"--model_store={tmp_path}",
+        "--dead_letters=d",
+        "--output=m",
+        "--runner=PrismRunner",
+        *flags,
+    ]
     return parse(given, "pipelines.infer", "", infer.GROUPS, {})
 
 
 def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
     with pytest.raises(OptionError) as error:
         infer.chosen_models(options_of(tmp_path, "--input=a", "--key_field=language"))
-    said = "--key_field: ['de', 'en'] was given; allowed is keys whose models have one tokeniser. Label one at a time, with --model_key."
+    said = (
+        "--key_field: ['de', 'en'] was given; allowed is keys whose models have one tokeniser."
+        " Label one at a time, with --model_key."
+    )
     assert str(error.value) == said
-    assert list(infer.chosen_models(options_of(tmp_path / "one", "--input=a", "--key_field=language", "--model_key=en"))) == ["en"]
+    assert list(
+        infer.chosen_models(
+            options_of(tmp_path / "one", "--input=a", "--key_field=language", "--model_key=en")
+        )
+    ) == ["en"]
 
 
 @pytest.mark.parametrize("method", ["gibbs1", "gibbs2", "gibbs2-s"])
@@ -39,15 +52,29 @@ def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
     options = options_of(tmp_path, *PUBSUB, "--model_key=en", f"--method={method}")
     with pytest.raises(OptionError) as error:
         infer.build(beam.Pipeline(options=PipelineOptions([])), options)
-    said = f"--method: '{method}' was given; allowed is a method for one document at a time with --source=pubsub. Use gibbs3."
+    said = (
+        f"--method: '{method}' was given; allowed is a method for one document at a time with"
+        " --source=pubsub. Use gibbs3."
+    )
     assert str(error.value) == said
 
 
 def test_keys_without_a_version_yet_are_left_out(tmp_path):
     ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
     with pytest.raises(OptionError) as error:
-        infer.chosen_models(parse([f"--model_store={tmp_path / 'one'}", "--dead_letters=d", "--key_field=k"], "x", "", infer.GROUPS, {}))
-    said = f"--model_store: '{tmp_path / 'one'}' was given; allowed is a store in which some key has a model. Train one first."
+        infer.chosen_models(
+            parse(
+                [f"--model_store={tmp_path / 'one'}", "--dead_letters=d", "--key_field=k"],
+                "x",
+                "",
+                infer.GROUPS,
+                {},
+            )
+        )
+    said = (
+        f"--model_store: '{tmp_path / 'one'}' was given; allowed is a store in which some key has a"
+        " model. Train one first."
+    )
     assert str(error.value) == said
     options = options_of(tmp_path / "one", "--input=a", "--key_field=language")
     ModelStore(str(tmp_path / "one")).bind("fr", "d", {})

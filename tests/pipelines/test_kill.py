@@ -1,4 +1,6 @@
-"""A training process that is killed (not stopped: SIGKILL) and goes on comes to the versions of one that nothing happened to."""
+"""A training process that is killed (not stopped: SIGKILL) and goes on comes to the versions of
+one that nothing happened to.
+"""
 
 import json
 import subprocess
@@ -11,13 +13,22 @@ from model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent.parent
 WORDS = "ship sailed harbour sailor ocean wind judge court verdict lawyer witness trial".split()  # noqa: SIM905
-FLAGS = ["--window=1d", "--publish_every=10d", "--minibatch_size=10", "--topics=4", "--initial_documents=50", "--checkpoint_tokens=2000"]
+FLAGS = [
+    "--window=1d",
+    "--publish_every=10d",
+    "--minibatch_size=10",
+    "--topics=4",
+    "--initial_documents=50",
+    "--checkpoint_tokens=2000",
+]
 
 
 def corpus(path):
     rows = []
     for number in range(2000):
-        words = [WORDS[(number * step + step * step) % 6 + 6 * (number % 2)] for step in range(1, 21)]
+        words = [
+            WORDS[(number * step + step * step) % 6 + 6 * (number % 2)] for step in range(1, 21)
+        ]
         rows.append({"id": str(number), "timestamp": number * 8640, "text": " ".join(words)})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -50,6 +61,11 @@ def test_killed_and_resumed_equals_undisturbed(tmp_path):
     expected = ModelStore(str(whole)).manifests("")
     checkpoints = ModelStore(str(killed)).checkpoints("")
     assert 0 < checkpoints[-1].sequence < expected[-1].sequence
-    subprocess.run(command(source, killed, "--resume_from=latest"), cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command(source, killed, "--resume_from=latest"),
+        cwd=ROOT,
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
     assert len(expected) > 10
     assert ModelStore(str(killed)).manifests("") == expected

@@ -17,33 +17,54 @@ def test_the_commands_are_listed_one_a_line(argv, capsys):
     lines = capsys.readouterr().out.splitlines()
     for name in COMMANDS:
         (line,) = (line for line in lines if re.search(rf"pipelines\.{name} ", line))
-        assert line.endswith(summary(name)) and summary(name).endswith(".") and len(summary(name)) <= 80
+        assert (
+            line.endswith(summary(name))
+            and summary(name).endswith(".")
+            and len(summary(name)) <= 80
+        )
 
 
 def test_every_command_is_listed():
-    made = {path.stem for path in FOLDER.glob("*.py") if re.search(r"^main = command\(", path.read_text(encoding="utf-8"), re.MULTILINE)}
+    made = {
+        path.stem
+        for path in FOLDER.glob("*.py")
+        if re.search(r"^main = command\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
     assert made == set(COMMANDS)
 
 
 def test_a_command_that_is_given_as_an_argument_is_told_how_to_run(capsys):
     assert main(["trian"]) == 2
-    said = "python -m pipelines: 'trian' was given; a command is a module of this package. Run: python -m pipelines.train.\n"
+    said = (
+        "python -m pipelines: 'trian' was given; a command is a module of this package. Run: python"
+        " -m pipelines.train.\n"
+    )
     assert capsys.readouterr().err == said
     assert main(["zzz"]) == 2
     assert capsys.readouterr().err.endswith("python -m pipelines lists the commands.\n")
 
 
 def test_it_runs_and_says_nothing_else():
-    found = subprocess.run([sys.executable, "-m", "pipelines"], cwd=FOLDER.parent, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-m", "pipelines"],
+        cwd=FOLDER.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert found.stderr == "" and "pipelines.train" in found.stdout
 
 
 def test_a_command_imports_beam_without_its_harmless_warnings():
     found = subprocess.run(
-        [sys.executable, "-m", "pipelines.show", "--model_store=absent"], cwd=FOLDER.parent, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pipelines.show", "--model_store=absent"],
+        cwd=FOLDER.parent,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert found.returncode == 2
     assert found.stderr.splitlines() == [
-        "python -m pipelines.show: --model_store: 'absent' was given; allowed is a folder with a published model."
-        " Correct the path, or train a model first."
+        "python -m pipelines.show: --model_store: 'absent' was given; allowed is a folder with a"
+        " published model. Correct the path, or train a model first."
     ]

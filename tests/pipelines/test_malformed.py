@@ -16,13 +16,28 @@ def test_ten_thousand_malformed_records_among_as_many_good_ones(tmp_path, capsys
     source, kept, dead = tmp_path / "source", tmp_path / "archive", tmp_path / "dead"
     source.mkdir()
     records = write_mixed(source, MALFORMED)
-    assert archive.main([f"--input={source}/*", f"--archive={kept}", f"--dead_letters={dead}", "--shard_period=1d"]) == 0
+    assert (
+        archive.main(
+            [
+                f"--input={source}/*",
+                f"--archive={kept}",
+                f"--dead_letters={dead}",
+                "--shard_period=1d",
+            ]
+        )
+        == 0
+    )
     found = {}
     for path in kept.glob("*.avro"):
         with path.open("rb") as stream:
-            found |= {document.id: document.text for document in read_file(stream, path.name, ReadSettings())}
+            found |= {
+                document.id: document.text
+                for document in read_file(stream, path.name, ReadSettings())
+            }
     assert found == {record["id"]: record["text"] for record in records}
-    letters = [json.loads(line) for path in dead.glob("*.jsonl") for line in path.read_bytes().splitlines()]
+    letters = [
+        json.loads(line) for path in dead.glob("*.jsonl") for line in path.read_bytes().splitlines()
+    ]
     assert len(letters) == MALFORMED
     assert all(letter["detail"] for letter in letters)
     assert max(Counter(letter["source"] for letter in letters).values()) == 1

@@ -31,22 +31,46 @@ def trained(archive, tmp_path_factory):
     """The model store, and what the run said."""
     folder, said = tmp_path_factory.mktemp("trained"), io.StringIO()
     with redirect_stderr(said):
-        assert train.main([f"--input={archive}", f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}", *LEARN]) == 0
+        assert (
+            train.main(
+                [
+                    f"--input={archive}",
+                    f"--model_store={folder / 'models'}",
+                    f"--dead_letters={folder / 'dead'}",
+                    *LEARN,
+                ]
+            )
+            == 0
+        )
     return folder / "models", said.getvalue()
 
 
 def places(folder):
-    return [f"--output={folder / 'mixtures'}", f"--dead_letters={folder / 'dead'}", f"--coverage={folder / 'coverage'}"]
+    return [
+        f"--output={folder / 'mixtures'}",
+        f"--dead_letters={folder / 'dead'}",
+        f"--coverage={folder / 'coverage'}",
+    ]
 
 
 def rows(folder):
-    return [json.loads(line) for path in folder.glob("*.jsonl") for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for path in folder.glob("*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def test_train(trained):
     models, said = trained
     assert "learned_minibatches 5,000" in said
-    assert [manifest.sequence for manifest in ModelStore(str(models)).manifests("")] == [1000, 2000, 3000, 4000, 5000]
+    assert [manifest.sequence for manifest in ModelStore(str(models)).manifests("")] == [
+        1000,
+        2000,
+        3000,
+        4000,
+        5000,
+    ]
 
 
 def test_infer(archive, trained, tmp_path, capsys):
@@ -59,9 +83,20 @@ def test_infer(archive, trained, tmp_path, capsys):
 
 
 def test_stream(archive, tmp_path, capsys):
-    assert stream.main([f"--input={archive}", f"--model_store={tmp_path / 'models'}", *places(tmp_path), *LEARN]) == 0
+    assert (
+        stream.main(
+            [
+                f"--input={archive}",
+                f"--model_store={tmp_path / 'models'}",
+                *places(tmp_path),
+                *LEARN,
+            ]
+        )
+        == 0
+    )
     assert "labelled 5,000" in capsys.readouterr().err
     manifests = ModelStore(str(tmp_path / "models")).manifests("")
-    # The version after minibatch 1000 is published at the end of that window, and labels the windows after it.
+    # The version after minibatch 1000 is published at the end of that window, and labels the
+    # windows after it.
     found = {int(row["id"]): row["model_version"] for row in rows(tmp_path / "mixtures")}
     assert found == {day: manifests[max(day // 1000 - 1, 0)].version for day in range(WINDOWS)}

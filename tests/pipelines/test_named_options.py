@@ -6,8 +6,8 @@ from pathlib import Path
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import inference_options, options
-from pipelines.command import parser_for
+from pipelines.cli import inference_options, options
+from pipelines.cli.command import parser_for
 
 ROOT = Path(__file__).parents[2]
 # Flink's job server has these; no parser here knows them.
@@ -16,7 +16,11 @@ ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing"}
 
 def known():
     """The options of all our groups, and Beam's."""
-    groups = [group for group in PipelineOptions.__subclasses__() if group.__module__ in (options.__name__, inference_options.__name__)]
+    groups = [
+        group
+        for group in PipelineOptions.__subclasses__()
+        if group.__module__ in (options.__name__, inference_options.__name__)
+    ]
     parser = parser_for("x", "", groups, {})
     return {flag for action in parser._actions for flag in action.option_strings}
 
@@ -25,17 +29,28 @@ def texts(source):
     """(line, text) of every string that is not a docstring; of an f-string, its fixed parts."""
     tree = ast.parse(source)
     documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in documentation]
+    constants = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in documentation
+    ]
     return [(node.lineno, node.value) for node in constants if isinstance(node.value, str)]
 
 
 def named(source):
     """(line, option) of every option that such a string names."""
-    return [(line, option) for line, text in texts(source) for option in re.findall(r"--[a-z][a-z0-9_]*", text)]
+    return [
+        (line, option)
+        for line, text in texts(source)
+        for option in re.findall(r"--[a-z][a-z0-9_]*", text)
+    ]
 
 
 def test_options_are_found_in_messages_and_not_in_docstrings():
-    source = '"""--a"""\ndef f(x):\n    """--b"""\n    raise OptionError("--c", x, f"{x} or more", f"Say --d_1={x} " "or --e.")\n'
+    source = (
+        '"""--a"""\ndef f(x):\n    """--b"""\n    raise OptionError("--c", x, f"{x} or more", f"Say'
+        ' --d_1={x} " "or --e.")\n'
+    )
     assert named(source) == [(4, "--c"), (4, "--d_1"), (4, "--e")]
 
 
@@ -45,6 +60,10 @@ def test_every_option_that_is_named_exists():
         for path in sorted((ROOT / package).rglob("*.py")):
             found = named(path.read_text(encoding="utf-8"))
             count += len(found)
-            unknown += [f"{path.relative_to(ROOT)}:{line} {option}" for line, option in found if option not in allowed]
+            unknown += [
+                f"{path.relative_to(ROOT)}:{line} {option}"
+                for line, option in found
+                if option not in allowed
+            ]
     assert unknown == []
     assert count > 200

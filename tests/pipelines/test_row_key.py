@@ -1,4 +1,6 @@
-"""Rows of the output, at least once, are de-duplicated by the key that the README names, and no document is lost."""
+"""Rows of the output, at least once, are de-duplicated by the key that the README names, and no
+document is lost.
+"""
 
 import json
 import re
@@ -25,14 +27,21 @@ def no_failures():
 def documented():
     """The fields of a row's key, as the README has them."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    return tuple(name.strip().replace(" ", "_") for name in re.search(r"rows are keyed by \(([^)]*)\)", text)[1].split(","))
+    return tuple(
+        name.strip().replace(" ", "_")
+        for name in re.search(r"rows are keyed by \(([^)]*)\)", text)[1].split(",")
+    )
 
 
 def corpus(folder):
     """620 documents in ten windows; 60 ids are used again in another window."""
     numbers = [*range(DOCUMENTS), *range(AGAIN)]
     rows = [
-        {"id": f"d{number}", "timestamp": at * DAY // 62, "text": " ".join(WORDS[(number * step + at) % 6] for step in range(1, 9))}
+        {
+            "id": f"d{number}",
+            "timestamp": at * DAY // 62,
+            "text": " ".join(WORDS[(number * step + at) % 6] for step in range(1, 9)),
+        }
         for at, number in enumerate(numbers)
     ]
     path = folder / "corpus.jsonl"
@@ -41,12 +50,16 @@ def corpus(folder):
 
 
 def written(folder):
-    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for path in sorted(folder.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def test_the_documents_name_the_key_that_the_code_has():
     assert documented() == ROW_KEY
-    for path in ("docs/running.md", "transforms/kafka_sink.py"):
+    for path in ("docs/running.md", "transforms/sinks/kafka.py"):
         text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
         assert "the JSON list of key, id, timestamp and model version" in text
 
@@ -58,8 +71,18 @@ def test_a_messages_key_has_the_values_of_the_row():
 
 
 def test_no_document_is_lost_by_de_duplication(tmp_path):
-    common = [f"--input={corpus(tmp_path)}", f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
-    learning = ["--window=1d", "--publish_every=1window", "--learner=fake", "--topics=3", "--before_first_model=prior"]
+    common = [
+        f"--input={corpus(tmp_path)}",
+        f"--model_store={tmp_path / 'models'}",
+        f"--dead_letters={tmp_path / 'dead'}",
+    ]
+    learning = [
+        "--window=1d",
+        "--publish_every=1window",
+        "--learner=fake",
+        "--topics=3",
+        "--before_first_model=prior",
+    ]
     assert stream.main([*common, *learning, f"--output={tmp_path / 'streamed'}"]) == 0
     assert infer.main([*common, f"--output={tmp_path / 'inferred'}", "--coverage_window=30d"]) == 0
     for name in ("streamed", "inferred"):

@@ -57,8 +57,18 @@ class KafkaBroker:
 
     def __enter__(self) -> Self:
         config = self._folder / "server.properties"
-        config.write_text(_CONFIG.format(port=self._port, control=self._control, folder=self._folder), encoding="utf-8")
-        java = [self._java, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{self._lib}/*"]
+        config.write_text(
+            _CONFIG.format(port=self._port, control=self._control, folder=self._folder),
+            encoding="utf-8",
+        )
+        java = [
+            self._java,
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            f"{self._lib}/*",
+        ]
         storage = [*java, "kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(config)]
         subprocess.run(storage, check=True, capture_output=True, env={**os.environ})
         self._server = Server("kafka", [*java, "kafka.Kafka", str(config)], self._folder)
@@ -80,11 +90,23 @@ class KafkaBroker:
         for made in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             made.result(30)
 
-    def send(self, topic: str, rows: Iterable[dict[str, Any]], partitions: Sequence[int], rate: float | None = None) -> int:
-        """Send rows as JSON to the partitions in turn, ``rate`` of them a second; how many there were."""
+    def send(
+        self,
+        topic: str,
+        rows: Iterable[dict[str, Any]],
+        partitions: Sequence[int],
+        rate: float | None = None,
+    ) -> int:
+        """Send rows as JSON to the partitions in turn, ``rate`` of them a second; how many there
+        were.
+        """
         from confluent_kafka import Producer
 
-        producer, begin, count = Producer({"bootstrap.servers": self.servers, "linger.ms": 20}), time.monotonic(), 0
+        producer, begin, count = (
+            Producer({"bootstrap.servers": self.servers, "linger.ms": 20}),
+            time.monotonic(),
+            0,
+        )
         for count, row in enumerate(rows, start=1):
             if count % 100 == 0:
                 producer.poll(0)
@@ -92,7 +114,9 @@ class KafkaBroker:
                     time.sleep(ahead)
             while True:
                 try:
-                    producer.produce(topic, json.dumps(row), partition=partitions[count % len(partitions)])
+                    producer.produce(
+                        topic, json.dumps(row), partition=partitions[count % len(partitions)]
+                    )
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -103,7 +127,9 @@ class KafkaBroker:
         """(key, value) of every message that the topic has now, parsed."""
         from confluent_kafka import Consumer, TopicPartition
 
-        consumer = Consumer({"bootstrap.servers": self.servers, "group.id": "tests", "enable.partition.eof": True})
+        consumer = Consumer(
+            {"bootstrap.servers": self.servers, "group.id": "tests", "enable.partition.eof": True}
+        )
         found: list[tuple[Any, Any]] = []
         left = set(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
         consumer.assign([TopicPartition(topic, partition, 0) for partition in left])
@@ -121,5 +147,7 @@ def rows(count: int) -> Iterator[dict[str, Any]]:
     """Documents about ships or courts, one for each minute of event time."""
     for number in range(count):
         words = _TOPICS[number % 2].split()
-        text = " ".join(words[(number // 2 * step + step * step) % len(words)] for step in range(1, 9))
+        text = " ".join(
+            words[(number // 2 * step + step * step) % len(words)] for step in range(1, 9)
+        )
         yield {"id": f"d{number}", "timestamp": _BEGIN + number * _MINUTE, "text": text}

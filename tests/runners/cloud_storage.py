@@ -1,9 +1,11 @@
-"""A strict Cloud Storage server as a process of its own, written by others: ``gcs/`` beside this file has what was added.
+"""A strict Cloud Storage server as a process of its own, written by others: ``gcs/`` beside this
+file has what was added.
 
     with serving(binary(), folder) as address:
         os.environ.update(environment(address, folder))
 
-A service account that logs in at the server itself spares Beam's file system the search for a real one, which takes it 20 s.
+A service account that logs in at the server itself spares Beam's file system the search for a real
+one, which takes it 20 s.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ _START_SECONDS = 30
 
 
 def binary() -> Path:
-    """The server's program, built on first use and when its source changes. Raises Unavailable: no Go, or nothing to fetch from."""
+    """The server's program, built on first use and when its source changes. Raises Unavailable:
+    no Go, or nothing to fetch from.
+    """
     files = [SOURCE / name for name in ("main.go", "go.mod", "go.sum")]
     version = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
     tools.RECIPES["strictgcs"] = Recipe(version, "strictgcs", _build)
@@ -34,7 +38,15 @@ def binary() -> Path:
 
 
 def _build(place: Path) -> None:
-    tools.fetch(tools.program("go"), "build", "-buildvcs=false", "-o", str(place / "strictgcs"), ".", where=SOURCE)
+    tools.fetch(
+        tools.program("go"),
+        "build",
+        "-buildvcs=false",
+        "-o",
+        str(place / "strictgcs"),
+        ".",
+        where=SOURCE,
+    )
 
 
 @contextmanager
@@ -46,15 +58,21 @@ def serving(program: Path, folder: Path, *buckets: str) -> Iterator[str]:
         run_until(lambda: "ready" in server.output(), _START_SECONDS, "the server's start", server)
         for bucket in buckets:
             body = json.dumps({"name": bucket}).encode()
-            request = urllib.request.Request(f"{address}/storage/v1/b?project=none", body, {"Content-Type": "application/json"})
+            request = urllib.request.Request(
+                f"{address}/storage/v1/b?project=none", body, {"Content-Type": "application/json"}
+            )
             urllib.request.urlopen(request).close()
         yield address
 
 
 def environment(address: str, folder: Path) -> dict[str, str]:
-    """What tells Google's client and Beam's file system to use the server, as a made-up service account."""
+    """What tells Google's client and Beam's file system to use the server, as a made-up service
+    account.
+    """
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     account = {
         "type": "service_account",
         "client_email": "nobody@none.iam.gserviceaccount.com",
@@ -64,4 +82,8 @@ def environment(address: str, folder: Path) -> dict[str, str]:
     }
     path = folder / "account.json"
     path.write_text(json.dumps(account), encoding="utf-8")
-    return {"STORAGE_EMULATOR_HOST": address, "GOOGLE_APPLICATION_CREDENTIALS": str(path), "GOOGLE_CLOUD_PROJECT": "none"}
+    return {
+        "STORAGE_EMULATOR_HOST": address,
+        "GOOGLE_APPLICATION_CREDENTIALS": str(path),
+        "GOOGLE_CLOUD_PROJECT": "none",
+    }

@@ -1,6 +1,8 @@
-"""Fixtures of real runners and servers. Every test in this folder is marked ``runners``: ``make test-runners`` runs them.
+"""Fixtures of real runners and servers. Every test in this folder is marked ``runners``: ``make
+test-runners`` runs them.
 
-A fixture that cannot be had on a machine (no Java, no Go, nothing to fetch from) skips its tests with the reason.
+A fixture that cannot be had on a machine (no Java, no Go, nothing to fetch from) skips its tests
+with the reason.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def prism() -> Path:
 
 @pytest.fixture(scope="session")
 def job_server_jar() -> Path:
-    """The jar of Flink's job server; it can also run jobs by itself (``--flink_master=[local]``)."""
+    """The jar of Flink's job server; it can also run jobs by itself
+    (``--flink_master=[local]``).
+    """
     with or_skip():
         return tool("flink-job-server")
 
@@ -72,7 +76,9 @@ def many_windows(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def expected_of_many(many_windows, tmp_path_factory) -> replays.Outcome:
     """What learning and labelling it on the local runner comes to."""
-    return replays.run(many_windows, tmp_path_factory.mktemp("expected-of-many"), *replays.MANY_FLAGS)
+    return replays.run(
+        many_windows, tmp_path_factory.mktemp("expected-of-many"), *replays.MANY_FLAGS
+    )
 
 
 @pytest.fixture(scope="session")

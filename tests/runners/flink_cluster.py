@@ -1,8 +1,9 @@
-"""A Flink cluster on this machine: a job manager, task managers, a job server and a pool of Python workers, each a process of its own.
+"""A Flink cluster on this machine: a job manager, task managers, a job server and a pool of Python
+workers, each a process of its own.
 
 with FlinkCluster(tmp_path, managers=2, slots=2) as cluster:
-    subprocess.run([sys.executable, "-m", "pipelines.train", *flags, *cluster.flags(parallelism=4)], check=True)
-    cluster.managers[0].kill()
+    subprocess.run([sys.executable, "-m", "pipelines.train", *flags, *cluster.flags(parallelism=4)],
+    check=True) cluster.managers[0].kill()
 
 Its files (configuration, logs, checkpoints) are in the folder; all ports are free ones.
 """
@@ -22,10 +23,11 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-from pipelines import arenas
+from pipelines.graphs import arenas
 
 _START_SECONDS = 180
-# Small enough that four of these and the workers fit beside other things; managed memory is for state backends that are not used.
+# Small enough that four of these and the workers fit beside other things; managed memory is for
+# state backends that are not used.
 _CONFIG = """\
 jobmanager.rpc.address: 127.0.0.1
 jobmanager.rpc.port: {rpc}
@@ -68,8 +70,15 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %d{HH:mm:ss,SSS} %-5p %c{1} %m%n
 """
 # Flink's own scripts open these packages of Java 17 to it.
-_OPEN = "lang net io nio lang.reflect text time util util.concurrent util.concurrent.atomic util.concurrent.locks".split()  # noqa: SIM905
-_JVM = ["-XX:+UseSerialGC", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", *(f"--add-opens=java.base/java.{p}=ALL-UNNAMED" for p in _OPEN)]
+_OPEN = [
+    *("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util"),
+    *("util.concurrent", "util.concurrent.atomic", "util.concurrent.locks"),
+]
+_JVM = [
+    "-XX:+UseSerialGC",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    *(f"--add-opens=java.base/java.{p}=ALL-UNNAMED" for p in _OPEN),
+]
 _JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 _TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 
@@ -82,8 +91,15 @@ class FlinkCluster:
         python_path: where the workers find what the tests bring, beside the project itself.
     """
 
-    def __init__(self, folder: Path, managers: int = 2, slots: int = 2, python_path: str = "") -> None:
-        self.folder, self._slots, self._wanted, self._python_path = folder, slots, managers, python_path
+    def __init__(
+        self, folder: Path, managers: int = 2, slots: int = 2, python_path: str = ""
+    ) -> None:
+        self.folder, self._slots, self._wanted, self._python_path = (
+            folder,
+            slots,
+            managers,
+            python_path,
+        )
         self._java, self._lib, self._jar = program("java"), tool("flink"), tool("flink-job-server")
         self.managers: list[Server] = []
         self._servers = ExitStack()
@@ -119,7 +135,9 @@ class FlinkCluster:
     def rest(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> Any:
         """A question to the job manager, or a request with a body."""
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://{self.master}{path}", data, {"Content-Type": "application/json"}, method=method)
+        request = urllib.request.Request(
+            f"http://{self.master}{path}", data, {"Content-Type": "application/json"}, method=method
+        )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.loads(answer.read() or b"{}")
 
@@ -138,10 +156,14 @@ class FlinkCluster:
     def newest_checkpoint(self, job: str) -> str:
         """Where the newest complete checkpoint of a job that has ended is.
 
-        On the disk: what the job manager answers may be some seconds old, and its checkpoint replaced by newer ones.
+        On the disk: what the job manager answers may be some seconds old, and its checkpoint
+            replaced by newer ones.
         """
         found = (self.folder / "checkpoints" / job).glob("chk-*/_metadata")
-        newest = max((path.parent for path in found), key=lambda folder: int(folder.name.removeprefix("chk-")))
+        newest = max(
+            (path.parent for path in found),
+            key=lambda folder: int(folder.name.removeprefix("chk-")),
+        )
         return f"file://{newest}"
 
     def restored(self, job: str) -> int:
@@ -169,7 +191,9 @@ class FlinkCluster:
     def kill_manager(self, number: int) -> None:
         """Kill a task manager, and start another in its place."""
         self.managers[number].kill()
-        self.managers[number] = self._task_manager(f"{number}-{len(list(self.folder.glob('task-manager-*.log')))}")
+        self.managers[number] = self._task_manager(
+            f"{number}-{len(list(self.folder.glob('task-manager-*.log')))}"
+        )
 
     def workers(self) -> list[int]:
         """The pids of the Python workers that live."""
@@ -183,31 +207,68 @@ class FlinkCluster:
 
     def _start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        settings = {"rpc": free_port(), "rest": self._rest, "slots": self._slots, "folder": self.folder}
+        settings = {
+            "rpc": free_port(),
+            "rest": self._rest,
+            "slots": self._slots,
+            "folder": self.folder,
+        }
         (self.folder / "temporary").mkdir()
         (self.folder / "config.yaml").write_text(_CONFIG.format(**settings), encoding="utf-8")
         (self.folder / "log4j.properties").write_text(_LOGGING, encoding="utf-8")
         manager = self._jvm("job-manager", "600m", _JOB_MANAGER)
         self.managers = [self._task_manager(str(number)) for number in range(self._wanted)]
-        endpoint = ["--job-port", str(self._jobs), "--artifact-port", "0", "--expansion-port", "0", "--job-host", "127.0.0.1"]
-        jar = [self._java, "-Xmx600m", *_JVM, "-jar", str(self._jar), "--flink-master", self.master, *endpoint]
+        endpoint = [
+            "--job-port",
+            str(self._jobs),
+            "--artifact-port",
+            "0",
+            "--expansion-port",
+            "0",
+            "--job-host",
+            "127.0.0.1",
+        ]
+        jar = [
+            self._java,
+            "-Xmx600m",
+            *_JVM,
+            "-jar",
+            str(self._jar),
+            "--flink-master",
+            self.master,
+            *endpoint,
+        ]
         jobs = self._serve("job-server", [*jar, "--artifacts-dir", str(self.folder / "artifacts")])
-        self.pool = self._serve("worker-pool", [sys.executable, str(HERE / "worker_pool.py"), f"--port={self._workers}"])
+        self.pool = self._serve(
+            "worker-pool", [sys.executable, str(HERE / "worker_pool.py"), f"--port={self._workers}"]
+        )
         everything = (manager, *self.managers, jobs, self.pool)
-        run_until(lambda: len(self.rest("/taskmanagers")["taskmanagers"]) >= self._wanted, _START_SECONDS, "the cluster", *everything)
+        run_until(
+            lambda: len(self.rest("/taskmanagers")["taskmanagers"]) >= self._wanted,
+            _START_SECONDS,
+            "the cluster",
+            *everything,
+        )
         run_until(lambda: listening(self._jobs), _START_SECONDS, "the job server", jobs)
-        run_until(lambda: "listening" in self.pool.output(), _START_SECONDS, "the worker pool", self.pool)
+        run_until(
+            lambda: "listening" in self.pool.output(), _START_SECONDS, "the worker pool", self.pool
+        )
 
     def _task_manager(self, name: str) -> Server:
-        return self._jvm(f"task-manager-{name}", "640m", _TASK_MANAGER, f"-Dtaskmanager.resource-id={name}")
+        return self._jvm(
+            f"task-manager-{name}", "640m", _TASK_MANAGER, f"-Dtaskmanager.resource-id={name}"
+        )
 
     def _jvm(self, name: str, memory: str, main: str, *more: str) -> Server:
         logging = f"-Dlog4j.configurationFile={self.folder / 'log4j.properties'}"
         options = [f"-Xmx{memory}", *_JVM, logging, "-cp", f"{self._lib}/*"]
-        return self._serve(name, [self._java, *options, main, "--configDir", str(self.folder), *more])
+        return self._serve(
+            name, [self._java, *options, main, "--configDir", str(self.folder), *more]
+        )
 
     def _serve(self, name: str, command: list[str]) -> Server:
-        # Workers import the project, which need not be installed, from the folder that they start in.
+        # Workers import the project, which need not be installed, from the folder that they start
+        # in.
         path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
         env = {"PYTHONPATH": path, arenas.VARIABLE: str(arenas.ARENAS)}
         return self._servers.enter_context(Server(name, command, self.folder, env, ROOT))

@@ -1,4 +1,5 @@
-"""Servers as processes: started with their output in a file, waited for with a deadline, stopped with all that they started.
+"""Servers as processes: started with their output in a file, waited for with a deadline, stopped
+with all that they started.
 
 with Server("broker", ["java", "-jar", "broker.jar"], tmp_path) as broker:
     run_until(lambda: "ready" in broker.output(), 30, "the broker's start", broker)
@@ -27,7 +28,12 @@ class Server:
     """A process in a session of its own; ``folder/<name>.log`` has what it says."""
 
     def __init__(
-        self, name: str, command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+        self,
+        name: str,
+        command: Sequence[str],
+        folder: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> None:
         self.name, self.log = name, folder / f"{name}.log"
         with self.log.open("ab") as log:
@@ -73,7 +79,8 @@ class Server:
 
 
 def run_until(check: Callable[[], Any], seconds: float, what: str, *servers: Server) -> Any:
-    """Call ``check`` until it gives something true, and return that; an OSError from it means: not yet.
+    """Call ``check`` until it gives something true, and return that; an OSError from it means: not
+    yet.
 
     Raises:
         AssertionError: it did not within the time, or one of the servers ended before.
@@ -85,7 +92,10 @@ def run_until(check: Callable[[], Any], seconds: float, what: str, *servers: Ser
                 return found
         for server in servers:
             if not server.running:
-                raise AssertionError(f"{server.name} ended with {server.process.returncode} before {what}:\n{server.output()[-_SHOWN:]}")
+                raise AssertionError(
+                    f"{server.name} ended with {server.process.returncode} before"
+                    f" {what}:\n{server.output()[-_SHOWN:]}"
+                )
         time.sleep(_POLL)
     said = "\n".join(f"{server.name}: {server.output()[-_SHOWN:]}" for server in servers)
     raise AssertionError(f"{what} did not come within {seconds} s\n{said}")

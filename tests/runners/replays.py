@@ -1,7 +1,8 @@
 """One archive, learned and labelled on any runner; and what must be the same wherever it was.
 
-Two keys of 600 documents each over 120 days, in windows of a day and minibatches of five; a version every ten days. A second archive
-has a document of each key on each of 3,000 days, so each key has 3,000 windows.
+Two keys of 600 documents each over 120 days, in windows of a day and minibatches of five; a version
+every ten days. A second archive has a document of each key on each of 3,000 days, so each key has
+3,000 windows.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ _DAY = 86_400
 
 
 class Outcome(NamedTuple):
-    """What a run leaves: the manifests, the learners' last states (with fingerprint and digest), the labels, of each key."""
+    """What a run leaves: the manifests, the learners' last states (with fingerprint and digest),
+    the labels, of each key.
+    """
 
     manifests: list
     states: list
@@ -52,22 +55,45 @@ class Outcome(NamedTuple):
 
 
 def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) -> Path:
-    """Made-up documents about ships or courts, as ``pipelines.archive`` writes them; the folder of the archive."""
+    """Made-up documents about ships or courts, as ``pipelines.archive`` writes them; the folder
+    of the archive.
+    """
     source = folder / "documents.jsonl"
     with source.open("w", encoding="utf-8") as lines:
         for number in range(documents):
             words = TOPICS[number // 2 % 2].split()
-            text = " ".join(words[(number * step + step * step) % len(words)] for step in range(1, 21))
-            row = {"id": str(number), "timestamp": number * days * _DAY // documents, "text": text, "key": KEYS[number % 2]}
+            text = " ".join(
+                words[(number * step + step * step) % len(words)] for step in range(1, 21)
+            )
+            row = {
+                "id": str(number),
+                "timestamp": number * days * _DAY // documents,
+                "text": text,
+                "key": KEYS[number % 2],
+            }
             lines.write(json.dumps(row) + "\n")
     dead = folder / "archive-dead"
-    assert archive.main([f"--input={source}", f"--archive={folder / 'archive'}", f"--dead_letters={dead}", "--key_field=key"]) == 0
+    assert (
+        archive.main(
+            [
+                f"--input={source}",
+                f"--archive={folder / 'archive'}",
+                f"--dead_letters={dead}",
+                "--key_field=key",
+            ]
+        )
+        == 0
+    )
     return folder / "archive"
 
 
 def command(archived: Path, folder: Path, *flags: str) -> list[str]:
     """``pipelines.stream`` over the archive, with all its outputs in the folder."""
-    places = [f"--model_store={folder / 'models'}", f"--output={folder / 'mixtures'}", f"--dead_letters={folder / 'dead'}"]
+    places = [
+        f"--model_store={folder / 'models'}",
+        f"--output={folder / 'mixtures'}",
+        f"--dead_letters={folder / 'dead'}",
+    ]
     source = ["--source=replay", f"--input={archived}/*.avro"]
     return [sys.executable, "-m", "pipelines.stream", *source, *places, *FLAGS, *flags]
 
@@ -92,11 +118,17 @@ def finish(pipeline: Server, seconds: float) -> None:
 def outcome(folder: Path) -> Outcome:
     """What a run left in its folder."""
     store = ModelStore(str(folder / "models"))
-    return Outcome([store.manifests(key) for key in KEYS], [final_states(folder / "models", key) for key in KEYS], labels(folder))
+    return Outcome(
+        [store.manifests(key) for key in KEYS],
+        [final_states(folder / "models", key) for key in KEYS],
+        labels(folder),
+    )
 
 
 def labels(folder: Path) -> dict:
-    """The mixtures in the output by ``ROW_KEY``. Raises AssertionError: one was written with two contents."""
+    """The mixtures in the output by ``ROW_KEY``. Raises AssertionError: one was written with two
+    contents.
+    """
     found: dict = {}
     for path in (folder / "mixtures").glob("*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -118,7 +150,12 @@ def latest_never_goes_back(folder: Path):
     Raises:
         AssertionError: it went back, or a read failed.
     """
-    store, stop, seen, wrong = ModelStore(str(folder / "models")), threading.Event(), dict.fromkeys(KEYS, -1), []
+    store, stop, seen, wrong = (
+        ModelStore(str(folder / "models")),
+        threading.Event(),
+        dict.fromkeys(KEYS, -1),
+        [],
+    )
 
     def watch() -> None:
         try:

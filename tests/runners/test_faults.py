@@ -1,7 +1,9 @@
-"""A task manager, a Python worker or the whole job is killed in the middle of a replay: nothing of the outcome changes.
+"""A task manager, a Python worker or the whole job is killed in the middle of a replay: nothing of
+the outcome changes.
 
-The moments come from a seed: a fault strikes as soon as so many versions are published and Flink has a checkpoint. LATEST is watched
-all the time. ``make test-runners`` runs three, ``make test-faults`` twenty.
+The moments come from a seed: a fault strikes as soon as so many versions are published and Flink
+has a checkpoint. LATEST is watched all the time. ``make test-runners`` runs three, ``make
+test-faults`` twenty.
 """
 
 import random
@@ -10,11 +12,21 @@ from dataclasses import dataclass
 
 import pytest
 from runners.processes import Server, run_until
-from runners.replays import DOCUMENTS, KEYS, VERSIONS, command, labels, latest_never_goes_back, outcome, versions
+from runners.replays import (
+    DOCUMENTS,
+    KEYS,
+    VERSIONS,
+    command,
+    labels,
+    latest_never_goes_back,
+    outcome,
+    versions,
+)
 from runners.tools import ROOT
 
 SECONDS = 300
-# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink goes on taking checkpoints, and the test ends the job.
+# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink goes on taking
+# checkpoints, and the test ends the job.
 FLAGS = [
     "--replay_speed=250000x",
     "--checkpointing_interval=1000",
@@ -27,7 +39,9 @@ ALL = VERSIONS * len(KEYS)
 
 @dataclass(frozen=True)
 class Fault:
-    """What is killed, after how many versions of both keys, and which one of several (a share of them)."""
+    """What is killed, after how many versions of both keys, and which one of several (a share of
+    them).
+    """
 
     kind: str
     versions: int
@@ -37,7 +51,10 @@ class Fault:
 def faults(kinds, count, seed):
     """``count`` faults, the kinds in turn."""
     draw = random.Random(seed)
-    return [Fault(kinds[n % len(kinds)], draw.randint(1, ALL * 2 // 3), draw.random()) for n in range(count)]
+    return [
+        Fault(kinds[n % len(kinds)], draw.randint(1, ALL * 2 // 3), draw.random())
+        for n in range(count)
+    ]
 
 
 KINDS = ("manager", "worker", "checkpoint", "savepoint")
@@ -63,8 +80,14 @@ def strike(fault, cluster, job, pipeline):
 
 
 def complete(folder, cluster, job):
-    """Wait for all versions and labels, and then for two checkpoints more, in which anything that is too much would come."""
-    run_until(lambda: versions(folder) == ALL and len(labels(folder)) >= DOCUMENTS, SECONDS, "the end of the archive")
+    """Wait for all versions and labels, and then for two checkpoints more, in which anything
+    that is too much would come.
+    """
+    run_until(
+        lambda: versions(folder) == ALL and len(labels(folder)) >= DOCUMENTS,
+        SECONDS,
+        "the end of the archive",
+    )
     enough = cluster.checkpoints(job) + 2
     run_until(lambda: cluster.checkpoints(job) >= enough, SECONDS, "two checkpoints more")
 
@@ -76,11 +99,18 @@ def survive(fault, cluster, archived, folder):
     with ExitStack() as processes, latest_never_goes_back(folder):
         pipeline = processes.enter_context(Server("pipeline", given, folder, cwd=ROOT))
         job = cluster.running(pipeline)
-        run_until(lambda: cluster.checkpoints(job) > 0 and versions(folder) >= fault.versions, SECONDS, "the moment", pipeline)
+        run_until(
+            lambda: cluster.checkpoints(job) > 0 and versions(folder) >= fault.versions,
+            SECONDS,
+            "the moment",
+            pipeline,
+        )
         assert versions(folder) < ALL, "the fault came too late"
         onward = strike(fault, cluster, job, pipeline)
         if onward:
-            pipeline = processes.enter_context(Server("pipeline-again", [*given, *onward], folder, cwd=ROOT))
+            pipeline = processes.enter_context(
+                Server("pipeline-again", [*given, *onward], folder, cwd=ROOT)
+            )
             job = cluster.running(pipeline)
         complete(folder, cluster, job)
         assert cluster.restored(job) > 0
@@ -94,6 +124,8 @@ def test_a_fault_changes_nothing(fault, flink, archived, expected, tmp_path):
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("fault", faults(KINDS, 20, seed=4), ids=lambda fault: f"{fault.kind}-{fault.versions}")
+@pytest.mark.parametrize(
+    "fault", faults(KINDS, 20, seed=4), ids=lambda fault: f"{fault.kind}-{fault.versions}"
+)
 def test_twenty_faults_change_nothing(fault, flink, archived, expected, tmp_path):
     assert survive(fault, flink, archived, tmp_path) == expected

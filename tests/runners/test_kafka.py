@@ -1,4 +1,6 @@
-"""A live Kafka topic of three partitions, one of which is idle, learned while it is written, undisturbed and with kills."""
+"""A live Kafka topic of three partitions, one of which is idle, learned while it is written,
+undisturbed and with kills.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +66,20 @@ def chain_of(count: int) -> tuple[int, str]:
 class Live:
     """A producer and a training pipeline, side by side."""
 
-    def __init__(self, broker: KafkaBroker, topic: str, folder: Path, count: int, rate: float, *flags: str) -> None:
+    def __init__(
+        self, broker: KafkaBroker, topic: str, folder: Path, count: int, rate: float, *flags: str
+    ) -> None:
         broker.create(topic, 3)
         self._count, self.store = count, ModelStore(str(folder / "models"))
-        self._producer = threading.Thread(target=broker.send, args=(topic, rows(count), (0, 1), rate))
-        source = ["--source=kafka", f"--kafka_servers={broker.servers}", f"--kafka_topic={topic}", IDLE]
+        self._producer = threading.Thread(
+            target=broker.send, args=(topic, rows(count), (0, 1), rate)
+        )
+        source = [
+            "--source=kafka",
+            f"--kafka_servers={broker.servers}",
+            f"--kafka_topic={topic}",
+            IDLE,
+        ]
         places = [f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"]
         command = [sys.executable, "-m", "pipelines.train", *source, *places, *FLAGS, *flags]
         self.pipeline = Server(f"train-{topic}", command, folder, cwd=ROOT)
@@ -88,10 +99,14 @@ class Live:
 
     def until(self, documents: int, seconds: float) -> None:
         """Wait until so many documents are learned."""
-        run_until(lambda: self.learned() >= documents, seconds, f"{documents} documents", self.pipeline)
+        run_until(
+            lambda: self.learned() >= documents, seconds, f"{documents} documents", self.pipeline
+        )
 
     def check(self, dead: Path) -> None:
-        """As many documents as were sent were learned, and none was dead-lettered, as a second one of a window would be."""
+        """As many documents as were sent were learned, and none was dead-lettered, as a second
+        one of a window would be.
+        """
         self.until(self._count, 900)
         assert self.store.latest("").documents == self._count
         assert not list(dead.glob("*"))
@@ -109,7 +124,8 @@ COUNTS = pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=p
 def test_prism_learns_a_live_topic(broker, prism, tmp_path, count):
     flags = ("--runner=PrismRunner", f"--prism_location={prism}")
     with Live(broker, f"prism{count}", tmp_path, count, count / 40, *flags) as live:
-        # Not the order: Prism takes the watermark from the partitions of the last bundle alone, so documents may be late there.
+        # Not the order: Prism takes the watermark from the partitions of the last bundle alone, so
+        # documents may be late there.
         live.check(tmp_path / "dead")
 
 
@@ -133,9 +149,23 @@ def test_mixtures_go_to_a_topic_once_for_each_document(broker, tmp_path):
     broker.create("given", 2)
     broker.create("mixtures", 2)
     sent = broker.send("given", rows(500), (0, 1))
-    source = ["--source=kafka", f"--kafka_servers={broker.servers}", "--kafka_topic=given", "--until=end"]
+    source = [
+        "--source=kafka",
+        f"--kafka_servers={broker.servers}",
+        "--kafka_topic=given",
+        "--until=end",
+    ]
     places = [f"--model_store={tmp_path / 'models'}", f"--dead_letters={tmp_path / 'dead'}"]
-    stream = [sys.executable, "-m", "pipelines.stream", *source, *places, "--sink=kafka", "--output_topic=mixtures", *FLAGS]
+    stream = [
+        sys.executable,
+        "-m",
+        "pipelines.stream",
+        *source,
+        *places,
+        "--sink=kafka",
+        "--output_topic=mixtures",
+        *FLAGS,
+    ]
     subprocess.run(stream, check=True, cwd=ROOT)
     found = broker.receive("mixtures")
     assert sorted(key[1] for key, _ in found) == sorted(row["id"] for row in rows(sent))

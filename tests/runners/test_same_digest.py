@@ -20,7 +20,12 @@ def test_prism(prism, archived, expected, tmp_path):
 
 
 def test_embedded_flink(job_server_jar, archived, expected, tmp_path):
-    flags = ["--runner=FlinkRunner", "--flink_master=[local]", f"--flink_job_server_jar={job_server_jar}", "--parallelism=2"]
+    flags = [
+        "--runner=FlinkRunner",
+        "--flink_master=[local]",
+        f"--flink_job_server_jar={job_server_jar}",
+        "--parallelism=2",
+    ]
     assert run(archived, tmp_path, *flags) == expected
 
 
@@ -43,19 +48,41 @@ def test_many_windows_on_prism(prism, many_windows, expected_of_many, tmp_path, 
 
 
 @pytest.mark.parametrize("source", ["files", "replay"])
-def test_many_windows_on_embedded_flink(job_server_jar, many_windows, expected_of_many, tmp_path, source):
-    flags = ["--runner=FlinkRunner", "--flink_master=[local]", f"--flink_job_server_jar={job_server_jar}", "--parallelism=2"]
-    assert run(many_windows, tmp_path, *MANY_FLAGS, *flags, f"--source={source}", seconds=900) == expected_of_many
+def test_many_windows_on_embedded_flink(
+    job_server_jar, many_windows, expected_of_many, tmp_path, source
+):
+    flags = [
+        "--runner=FlinkRunner",
+        "--flink_master=[local]",
+        f"--flink_job_server_jar={job_server_jar}",
+        "--parallelism=2",
+    ]
+    assert (
+        run(many_windows, tmp_path, *MANY_FLAGS, *flags, f"--source={source}", seconds=900)
+        == expected_of_many
+    )
 
 
 def reports(archived, models, folder, *flags):
     """What ``pipelines.infer`` says of its models' coverage, by window and key."""
     outputs = [f"--{name}={folder / name}" for name in ("output", "dead_letters", "coverage")]
     source = ["--source=replay", f"--input={archived}/*.avro", "--key_field=key"]
-    command = [sys.executable, "-m", "pipelines.infer", *source, f"--model_store={models}", *outputs, *flags]
+    command = [
+        sys.executable,
+        "-m",
+        "pipelines.infer",
+        *source,
+        f"--model_store={models}",
+        *outputs,
+        *flags,
+    ]
     with Server("pipeline", command, folder, cwd=ROOT) as pipeline:
         finish(pipeline, 300)
-    rows = [json.loads(line) for path in (folder / "coverage").glob("*.jsonl") for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for path in (folder / "coverage").glob("*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     return sorted(rows, key=lambda row: (row["window_end"], row["key"]))
 
 
@@ -65,5 +92,10 @@ def test_no_coverage_report_is_lost_on_prism(prism, archived, learned, tmp_path)
     for place in places:
         place.mkdir()
     local = reports(archived, learned, places[0])
-    assert [row["documents"] for row in local] == [DOCUMENTS // DAYS // len(KEYS)] * DAYS * len(KEYS)
-    assert reports(archived, learned, places[1], "--runner=PrismRunner", f"--prism_location={prism}") == local
+    assert [row["documents"] for row in local] == [DOCUMENTS // DAYS // len(KEYS)] * DAYS * len(
+        KEYS
+    )
+    assert (
+        reports(archived, learned, places[1], "--runner=PrismRunner", f"--prism_location={prism}")
+        == local
+    )

@@ -1,4 +1,6 @@
-"""What Dataflow does with ``--setup_file``: the source distribution, installed where nothing else of this project is, loads every step."""
+"""What Dataflow does with ``--setup_file``: the source distribution, installed where nothing
+else of this project is, loads every step.
+"""
 
 import shutil
 import subprocess
@@ -62,7 +64,12 @@ def distribution(folder):
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, source / part)
-    subprocess.run([sys.executable, "setup.py", "-q", "sdist", "--dist-dir", folder], cwd=source, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "sdist", "--dist-dir", folder],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
     (found,) = folder.glob("*.tar.gz")
     return found
 
@@ -72,19 +79,29 @@ def clean_python(folder):
     subprocess.run([sys.executable, "-m", "venv", folder / "clean"], check=True)
     python = folder / "clean" / "bin" / "python"
     where = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    # Packages are found there, but .pth files in it, such as that of an editable installation, are not followed.
-    Path(where.stdout.strip(), "needed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    # Packages are found there, but .pth files in it, such as that of an editable installation, are
+    # not followed.
+    Path(where.stdout.strip(), "needed.pth").write_text(
+        sysconfig.get_path("purelib") + "\n", encoding="utf-8"
+    )
     return python
 
 
 def test_the_source_distribution_loads_every_step_of_every_graph(steps, tmp_path):
     archive, python = distribution(tmp_path), clean_python(tmp_path)
-    before = subprocess.run([python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=False)
+    before = subprocess.run(
+        [python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert "No module named 'model'" in before.stderr
     with or_skip():
         fetch(str(python), "-m", "pip", "install", "--no-deps", str(archive), where=tmp_path)
-    loaded = subprocess.run([python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.split()
     assert loaded == sorted(path.name for path in steps.glob("*.pickle"))
     assert len(loaded) > 40

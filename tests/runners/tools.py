@@ -1,11 +1,13 @@
-"""What these tests need beside the project: Prism, Flink and its job server, each fetched once and kept.
+"""What these tests need beside the project: Prism, Flink and its job server, each fetched once and
+kept.
 
     tool("prism")               the path of the program, made on first use
     program("java")             a program that has to be installed already
 
-A recipe fetches with the ordinary client of its language (go, mvn, pip), as that is set up on the machine, into a folder that appears
-whole or not at all: below ``BEAM_TOPICS_TOOLS``, or ``.tools/`` in the clone. Where the client, or what it should fetch, cannot be had,
-:class:`Unavailable` says so in one line, and the tests that need it are skipped with that line.
+A recipe fetches with the ordinary client of its language (go, mvn, pip), as that is set up on the
+machine, into a folder that appears whole or not at all: below ``BEAM_TOPICS_TOOLS``, or ``.tools/``
+in the clone. Where the client, or what it should fetch, cannot be had, :class:`Unavailable` says so
+in one line, and the tests that need it are skipped with that line.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ BEAM = "2.77.0"
 FLINK = "1.19.3"
 # As in kafka/pom.xml.
 KAFKA = "3.9.1"
-# The newest job server whose parts a Maven repository is sure to have as a library; it runs graphs of the newer Python SDK.
+# The newest job server whose parts a Maven repository is sure to have as a library; it runs graphs
+# of the newer Python SDK.
 FLINK_RUNNER = "2.70.0"
 _FETCH_SECONDS = 900
 # Where Go's own installer puts it, which is seldom on the path.
@@ -40,7 +43,9 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make a tool: ``make(folder)`` fills an empty folder; ``result`` is what the tests want of it."""
+    """How to make a tool: ``make(folder)`` fills an empty folder; ``result`` is what the tests
+    want of it.
+    """
 
     version: str
     result: str
@@ -83,9 +88,19 @@ def fetch(*command: str, where: Path, env: dict[str, str] | None = None) -> None
     """Run a package manager's client. Raises Unavailable: it could not fetch."""
     everything = {**os.environ, "PATH": _PATH, **(env or {})}
     try:
-        done = subprocess.run(command, cwd=where, env=everything, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
+        done = subprocess.run(
+            command,
+            cwd=where,
+            env=everything,
+            capture_output=True,
+            text=True,
+            timeout=_FETCH_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"{Path(command[0]).name} fetched nothing in {_FETCH_SECONDS} s") from error
+        raise Unavailable(
+            f"{Path(command[0]).name} fetched nothing in {_FETCH_SECONDS} s"
+        ) from error
     if done.returncode:
         last = (done.stdout + done.stderr).strip().splitlines()[-1:] or ["no message"]
         raise Unavailable(f"{Path(command[0]).name} could not fetch it: {last[0][:300]}")
@@ -113,14 +128,34 @@ def _alone(name: str) -> Iterator[None]:
 
 def _prism(place: Path) -> None:
     go = program("go")
-    fetch(go, "install", f"github.com/apache/beam/sdks/v2/go/cmd/prism@v{BEAM}", where=place, env={"GOBIN": str(place)})
+    fetch(
+        go,
+        "install",
+        f"github.com/apache/beam/sdks/v2/go/cmd/prism@v{BEAM}",
+        where=place,
+        env={"GOBIN": str(place)},
+    )
 
 
 def _flink(place: Path) -> None:
-    """The two parts of a Flink distribution that a cluster needs, out of the Python package that carries them."""
+    """The two parts of a Flink distribution that a cluster needs, out of the Python package that
+    carries them.
+    """
     program("java")
     package = f"apache-flink-libraries=={FLINK}"
-    fetch(sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "--dest", ".", package, where=place)
+    fetch(
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--no-binary",
+        ":all:",
+        "--dest",
+        ".",
+        package,
+        where=place,
+    )
     archive = next(place.glob("*.tar.gz"))
     (place / "lib").mkdir()
     with tarfile.open(archive) as files:
@@ -143,7 +178,14 @@ def _job_server(place: Path) -> None:
 def _kafka(place: Path) -> None:
     program("java")
     shutil.copy(HERE / "kafka" / "pom.xml", place)
-    fetch(program("mvn"), "-B", "-q", "dependency:copy-dependencies", "-DoutputDirectory=lib", where=place)
+    fetch(
+        program("mvn"),
+        "-B",
+        "-q",
+        "dependency:copy-dependencies",
+        "-DoutputDirectory=lib",
+        where=place,
+    )
 
 
 RECIPES = {

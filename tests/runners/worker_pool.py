@@ -1,8 +1,10 @@
-"""Starts Python workers for the task managers of one machine: ``python worker_pool.py --port=50000``.
+"""Starts Python workers for the task managers of one machine: ``python worker_pool.py
+--port=50000``.
 
-Beam's own pool (``apache_beam.runners.worker.worker_pool_main``) tells workers apart by their name only, and two task managers ask for
-the same names: the first to end its worker would end the other's. This one asks for the address of the manager too. Each worker
-that it starts is a line ``worker <pid>`` of its output.
+Beam's own pool (``apache_beam.runners.worker.worker_pool_main``) tells workers apart by their name
+only, and two task managers ask for the same names: the first to end its worker would end the
+other's. This one asks for the address of the manager too. Each worker that it starts is a line
+``worker <pid>`` of its output.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from apache_beam.portability.api import beam_fn_api_pb2
 from apache_beam.runners.worker import worker_pool_main
 
 _RUN = (
-    "from apache_beam.runners.worker.sdk_worker import SdkHarness;"
-    "SdkHarness({url!r}, worker_id={name!r}, state_cache_size=0, data_buffer_time_limit_ms=-1).run()"
+    "from apache_beam.runners.worker.sdk_worker import SdkHarness;SdkHarness({url!r},"
+    " worker_id={name!r}, state_cache_size=0, data_buffer_time_limit_ms=-1).run()"
 )
 
 
@@ -33,7 +35,9 @@ class Pool(worker_pool_main.BeamFnExternalWorkerPoolServicer):
         return beam_fn_api_pb2.StartWorkerResponse()
 
     def StopWorker(self, request: Any, _: Any) -> Any:
-        """Where the name leaves a doubt nothing is done: a worker ends by itself when its manager has gone."""
+        """Where the name leaves a doubt nothing is done: a worker ends by itself when its
+        manager has gone.
+        """
         named = [key for key in self._worker_processes if key.split(" ")[0] == request.worker_id]
         if len(named) == 1:
             worker_pool_main.kill_process_gracefully(self._worker_processes.pop(named[0]))

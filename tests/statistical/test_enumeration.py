@@ -1,9 +1,12 @@
-"""The filter and batch Gibbs against the enumeration of a tiny posterior; each planted bug must be found by the same statistic.
+"""The filter and batch Gibbs against the enumeration of a tiny posterior; each planted bug must be
+found by the same statistic.
 
-Evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number of particles, if moves are made
-at times that do not depend on the particles; so the mean over many seeds is compared with the exact sums. Rejuvenation after
-resampling only (Alg. 4 as printed) does depend on them, through the ESS, and is unbiased in the limit of many particles only:
-with 3 particles and 30,000 seeds some sums were 18 standard errors off. Those variants resample after every token here.
+Evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number
+of particles, if moves are made at times that do not depend on the particles; so the mean over many
+seeds is compared with the exact sums. Rejuvenation after resampling only (Alg. 4 as printed) does
+depend on them, through the ESS, and is unbiased in the limit of many particles only: with 3
+particles and 30,000 seeds some sums were 18 standard errors off. Those variants resample after
+every token here.
 """
 
 import numpy as np
@@ -15,11 +18,11 @@ from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint
 from twins import Particle
 
 from model.kernels.random import stream_key
-from model.kernels.sharing import row_of
 from model.learners import Flat, Urn, learner_for, stepping
-from model.learners.initialise import run_chains
-from model.learners.sparse_chains import SparseChain
-from model.learners.state import begin_minibatch, new_state
+from model.learners.batch_gibbs.sparse_chains import SparseChain
+from model.learners.particles.initial_batch import run_chains
+from model.learners.particles.kernels.copy_on_write import row_of
+from model.learners.particles.state import begin_minibatch, new_state
 from model.words.strings import CharacterModel
 
 BASE = {
@@ -36,18 +39,39 @@ BASE = {
     "resampling": "residual",
     "ess": 0.9,
 }
-BY_TOKENS = {"ess_check": "token", "rejuvenation": "resampling", "ess": 3, "rejuvenation_unit": "token", "newest": 0, "reservoir": 100}
+BY_TOKENS = {
+    "ess_check": "token",
+    "rejuvenation": "resampling",
+    "ess": 3,
+    "rejuvenation_unit": "token",
+    "newest": 0,
+    "reservoir": 100,
+}
 VARIANTS = {
     "documents": {},
     "never moved": {"rejuvenation": "never"},
-    "token units": {"rejuvenation_unit": "token", "newest": 3, "reservoir": 100, "newest_share": 0.5},
+    "token units": {
+        "rejuvenation_unit": "token",
+        "newest": 3,
+        "reservoir": 100,
+        "newest_share": 0.5,
+    },
     "tokens": BY_TOKENS,
-    "tokens, multinomial": {**BY_TOKENS, "resampling": "multinomial", "rejuvenation_choice": "decayed"},
+    "tokens, multinomial": {
+        **BY_TOKENS,
+        "resampling": "multinomial",
+        "rejuvenation_choice": "decayed",
+    },
     "moved after every token": {**BY_TOKENS, "rejuvenation": "tokens", "ess": 0.9},
     "documents, stratified": {"resampling": "stratified"},
     "documents, systematic": {"resampling": "systematic"},
 }
-SHARED = {"prior": "hierarchical", "concentration": 0.8, "base_concentration": 1.3, "concentrations": "fixed"}
+SHARED = {
+    "prior": "hierarchical",
+    "concentration": 0.8,
+    "base_concentration": 1.3,
+    "concentrations": "fixed",
+}
 SPELLED = {"vocabulary": "growing", "word_list": ("w0", "w0w", "w1", "ww0")}
 PRIORS = {
     "urn": {"prior": "urn", "concentration": 0.8, **SPELLED},
@@ -56,7 +80,9 @@ PRIORS = {
     "hierarchical, discount": {**SHARED, "discount": 0.4},
     "hierarchical, tokens": {**SHARED, **BY_TOKENS, "discount": 0.2},
 }
-STREAM = minibatches_of([document_of([f"w{w}" for w in text], n) for n, text in enumerate(TEXTS)], 1)
+STREAM = minibatches_of(
+    [document_of([f"w{w}" for w in text], n) for n, text in enumerate(TEXTS)], 1
+)
 
 
 def exact_joint(settings):
@@ -67,8 +93,15 @@ def exact_joint(settings):
     if settings.vocabulary.is_open:
         base = CharacterModel.fit(settings.prior.word_list).probabilities(["w0", "w1"]).tolist()
     if isinstance(settings.prior, Urn):
-        return np.array([joint_of(states, settings.prior.concentration, base) for states in ASSIGNMENTS])
-    return seated_joint(base, settings.prior.concentration, settings.prior.base_concentration, settings.prior.discount)
+        return np.array(
+            [joint_of(states, settings.prior.concentration, base) for states in ASSIGNMENTS]
+        )
+    return seated_joint(
+        base,
+        settings.prior.concentration,
+        settings.prior.base_concentration,
+        settings.prior.discount,
+    )
 
 
 def exact(others):
@@ -80,16 +113,18 @@ def exact(others):
 
 def topics_of(state, particle):
     """The topics of all tokens, in the order of arrival."""
-    cloud, found = state.cloud, []
+    population, found = state.population, []
     for slot in state.history.slots():
         for page in state.history.pages_of(int(slot)):
-            row = cloud.topics.rows[row_of.py_func(cloud.topics, particle, page)]
+            row = population.topics.rows[row_of.py_func(population.topics, particle, page)]
             found.append(row[: state.history.pages.length[slot]])
     return np.concatenate(found)
 
 
 def estimates(others, seeds):
-    """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over the exact evidence."""
+    """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over
+    the exact evidence.
+    """
     found, (evidence_of_all, _) = [], exact(others)
     for seed in range(seeds):
         settings = made(BASE, **others, seed=seed)
@@ -98,8 +133,12 @@ def estimates(others, seeds):
         for minibatch in STREAM:
             learner.step(state, minibatch)
         evidence = state.evidence.mantissa * 2.0**state.evidence.exponent / evidence_of_all
-        same = alike([topics_of(state, p) for p in range(settings.particles)]) if len(state.history.slots()) == 3 else np.zeros((3, 15))
-        found.append(evidence * np.concatenate([[1.0], state.cloud.weight @ same]))
+        same = (
+            alike([topics_of(state, p) for p in range(settings.particles)])
+            if len(state.history.slots()) == 3
+            else np.zeros((3, 15))
+        )
+        found.append(evidence * np.concatenate([[1.0], state.population.weight @ same]))
     return np.array(found)
 
 
@@ -127,20 +166,20 @@ def test_another_prior_would_be_noticed():
         assert not agrees_in_means(found * ratio, exact(PRIORS[other])[1])
 
 
-def planted(bug, meet):
-    def meeting(cloud, wanted, draws, ancestors):
+def planted(bug, reweight):
+    def resampler(population, wanted, draws, ancestors):
         if bug == "weights not updated":
-            cloud.weight[:], cloud.weight_exponent[:] = 1 / len(cloud.weight), 0
+            population.weight[:], population.weight_exponent[:] = 1 / len(population.weight), 0
         if bug == "resampling ignores weights":
             wanted = wanted._replace(threshold=0.0)
-        return meet(cloud, wanted, draws, ancestors)
+        return reweight(population, wanted, draws, ancestors)
 
-    return meeting
+    return resampler
 
 
 @pytest.mark.parametrize("bug", ["weights not updated", "resampling ignores weights"])
 def test_a_bug_in_the_filter_is_found(bug, monkeypatch):
-    monkeypatch.setattr(stepping, "meet", planted(bug, stepping.meet))
+    monkeypatch.setattr(stepping, "reweight", planted(bug, stepping.reweight))
     assert not agrees_in_means(estimates({}, 1500), exact({})[1])
 
 
@@ -158,7 +197,7 @@ def assignments_by_twin(chains, sweeps, bug, seed=1):
     for _ in range(chains):
         particle = Particle([ALPHA] * 2, [0.5] * 2, 2 * BETA, bug=bug)
         for d, text in enumerate(TEXTS):
-            particle.learn(d, text, generator.random(len(text)), blind=True)
+            particle.learn(d, text, generator.random(len(text)), evenly=True)
         for _ in range(sweeps):
             for d, text in enumerate(TEXTS):
                 for i in range(len(text)):
@@ -177,7 +216,9 @@ def test_the_enumeration_is_a_distribution_over_all_data():
     for d, text in enumerate(TEXTS):
         particle.learn(d, text, [0.3] * len(text))
     states = tuple(t for d in range(3) for t in particle.topics[d])
-    assert particle.joint[0] * 2.0 ** particle.joint[1] == pytest.approx(JOINT[ASSIGNMENTS.index(states)], rel=1e-12)
+    assert particle.joint[0] * 2.0 ** particle.joint[1] == pytest.approx(
+        JOINT[ASSIGNMENTS.index(states)], rel=1e-12
+    )
 
 
 def test_batch_gibbs_agrees_with_enumeration():
@@ -206,22 +247,26 @@ def test_sparse_chains_agree_with_enumeration():
 
 @pytest.mark.parametrize("wrong", [{"sweeps": 0}, {"alpha": 2 * ALPHA}, {"a": 4 * BETA}])
 def test_a_bug_in_sparse_chains_is_found(wrong):
-    assert not agrees_in_counts(assignments_by_sparse_chains(6000, **{"sweeps": 15, **wrong}), POSTERIOR)
+    assert not agrees_in_counts(
+        assignments_by_sparse_chains(6000, **{"sweeps": 15, **wrong}), POSTERIOR
+    )
 
 
 @pytest.mark.parametrize("bug", [None, "tables closed in proportion"])
 def test_a_bug_at_the_tables_is_found(bug):
-    """Five tokens of one word in one topic: P(t tables) is in proportion to a^t S(5, t). Who opens tables by the prior and closes them
-    in proportion to tables / tokens comes to something else."""
+    """Five tokens of one word in one topic: P(t tables) is in proportion to a^t S(5, t). Who opens
+    tables by the prior and closes them in proportion to tables / tokens comes to something else."""
     generator, found, a = np.random.default_rng(1), [], 1.2
     for _ in range(3000):
         particle = Particle([ALPHA], [1.0], a, bug=bug, kind="sampled", base_a=0.7)
-        particle.learn(0, [0] * 5, generator.random(5), seats=generator.random(5).tolist())
+        particle.learn(0, [0] * 5, generator.random(5), table_uniforms=generator.random(5).tolist())
         for i in range(20):
             particle.move(0, i % 5, generator.random(), generator.random(2).tolist())
         found.append(particle.tables[0][0])
     masses = np.array([0.0, 24.0, 50.0, 35.0, 10.0, 1.0]) * a ** np.arange(6)
-    assert agrees_in_counts(np.bincount(found, minlength=6)[1:], masses[1:] / masses.sum()) == (bug is None)
+    assert agrees_in_counts(np.bincount(found, minlength=6)[1:], masses[1:] / masses.sum()) == (
+        bug is None
+    )
 
 
 @pytest.mark.parametrize("bug", [None, "not taken out", "document not updated"])

@@ -1,7 +1,9 @@
-"""Geweke's test of the moves: (topics, words) drawn from the prior, or the words given the topics drawn anew after each round of moves.
+"""Geweke's test of the moves: (topics, words) drawn from the prior, or the words given the topics
+drawn anew after each round of moves.
 
-If moves leave P(z | w) as it is, both have one distribution. The planted bugs are moves of the twin. (A move that does not take its
-token out makes chains slow, and moves these statistics too little to be seen; the enumeration finds it.)
+If moves leave P(z | w) as it is, both have one distribution. The planted bugs are moves of the
+twin. (A move that does not take its token out makes chains slow, and moves these statistics too
+little to be seen; the enumeration finds it.)
 """
 
 import itertools
@@ -10,16 +12,16 @@ from bisect import bisect
 import numpy as np
 import pytest
 from alarm import agrees_between
-from clouds import KEY
+from populations import KEY
 from twins import Particle, uniform
 
-from model.kernels.moves import move_units
-from model.kernels.particles import Draws, Prior
 from model.kernels.random import MOVE
-from model.kernels.seating import NONE, closing_table
-from model.kernels.sharing import own_row, row_of
-from model.learners.cloud import new_cloud, with_room
-from model.learners.history import History, Reservoir
+from model.learners.particles.history import History, Reservoir
+from model.learners.particles.kernels.copy_on_write import own_row, row_of
+from model.learners.particles.kernels.particles import Draws, Prior
+from model.learners.particles.kernels.rejuvenation import move_units
+from model.learners.particles.kernels.table_counts import NONE, closing_table
+from model.learners.particles.population import new_population, with_room
 
 LENGTHS, TOPICS, WORDS = (3, 2, 3), 2, 3
 ALPHA, BASE, A = np.array([0.2, 0.3] + [0.0] * 6), np.array([0.5, 0.3, 0.2]), 0.9
@@ -42,31 +44,48 @@ def prior_topics(generator):
 
 def words_given(topics, generator):
     ends = np.cumsum(generator.dirichlet(A * BASE, TOPICS), axis=1)[:, :-1].tolist()
-    return [bisect(ends[t], u) for t, u in zip(topics, generator.random(len(topics)).tolist(), strict=True)]
+    return [
+        bisect(ends[t], u)
+        for t, u in zip(topics, generator.random(len(topics)).tolist(), strict=True)
+    ]
 
 
 def split(values):
-    return [values[end - length : end] for length, end in zip(LENGTHS, itertools.accumulate(LENGTHS), strict=True)]
+    return [
+        values[end - length : end]
+        for length, end in zip(LENGTHS, itertools.accumulate(LENGTHS), strict=True)
+    ]
 
 
 def moved_by_kernel(topics, words, units, round_number):
     """The topics after the kernel has visited the units, from counts that are written here."""
-    history, cloud = History(Reservoir(newest=5)), new_cloud(PRIOR, 1, 1)
+    history, population = History(Reservoir(newest=5)), new_population(PRIOR, 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
-    cloud = with_room(cloud, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1)
+    population = with_room(
+        population, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1
+    )
     for slot, drawn, text in zip(slots, split(topics), split(words), strict=True):
-        cloud.topics.rows[own_row(cloud.topics, 0, history.pages_of(slot)[0], 1, 0, False), : len(drawn)] = drawn
-        counts = cloud.documents.rows[own_row(cloud.documents, 0, slot, 1, 0, True)]
+        population.topics.rows[
+            own_row(population.topics, 0, history.pages_of(slot)[0], 1, 0, False), : len(drawn)
+        ] = drawn
+        counts = population.documents.rows[own_row(population.documents, 0, slot, 1, 0, True)]
         for t, w in zip(drawn, text, strict=True):
-            row = cloud.words.rows[own_row(cloud.words, 0, w, 1, 0, True)]
+            row = population.words.rows[own_row(population.words, 0, w, 1, 0, True)]
             row[t] += 1
             counts[t] += 1
-            cloud.totals[0, t] += 1
-    where = np.array([slots[d] for d, _ in units], np.int32), np.array([i for _, i in units], np.int64)
+            population.totals[0, t] += 1
+    where = (
+        np.array([slots[d] for d, _ in units], np.int32),
+        np.array([i for _, i in units], np.int64),
+    )
     draws = Draws(*KEY, round_number, MOVE)
-    move_units(cloud, PRIOR, history.pages, draws, *where, 0, 0, 1, 0)
-    rows = [row_of.py_func(cloud.topics, 0, history.pages_of(slot)[0]) for slot in slots]
-    return [int(t) for row, length in zip(rows, LENGTHS, strict=True) for t in cloud.topics.rows[row][:length]]
+    move_units(population, PRIOR, history.pages, draws, *where, 0, 0, 1, 0)
+    rows = [row_of.py_func(population.topics, 0, history.pages_of(slot)[0]) for slot in slots]
+    return [
+        int(t)
+        for row, length in zip(rows, LENGTHS, strict=True)
+        for t in population.topics.rows[row][:length]
+    ]
 
 
 def moved_by_twin(bug):
@@ -85,11 +104,17 @@ def moved_by_twin(bug):
 
 
 def statistics(topics, words):
-    """Topic 1 and word 0 in all, and how many pairs have one topic, word, both; within a document, between documents."""
+    """Topic 1 and word 0 in all, and how many pairs have one topic, word, both; within a
+    document, between documents.
+    """
     topic, word, pairs = np.array(topics), np.array(words), np.array(PAIRS).T
     same_topic, same_word = topic[pairs[0]] == topic[pairs[1]], word[pairs[0]] == word[pairs[1]]
     within = DOCUMENT[pairs[0]] == DOCUMENT[pairs[1]]
-    sums = [part.sum() for kind in (same_topic, same_word, same_topic & same_word) for part in (kind[within], kind[~within])]
+    sums = [
+        part.sum()
+        for kind in (same_topic, same_word, same_topic & same_word)
+        for part in (kind[within], kind[~within])
+    ]
     return [sum(topics), words.count(0), *sums]
 
 

@@ -1,8 +1,9 @@
-"""The posterior of theta on tiny documents, by enumeration, against the Gibbs methods of inference and their planted bugs.
+"""The posterior of theta on tiny documents, by enumeration, against the Gibbs methods of inference
+and their planted bugs.
 
-Two documents of three tokens and two topics: 64 assignments. Gibbs2 must draw from their joint law, Gibbs3 from that of each document
-alone, and
-Gibbs1, for which the second document is what the model was learned from, from the law without the model's counts.
+Two documents of three tokens and two topics: 64 assignments. Gibbs2 must draw from their joint law,
+Gibbs3 from that of each document alone, and Gibbs1, for which the second document is what the model
+was learned from, from the law without the model's counts.
 """
 
 import itertools
@@ -33,7 +34,11 @@ def joint(texts, states, base):
         log += gammaln(ALPHA + np.bincount(topics, minlength=2)).sum()
         np.add.at(words, (text, topics), 1)
     betas = SNAPSHOT.prior.shares(np.arange(3))
-    return exp(log + gammaln(words + betas).sum() - gammaln(words.sum(axis=0) + SNAPSHOT.prior.strength).sum())
+    return exp(
+        log
+        + gammaln(words + betas).sum()
+        - gammaln(words.sum(axis=0) + SNAPSHOT.prior.strength).sum()
+    )
 
 
 def law(texts, base):
@@ -59,13 +64,22 @@ def run(name, seeds, documents=DOCUMENTS, **others):
         settings = inferring(name, seed=seed, **others)
         method = inference_for(settings)
         training = tuple(DOCUMENTS[len(documents) :]) if "training" in method.needs else ()
-        mixtures = method.infer(method.prepare(settings, PublishedModel(SNAPSHOT, "v", None, training)), documents)
-        found.append([mixture.proportions[0] * (mixture.tokens + ALPHA.sum()) - ALPHA[0] for mixture in mixtures])
+        mixtures = method.infer(
+            method.prepare(settings, PublishedModel(SNAPSHOT, "v", None, training)), documents
+        )
+        found.append(
+            [
+                mixture.proportions[0] * (mixture.tokens + ALPHA.sum()) - ALPHA[0]
+                for mixture in mixtures
+            ]
+        )
     return np.array(found)
 
 
 def cells(found, shape):
-    return np.bincount(np.ravel_multi_index(np.rint(found).astype(int).T, shape), minlength=np.prod(shape))
+    return np.bincount(
+        np.ravel_multi_index(np.rint(found).astype(int).T, shape), minlength=np.prod(shape)
+    )
 
 
 SAMPLERS = pytest.mark.parametrize("sampler", ["dense", "sparse"])
@@ -94,24 +108,36 @@ def test_averages_have_the_enumerated_mean(name, exact, sampler):
 @SAMPLERS
 def test_gibbs1_draws_without_the_models_counts(sampler):
     exact = AGAIN.sum(axis=1)
-    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, states="last", sampler=sampler), exact.shape)
+    found = cells(
+        run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, states="last", sampler=sampler), exact.shape
+    )
     assert agrees_in_counts(found, exact)
     assert not agrees_in_counts(found, TOGETHER.sum(axis=1))
 
 
-@pytest.mark.parametrize("bug", [None, "own counts forgotten", "not taken out", "other documents forgotten"])
+@pytest.mark.parametrize(
+    "bug", [None, "own counts forgotten", "not taken out", "other documents forgotten"]
+)
 def test_enumeration_finds_a_planted_bug(bug):
     generator, found = np.random.default_rng(1), []
     for _ in range(5000):
-        _, counts = slow_passes(SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug)
+        _, counts = slow_passes(
+            SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug
+        )
         found.append([counts[0][0], counts[1][0]])
-    assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (bug is None)
+    assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (
+        bug is None
+    )
 
 
 @pytest.mark.parametrize("bug", [None, *BUGS])
 def test_enumeration_finds_a_bug_in_sparse_sampling(bug):
     generator, found = np.random.default_rng(1), []
     for _ in range(5000):
-        _, counts = slow_sparse(SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug)
+        _, counts = slow_sparse(
+            SNAPSHOT, np.arange(3), TEXTS, 6, lambda d, sweep, n: generator.random(n).tolist(), bug
+        )
         found.append(counts[:, 0])
-    assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (bug is None)
+    assert agrees_in_counts(cells(np.array(found), TOGETHER.shape), TOGETHER.ravel()) == (
+        bug is None
+    )

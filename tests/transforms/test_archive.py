@@ -16,10 +16,18 @@ KEYED = ReadSettings(ParseSettings(FieldNames(key="key")))
 
 
 def source(folder, order):
-    """Three files with two good records each, one repeated record, and a bad one, over five days before and after 1970."""
+    """Three files with two good records each, one repeated record, and a bad one, over five days
+    before and after 1970.
+    """
     for number in order:
         records = [
-            {"id": f"{number}{n}", "timestamp": (number - 1) * 86400 + n * 0.5, "text": f"text {n} é", "label": n or None, "key": "k"}
+            {
+                "id": f"{number}{n}",
+                "timestamp": (number - 1) * 86400 + n * 0.5,
+                "text": f"text {n} é",
+                "label": n or None,
+                "key": "k",
+            }
             for n in range(2)
         ]
         lines = [json.dumps(record) for record in (*records, records[0])]
@@ -52,11 +60,18 @@ def test_an_archive_replays_to_the_same_documents(tmp_path):
     source(tmp_path, [0, 1, 2])
     paths = archive(str(tmp_path / "*.jsonl"), tmp_path / "out")
     names = sorted(path.rpartition("/")[2] for path in paths)
-    assert [name[: len("archive-19691230T000000Z-")] for name in names] == ["archive-19691230T000000Z-", "archive-19700101T000000Z-"]
+    assert [name[: len("archive-19691230T000000Z-")] for name in names] == [
+        "archive-19691230T000000Z-",
+        "archive-19700101T000000Z-",
+    ]
     original, counters = replay(str(tmp_path / "*.jsonl"))
     assert replay(str(tmp_path / "out" / "*.avro"))[0] == original
     assert len(original) == counters["records_read"] - 3 == 9
-    dead = [line for path in (tmp_path / "out" / "dead").iterdir() for line in path.read_text().splitlines()]
+    dead = [
+        line
+        for path in (tmp_path / "out" / "dead").iterdir()
+        for line in path.read_text().splitlines()
+    ]
     assert [json.loads(line)["record"] for line in dead] == ["nonsense"] * 3
 
 
@@ -80,7 +95,9 @@ def test_shards_are_aligned_to_the_epoch():
 
 
 def test_an_impossible_period():
-    with pytest.raises(OptionError, match="--shard_period: 0 was given; allowed is a duration above 0"):
+    with pytest.raises(
+        OptionError, match="--shard_period: 0 was given; allowed is a duration above 0"
+    ):
         WriteArchive("a", 0)
 
 

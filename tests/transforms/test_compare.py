@@ -29,8 +29,17 @@ def compared(store, items, methods, training=None):
         given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
         again = None
         if training:
-            again = pipeline | "Again" >> beam.Create([item.to_bytes() for item in training]).with_output_types(bytes)
-        return {"lines": given | Compare(store.root, "", "latest", methods_of(methods[0], methods[1:], OPTIONS), again)}
+            again = pipeline | "Again" >> beam.Create(
+                [item.to_bytes() for item in training]
+            ).with_output_types(bytes)
+        return {
+            "lines": (
+                given
+                | Compare(
+                    store.root, "", "latest", methods_of(methods[0], methods[1:], OPTIONS), again
+                )
+            )
+        }
 
     held, _ = run(build)
     return {row["method"]: row for row in (json.loads(line) for _, line in held["lines"])}
@@ -41,7 +50,10 @@ def test_methods_are_compared_with_the_first(store):
     rows = compared(store, shuffled(ITEMS, "c"), methods)
     assert set(rows) == set(methods)
     newest = store.latest("")
-    published, mixtures = PublishedModel(store.get_snapshot("", newest.snapshot), newest.version), {}
+    published, mixtures = (
+        PublishedModel(store.get_snapshot("", newest.snapshot), newest.version),
+        {},
+    )
     ordered = sorted(ITEMS, key=lambda item: (item.timestamp, item.id))
     for name in set(methods):
         settings = inferring(name, sweeps=5)
@@ -65,18 +77,38 @@ def test_what_methods_need_is_checked_when_the_graph_is_built(store):
         with pytest.raises(OptionError, match=message):
             Compare(store.root, "", "latest", methods_of("gibbs3", [method], OPTIONS))
 
-    refused("gibbs1", "--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them.")
-    refused("maxent", "--methods: 'maxent' was given; allowed is a method without a classifier: there is none .*Fit one first")
-    refused("gibbs4", "--methods: 'gibbs4' was given; allowed is one of .*gibbs3.* Correct the spelling")
+    refused(
+        "gibbs1",
+        "--training: None was given; allowed is with gibbs1, the files that the model was learned"
+        " from. Name them.",
+    )
+    refused(
+        "maxent",
+        "--methods: 'maxent' was given; allowed is a method without a classifier: there is none"
+        " .*Fit one first",
+    )
+    refused(
+        "gibbs4", "--methods: 'gibbs4' was given; allowed is one of .*gibbs3.* Correct the spelling"
+    )
 
 
 def test_a_reference_that_there_is_not_is_told_by_its_option():
-    with pytest.raises(OptionError, match="--reference: 'gibs2' was given; allowed is one of .*gibbs2.* Correct the spelling"):
+    with pytest.raises(
+        OptionError,
+        match="--reference: 'gibs2' was given; allowed is one of .*gibbs2.* Correct the spelling",
+    ):
         methods_of("gibs2", ["gibbs3"], OPTIONS)
 
 
 def test_alpha_is_learned_by_the_methods_that_can():
     learning = {"learn_alpha": True}
-    assert methods_of("gibbs2", ["gibbs3", "gibbs1"], learning) == [Gibbs2(learn_alpha=True), Gibbs3(), Gibbs1(learn_alpha=True)]
-    with pytest.raises(OptionError, match="--learn_alpha=True belongs to gibbs2, gibbs2-s, gibbs1; none of them is compared"):
+    assert methods_of("gibbs2", ["gibbs3", "gibbs1"], learning) == [
+        Gibbs2(learn_alpha=True),
+        Gibbs3(),
+        Gibbs1(learn_alpha=True),
+    ]
+    with pytest.raises(
+        OptionError,
+        match="--learn_alpha=True belongs to gibbs2, gibbs2-s, gibbs1; none of them is compared",
+    ):
         methods_of("gibbs3", ["variational"], learning)

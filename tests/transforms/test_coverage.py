@@ -17,7 +17,9 @@ DAY = 86_400_000_000
 
 
 def document(day, words, key="", hour=1):
-    return TokenisedDocument.from_words(Document(f"{day} {words}", day * DAY + hour * DAY // 24, "", key=key), words.split())
+    return TokenisedDocument.from_words(
+        Document(f"{day} {words}", day * DAY + hour * DAY // 24, "", key=key), words.split()
+    )
 
 
 @pytest.fixture
@@ -35,20 +37,32 @@ def reports(documents, known, versions, *flags, streams=False):
         stamped = (
             pipeline
             | beam.Create(items)
-            | beam.MapTuple(lambda time, item: beam.window.TimestampedValue(item, time / 1e6)).with_output_types(tuple[bytes, str])
+            | beam.MapTuple(
+                lambda time, item: beam.window.TimestampedValue(item, time / 1e6)
+            ).with_output_types(tuple[bytes, str])
         )
         return {"reports": stamped | Coverage(known[0], DAY, *known[1:], streams=streams)}
 
     held, counters = run(build, *flags)
-    return sorted((json.loads(data) for _, data in held["reports"]), key=lambda row: (row["window_end"], row["key"])), counters
+    return sorted(
+        (json.loads(data) for _, data in held["reports"]),
+        key=lambda row: (row["window_end"], row["key"]),
+    ), counters
 
 
 @pytest.mark.parametrize("streams", [True, False])
 def test_one_report_for_each_window(store, streams):
     version = store.latest("").version
-    documents = [document(0, "a b a"), document(0, "a x"), document(1, "x y z a"), document(3, "", hour=5)]
+    documents = [
+        document(0, "a b a"),
+        document(0, "a x"),
+        document(1, "x y z a"),
+        document(3, "", hour=5),
+    ]
     rows, counters = reports(documents, (store.root,), {"": version}, streams=streams)
-    assert [(row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows] == [
+    assert [
+        (row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows
+    ] == [
         ("1970-01-02", 3, 2, 5),
         ("1970-01-03", 4, 1, 4),
         ("1970-01-05", 0, 0, 0),
@@ -71,7 +85,9 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     version = store.latest("").version
     whole, _ = reports(documents, (store.root,), {"": version})
     monkeypatch.setattr(coverage, "MOST", 3)
-    repeated, counters = reports(documents, (store.root,), {"": version}, "--direct_runner_bundle_repeat=2")
+    repeated, counters = reports(
+        documents, (store.root,), {"": version}, "--direct_runner_bundle_repeat=2"
+    )
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
     assert [(row["documents"], row["words"]) for row in whole] == [(10, 11), (10, 11)]
@@ -83,7 +99,9 @@ def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     calls = []
     monkeypatch.setattr(coverage, "MOST", 3)
     monkeypatch.setattr(coverage._Report, "thinned", lambda self, *arguments: calls.append(1))
-    rows, _ = reports([document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version})
+    rows, _ = reports(
+        [document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version}
+    )
     assert [row["documents"] for row in rows] == [1] * 365
     assert not calls
 
@@ -97,7 +115,10 @@ def test_sums_are_by_version_and_lose_nothing():
         return found.to_bytes()
 
     found = sums([b"2\0" + tally("a q"), b"1\0" + tally("b"), b"2\0" + tally("a c")])
-    assert [(version, tally.documents, tally.tokens, len(tally.known), len(tally.unknown)) for version, tally in found] == [
+    assert [
+        (version, tally.documents, tally.tokens, len(tally.known), len(tally.unknown))
+        for version, tally in found
+    ] == [
         (b"1", 1, 1, 1, 0),
         (b"2", 2, 4, 2, 1),
     ]
@@ -105,20 +126,28 @@ def test_sums_are_by_version_and_lose_nothing():
 
 def test_the_signal_is_logged(store, caplog):
     with caplog.at_level(logging.INFO, LOGGER):
-        reports([document(0, "a b"), document(1, "x")], (store.root,), {"": store.latest("").version})
-    found = {record.levelno: record.getMessage() for record in caplog.records if record.name == LOGGER}
+        reports(
+            [document(0, "a b"), document(1, "x")], (store.root,), {"": store.latest("").version}
+        )
+    found = {
+        record.levelno: record.getMessage() for record in caplog.records if record.name == LOGGER
+    }
     assert "knows 100.0% of the distinct words" in found[logging.INFO]
     assert found[logging.WARNING].endswith("below 70%: retrain")
 
 
 def test_without_a_share_there_is_no_signal(store, caplog):
     with caplog.at_level(logging.INFO, LOGGER):
-        (row,), counters = reports([document(1, "x")], (store.root, None), {"": store.latest("").version})
+        (row,), counters = reports(
+            [document(1, "x")], (store.root, None), {"": store.latest("").version}
+        )
     assert (row["word_share"], row["retrain_below"], row["retrain"]) == (0.0, None, False)
     assert "retrain" not in counters
     assert [record.levelno for record in caplog.records if record.name == LOGGER] == [logging.INFO]
 
 
 def test_a_wrong_share(store):
-    with pytest.raises(OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"):
+    with pytest.raises(
+        OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"
+    ):
         Coverage(store.root, DAY, 70, streams=False)

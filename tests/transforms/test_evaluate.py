@@ -15,10 +15,16 @@ from transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 
 SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)
 DOCUMENTS = [
-    TokenisedDocument.from_words(Document(f"d{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(1, 9)]) for n in range(6)
+    TokenisedDocument.from_words(
+        Document(f"d{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(1, 9)]
+    )
+    for n in range(6)
 ]
 TRAINING = [
-    TokenisedDocument.from_words(Document(f"t{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(2, 9)]) for n in range(9)
+    TokenisedDocument.from_words(
+        Document(f"t{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(2, 9)]
+    )
+    for n in range(9)
 ]
 
 
@@ -33,12 +39,23 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
     made = list(versions(tmp_path))
 
     def build(pipeline):
-        documents = pipeline | "Documents" >> beam.Create([document.to_bytes() for document in DOCUMENTS[::-1]])
+        documents = pipeline | "Documents" >> beam.Create(
+            [document.to_bytes() for document in DOCUMENTS[::-1]]
+        )
         reference, training = (
-            pipeline | name >> beam.Create([document.to_bytes() for document in part]) for name, part in (("R", DOCUMENTS), ("T", TRAINING))
+            pipeline | name >> beam.Create([document.to_bytes() for document in part])
+            for name, part in (("R", DOCUMENTS), ("T", TRAINING))
         )
         lines = pipeline | "Versions" >> beam.Create([manifest.to_json() for manifest, _ in made])
-        return {"lines": lines | Evaluate(EvaluationPlan(str(tmp_path), SETTINGS, ("w3", "never")), documents, reference, training)}
+        return {
+            "lines": lines
+            | Evaluate(
+                EvaluationPlan(str(tmp_path), SETTINGS, ("w3", "never")),
+                documents,
+                reference,
+                training,
+            )
+        }
 
     held, _ = run(build)
     rows = sorted((json.loads(line) for _, line in held["lines"]), key=lambda row: row["sequence"])
@@ -46,8 +63,13 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
         expected = evaluate(snapshot, DOCUMENTS, SETTINGS)
         assert {name: row[name] for name in expected} == expected
         assert row["version"] == manifest.version
-        assert {name: row[name] for name in ("pmi", "npmi")} == coherence_figures(snapshot, DOCUMENTS)
-        assert row["svm_accuracy"] == classification_figures(snapshot, TRAINING, DOCUMENTS)["svm_accuracy"]
+        assert {name: row[name] for name in ("pmi", "npmi")} == coherence_figures(
+            snapshot, DOCUMENTS
+        )
+        assert (
+            row["svm_accuracy"]
+            == classification_figures(snapshot, TRAINING, DOCUMENTS)["svm_accuracy"]
+        )
         assert row["ranks"] == ranks_of(snapshot, ("w3", "never"))
         assert row["learned_documents"] == manifest.documents
         assert row["prequential_perplexity"] == manifest.prequential_perplexity
@@ -56,13 +78,20 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
 
 def test_the_order_of_the_documents_is_of_no_account(tmp_path):
     manifest, _ = next(versions(tmp_path))
-    data, plan = [document.to_bytes() for document in DOCUMENTS], EvaluationPlan(str(tmp_path), SETTINGS)
-    one, other = (figures_of(manifest.to_json(), part, part, part, plan) for part in (data, data[::-1]))
+    data, plan = (
+        [document.to_bytes() for document in DOCUMENTS],
+        EvaluationPlan(str(tmp_path), SETTINGS),
+    )
+    one, other = (
+        figures_of(manifest.to_json(), part, part, part, plan) for part in (data, data[::-1])
+    )
     assert one == other
 
 
 def test_without_other_documents_there_are_no_other_figures(tmp_path):
     manifest, _ = next(versions(tmp_path))
-    row = json.loads(figures_of(manifest.to_json(), [], [], [], EvaluationPlan(str(tmp_path), SETTINGS)))
+    row = json.loads(
+        figures_of(manifest.to_json(), [], [], [], EvaluationPlan(str(tmp_path), SETTINGS))
+    )
     assert [row[name] for name in ("pmi", "npmi", "svm_accuracy", "nmi")] == [None] * 4
     assert row["ranks"] == {}

@@ -40,7 +40,11 @@ def test_one_classifier_whatever_the_order(store):
     assert counters["documents_without_known_words"] == len(empty)
     made = ClassifierStore(store.root).get("", one).provenance
     newest = store.latest("")
-    assert (made.version, made.snapshot, made.pairs) == (newest.version, newest.snapshot, counters["pairs"])
+    assert (made.version, made.snapshot, made.pairs) == (
+        newest.version,
+        newest.snapshot,
+        counters["pairs"],
+    )
     assert made.method["kind"] == "gibbs3"
     assert ClassifierStore(store.root).newest("", newest.version) == one
 
@@ -62,7 +66,13 @@ def test_ranks():
 
 def test_a_method_that_wants_more_than_a_document(store):
     for name in ("gibbs2", "maxent"):
-        with pytest.raises(OptionError, match=f"--method: '{name}' was given; allowed is a method for one document at a time. Use gibbs3"):
+        with pytest.raises(
+            OptionError,
+            match=(
+                f"--method: '{name}' was given; allowed is a method for one document at a time. Use"
+                " gibbs3"
+            ),
+        ):
             FitClassifier(store.root, inference=inferring(name))
 
 

@@ -37,9 +37,13 @@ def test_run_inference_gives_what_the_method_gives(store):
     found = infer(items, TopicModelHandler(store.root, settings=SETTINGS))
     manifest = store.latest("")
     method = inference_for(SETTINGS)
-    prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+    prepared = method.prepare(
+        SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version)
+    )
     assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
-    assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {manifest.version}
+    assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {
+        manifest.version
+    }
 
 
 def test_neighbours_and_batches_change_nothing(store):
@@ -82,7 +86,9 @@ def test_labelled_documents_by_versions_of_their_own(store):
     manifests = store.manifests("")
     method = inference_for(SETTINGS)
     for manifest in [*manifests, *manifests[::-1]]:
-        prepared = method.prepare(SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version))
+        prepared = method.prepare(
+            SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version)
+        )
         (mixture,) = method.infer(prepared, ITEMS[:1])
         assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [mixture.to_bytes()]
 
@@ -90,7 +96,11 @@ def test_labelled_documents_by_versions_of_their_own(store):
 def test_models_are_kept_while_they_are_used(store, monkeypatch):
     reads = []
     read = ModelStore.get_snapshot
-    monkeypatch.setattr(ModelStore, "get_snapshot", lambda self, key, digest: reads.append(digest) or read(self, key, digest))
+    monkeypatch.setattr(
+        ModelStore,
+        "get_snapshot",
+        lambda self, key, digest: reads.append(digest) or read(self, key, digest),
+    )
     step = labeller(store.root)
     for item in ITEMS:
         list(step.process((item.to_bytes(), store.latest("").version)))
@@ -115,8 +125,14 @@ def together(store, items, name, training=None):
         given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
         again = None
         if training is not None:
-            again = pipeline | "Again" >> beam.Create([item.to_bytes() for item in training]).with_output_types(bytes)
-        return {"mixtures": given | InferTogether(store.root, "", "latest", inferring(name, sweeps=3), again)}
+            again = pipeline | "Again" >> beam.Create(
+                [item.to_bytes() for item in training]
+            ).with_output_types(bytes)
+        return {
+            "mixtures": (
+                given | InferTogether(store.root, "", "latest", inferring(name, sweeps=3), again)
+            )
+        }
 
     held, _ = run(build)
     return {TopicMixture.from_bytes(data).id: data for _, data in held["mixtures"]}
@@ -127,21 +143,46 @@ def test_all_documents_together(store, name):
     new, learned = ITEMS[:12], ITEMS[12:] if name == "gibbs1" else None
     found = together(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
     manifest, settings = store.latest(""), inferring(name, sweeps=3)
-    published = PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ()))
+    published = PublishedModel(
+        store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ())
+    )
     method = inference_for(settings)
-    assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(method.prepare(settings, published), new)}
+    assert found == {
+        mixture.id: mixture.to_bytes()
+        for mixture in method.infer(method.prepare(settings, published), new)
+    }
 
 
 def test_methods_where_they_do_not_belong(store):
-    with pytest.raises(OptionError, match="--method: 'gibbs2' was given; allowed is a method for one document at a time"):
+    with pytest.raises(
+        OptionError,
+        match="--method: 'gibbs2' was given; allowed is a method for one document at a time",
+    ):
         TopicModelHandler(store.root, settings=inferring("gibbs2"))
-    with pytest.raises(OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"):
+    with pytest.raises(
+        OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"
+    ):
         TopicModelHandler(store.root, settings=inferring("hybrid"))
     with pytest.raises(
-        OptionError, match="--training: None was given; allowed is with gibbs1, the files that the model was learned from. Name them."
+        OptionError,
+        match=(
+            "--training: None was given; allowed is with gibbs1, the files that the model was"
+            " learned from. Name them."
+        ),
     ):
         InferTogether(store.root, "", "latest", inferring("gibbs1"))
-    with pytest.raises(OptionError, match="--training: 'files' was given; allowed is with gibbs2, nothing. Leave it out, or use gibbs1."):
-        InferTogether(store.root, "", "latest", inferring("gibbs2"), beam.Pipeline() | beam.Create([b""]))
-    with pytest.raises(OptionError, match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, "):
+    with pytest.raises(
+        OptionError,
+        match=(
+            "--training: 'files' was given; allowed is with gibbs2, nothing. Leave it out, or use"
+            " gibbs1."
+        ),
+    ):
+        InferTogether(
+            store.root, "", "latest", inferring("gibbs2"), beam.Pipeline() | beam.Create([b""])
+        )
+    with pytest.raises(
+        OptionError,
+        match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, ",
+    ):
         InferLabelled(store.root, inferring("maxent"), fake_settings())

@@ -6,7 +6,18 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from fake_learner import fake_settings
 from learner_options import inferring
-from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, documents, learn_options, shuffled, timestamped
+from streams import (
+    SECOND,
+    SEQUENCE,
+    TOKENISER,
+    Collect,
+    collected,
+    counters,
+    documents,
+    learn_options,
+    shuffled,
+    timestamped,
+)
 
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
@@ -21,17 +32,31 @@ from transforms.sequence import Sequence
 ITEMS = documents(40)
 
 
-def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=("windows", 3), islands=1, shards=3, streams=False):
+def run(
+    store,
+    before,
+    *flags,
+    items=ITEMS,
+    label_with="window",
+    publish_every=("windows", 3),
+    islands=1,
+    shards=3,
+    streams=False,
+):
     """Label a stream while it is learned; document id -> version."""
     settings = fake_settings(islands=islands)
     options = learn_options(store, settings, publish_every=publish_every)
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
     sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams)
     references = sequenced.minibatches | Learn(options) | Publish(options)
-    labelled = (sequenced.minibatches, references) | Label(before, label_with, shards, streams=streams)
+    labelled = (sequenced.minibatches, references) | Label(
+        before, label_with, shards, streams=streams
+    )
     labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
     labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
-    mixtures = labelled.documents | beam.ParDo(InferLabelled(str(store), inferring(sweeps=2), settings)).with_output_types(bytes)
+    mixtures = labelled.documents | beam.ParDo(
+        InferLabelled(str(store), inferring(sweeps=2), settings)
+    ).with_output_types(bytes)
     mixtures | "Keep mixtures" >> beam.ParDo(Collect("mixtures"))
     result = pipeline.run()
     result.wait_until_finish()
@@ -39,17 +64,24 @@ def run(store, before, *flags, items=ITEMS, label_with="window", publish_every=(
 
 
 def versions():
-    found = [(TokenisedDocument.from_bytes(data), version) for _, (data, version) in collected("labelled")]
+    found = [
+        (TokenisedDocument.from_bytes(data), version)
+        for _, (data, version) in collected("labelled")
+    ]
     return {(document.key, document.id): version for document, version in found}
 
 
 def expected(store, items=ITEMS, key=""):
-    """The rule, from the manifests: the newest version strictly before the end of the document's window."""
+    """The rule, from the manifests: the newest version strictly before the end of the document's
+    window.
+    """
     manifests = ModelStore(str(store)).manifests(key)
     labels = {}
     for item in items:
         end = window_end(item.timestamp, SEQUENCE.window)
-        labels[key, item.id] = next((m.version for m in reversed(manifests) if m.event_time < end), "")
+        labels[key, item.id] = next(
+            (m.version for m in reversed(manifests) if m.event_time < end), ""
+        )
     return labels
 
 
@@ -62,9 +94,13 @@ def test_every_document_is_labelled_once_by_the_rule(tmp_path, streams):
     assert counters(result)["labelled"] == len(ITEMS)
 
 
-@pytest.mark.parametrize("publish_every", [("windows", 3), ("windows", 1000), ("period", 50 * SECOND)])
+@pytest.mark.parametrize(
+    "publish_every", [("windows", 3), ("windows", 1000), ("period", 50 * SECOND)]
+)
 @pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
-def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(tmp_path, monkeypatch, before, publish_every):
+def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(
+    tmp_path, monkeypatch, before, publish_every
+):
     found = []
     for streams in (True, False):
         run(tmp_path / str(streams), before, publish_every=publish_every, streams=streams)
@@ -99,7 +135,9 @@ def test_the_prior_before_the_first_model(tmp_path):
     mixtures = [TopicMixture.from_bytes(data) for _, data in collected("mixtures")]
     assert Counter(m.model_version for m in mixtures) == Counter(versions().values())
     early = [m for m in mixtures if not m.model_version]
-    assert early and all(m.method == "prior" and m.words_known == 0 and set(m.proportions) == {1 / 3} for m in early)
+    assert early and all(
+        m.method == "prior" and m.words_known == 0 and set(m.proportions) == {1 / 3} for m in early
+    )
     assert all(m.proportions.sum() == pytest.approx(1) for m in mixtures)
 
 

@@ -1,4 +1,6 @@
-"""The whole of sequence, learn and publish on Beam's runners: the same bits, whatever happens on the way."""
+"""The whole of sequence, learn and publish on Beam's runners: the same bits, whatever happens on
+the way.
+"""
 
 from dataclasses import replace
 
@@ -27,8 +29,8 @@ from streams import (
     train,
 )
 
-from model.learning.live import LIVE_LEARNERS
-from model.learning.log import run_without_beam
+from model.learner_log.live import LIVE_LEARNERS
+from model.learner_log.log import run_without_beam
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -56,7 +58,10 @@ def history(store, key=""):
 
 
 def expected(links=LINKS, islands=1, key=""):
-    found = [run_without_beam(links, fake_settings(islands=islands), key, island) for island in range(islands)]
+    found = [
+        run_without_beam(links, fake_settings(islands=islands), key, island)
+        for island in range(islands)
+    ]
     return [(one.sequence, one.fingerprint, one.witness, one.state_digest) for one in found]
 
 
@@ -74,7 +79,9 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, plain):
     assert history(tmp_path) == plain
     found = counters(result)
     assert found["minibatches"] == found["learned_minibatches"] == len(LINKS)
-    assert found["learned_documents"] == 60 and found["learned_tokens"] == sum(len(item.tokens) for item in ITEMS)
+    assert found["learned_documents"] == 60 and found["learned_tokens"] == sum(
+        len(item.tokens) for item in ITEMS
+    )
     assert found["versions"] == len(plain) == 4
 
 
@@ -85,9 +92,15 @@ def test_every_bundle_run_twice(tmp_path, plain):
 
 
 def test_two_workers(tmp_path, plain, monkeypatch):
-    # Beam's runner gives every bundle the same cache token, so two workers of one process read each other's old state.
+    # Beam's runner gives every bundle the same cache token, so two workers of one process read each
+    # other's old state.
     monkeypatch.setattr(worker_handlers, "STATE_CACHE_SIZE_MB", 0)
-    train(shuffled(ITEMS, "two"), options(tmp_path), "--direct_num_workers=2", "--direct_running_mode=multi_threading")
+    train(
+        shuffled(ITEMS, "two"),
+        options(tmp_path),
+        "--direct_num_workers=2",
+        "--direct_running_mode=multi_threading",
+    )
     assert final_states(tmp_path) == expected()
     assert history(tmp_path) == plain
 
@@ -127,7 +140,9 @@ def test_islands_agree_on_what_they_saw(tmp_path):
 def test_one_model_for_each_key(tmp_path):
     keys = ("", "en", "日本")
     by_key = {key: documents(25, key) for key in keys}
-    train(shuffled([item for items in by_key.values() for item in items], "keys"), options(tmp_path))
+    train(
+        shuffled([item for items in by_key.values() for item in items], "keys"), options(tmp_path)
+    )
     for key in keys:
         assert final_states(tmp_path, key) == expected(links_of(by_key[key], key), key=key)
     assert ModelStore(str(tmp_path)).keys() == sorted(keys)
@@ -156,7 +171,11 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, adds
     # A source that goes on holds what comes after a window that was learned whole.
     whole = max(link.sequence for link in LINKS[: entry.sequence] if link.minibatch().closes_window)
     points = {one.sequence for one in ModelStore(str(tmp_path)).checkpoints("")}
-    at = "latest" if not adds else str(max(n for n in points if n <= whole and LINKS[n - 1].minibatch().closes_window))
+    at = (
+        "latest"
+        if not adds
+        else str(max(n for n in points if n <= whole and LINKS[n - 1].minibatch().closes_window))
+    )
     chosen = options(tmp_path, resume_from=at)
     after = 0 if at == "latest" else LINKS[int(at) - 1].minibatch().window_end
     items = ITEMS if not adds else [item for item in ITEMS if item.timestamp >= after]
@@ -166,12 +185,18 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, adds
 
 
 @pytest.mark.parametrize("islands", [1, 2])
-def test_what_an_earlier_job_published_comes_no_earlier_than_the_first_minibatch_and_not_at_the_end(tmp_path, islands):
+def test_what_an_earlier_job_published_comes_no_earlier_than_the_first_minibatch_and_not_at_the_end(
+    tmp_path, islands
+):
     cut = 50 * SECOND
     train([item for item in ITEMS if item.timestamp < cut], options(tmp_path, islands))
     LIVE_LEARNERS.clear()
     before = history(tmp_path)
-    train([item for item in ITEMS if item.timestamp >= cut], options(tmp_path, islands, resume_from="latest"), adds=True)
+    train(
+        [item for item in ITEMS if item.timestamp >= cut],
+        options(tmp_path, islands, resume_from="latest"),
+        adds=True,
+    )
     found = {data: time for time, (_, data) in collected("references")}
     assert len(before) > 1 and set(before) < set(found)
     assert {found[data] for data in before} == {cut + SEQUENCE.window}
@@ -184,7 +209,10 @@ def test_references_are_the_manifests_at_their_event_times(tmp_path, plain):
     manifests = [Manifest.from_json(data) for data in plain]
     # The last one belongs to the end of the stream.
     assert [time for time, _ in found][:-1] == [manifest.event_time for manifest in manifests][:-1]
-    assert [manifest.parent for manifest in manifests] == [None, *[manifest.version for manifest in manifests[:-1]]]
+    assert [manifest.parent for manifest in manifests] == [
+        None,
+        *[manifest.version for manifest in manifests[:-1]],
+    ]
     assert manifests[0].settings["sequence"]["window"] == SEQUENCE.window
 
 
@@ -192,7 +220,12 @@ def streamed(events, chosen, name):
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = pipeline | events | "Typed" >> beam.Map(_same).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline
+        | events
+        | "Typed" >> beam.Map(_same).with_output_types(bytes)
+        | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
     sequenced.minibatches | Learn(chosen) | Publish(chosen)
     pipeline.run().wait_until_finish()
@@ -221,7 +254,12 @@ def test_late_documents_are_learned_and_all_islands_agree(tmp_path):
     assert len(learned) == 24 and len(set(learned)) == 24
     # The log can be replayed: what was sent is what both islands learned.
     assert final_states(tmp_path, islands=2) == expected(links, islands=2)
-    late = {id: link.minibatch().window_end for link in links for id in link.minibatch().ids if id.startswith("late")}
+    late = {
+        id: link.minibatch().window_end
+        for link in links
+        for id in link.minibatch().ids
+        if id.startswith("late")
+    }
     assert late["late 0"] == 20 * SECOND
 
 
@@ -238,22 +276,35 @@ def test_windows_close_while_the_stream_goes_on(tmp_path):
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
-    sequenced = pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+    sequenced = (
+        pipeline
+        | beam.Create([b""]).with_output_types(bytes)
+        | Sequence(TOKENISER, SEQUENCE, streams=True)
+    )
     sequenced.minibatches | Learn(options(tmp_path)) | Publish(options(tmp_path))
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():
         if transform.spec.urn == "beam:transform:pardo:v1":
-            payload = beam.portability.api.beam_runner_api_pb2.ParDoPayload.FromString(transform.spec.payload)
+            payload = beam.portability.api.beam_runner_api_pb2.ParDoPayload.FromString(
+                transform.spec.payload
+            )
             specs = payload.state_specs.values()
-            used = [spec.bag_spec.element_coder_id or spec.read_modify_write_spec.coder_id for spec in specs]
-            assert {proto.components.coders[name].spec.urn for name in used} <= {"beam:coder:bytes:v1"}
+            used = [
+                spec.bag_spec.element_coder_id or spec.read_modify_write_spec.coder_id
+                for spec in specs
+            ]
+            assert {proto.components.coders[name].spec.urn for name in used} <= {
+                "beam:coder:bytes:v1"
+            }
     stateful = {"Order", "Learn/Learn", "Publish/Publish"}
     for transform in proto.components.transforms.values():
         if any(transform.unique_name.endswith(name) for name in stateful):
             for name in transform.inputs.values():
                 coder = proto.components.coders[proto.components.pcollections[name].coder_id]
                 assert coder.spec.urn == "beam:coder:kv:v1"
-                assert [proto.components.coders[part].spec.urn for part in coder.component_coder_ids] == ["beam:coder:bytes:v1"] * 2
+                assert [
+                    proto.components.coders[part].spec.urn for part in coder.component_coder_ids
+                ] == ["beam:coder:bytes:v1"] * 2
 
 
 def test_island_keys():

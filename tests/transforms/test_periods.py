@@ -1,4 +1,6 @@
-"""Records that wait for the end of their period: against a slow model, and where one just closed."""
+"""Records that wait for the end of their period: against a slow model, and where one just
+closed.
+"""
 
 import pytest
 import stream_twin as twin
@@ -68,20 +70,26 @@ class Worker:
             self.timer = self.timer if timer.time is None else timer.time
 
     def arrive(self, time, record, commit=True):
-        self.bundle(lambda *state: self.step.process((b"k", record), Timestamp(micros=time), *state), commit)
+        self.bundle(
+            lambda *state: self.step.process((b"k", record), Timestamp(micros=time), *state), commit
+        )
 
     def pass_time(self, time, commit=True):
         """As a runner: the timer fires where its time has come, at that time or later."""
         if self.timer is not None and self.timer <= time:
             if commit:
                 self.timer = None
-            self.bundle(lambda *state: self.step.close(b"k", Timestamp(micros=time), *state), commit)
+            self.bundle(
+                lambda *state: self.step.close(b"k", Timestamp(micros=time), *state), commit
+            )
 
 
 @settings(max_examples=200)
 @given(
     st.lists(
-        st.tuples(st.booleans(), st.integers(-30, 60), st.sampled_from(["", "", "", "again", "lost"])),
+        st.tuples(
+            st.booleans(), st.integers(-30, 60), st.sampled_from(["", "", "", "again", "lost"])
+        ),
         max_size=40,
     )
 )

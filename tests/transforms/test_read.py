@@ -19,7 +19,11 @@ PLAIN = TokeniserSettings(stop_words="none")
 SCHEMA = {
     "type": "record",
     "name": "R",
-    "fields": [{"name": "id", "type": "string"}, {"name": "timestamp", "type": "long"}, {"name": "text", "type": "string"}],
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "timestamp", "type": "long"},
+        {"name": "text", "type": "string"},
+    ],
 }
 
 
@@ -51,7 +55,11 @@ def read(transform, *flags):
 
 def test_documents_carry_their_event_times(tmp_path):
     path = tmp_path / "a.jsonl"
-    times = {"old": "1790-01-08T00:00:00.000500", "far": "9999-12-31T23:59:59.999999", "first": "0001-01-01"}
+    times = {
+        "old": "1790-01-08T00:00:00.000500",
+        "far": "9999-12-31T23:59:59.999999",
+        "first": "0001-01-01",
+    }
     path.write_bytes(jsonl(*(record(name, time) for name, time in times.items())))
     documents, dead, _ = read(ReadRecords([str(path)], ReadSettings()))
     assert [document.id for _, document in documents] == ["first", "old", "far"]
@@ -61,7 +69,9 @@ def test_documents_carry_their_event_times(tmp_path):
 
 
 def test_tokenised_documents_and_counters(tmp_path):
-    (tmp_path / "a.jsonl").write_bytes(jsonl(record("a", 1, "one two one"), record("b", 2, "?!")) + b"{\n[]\n\n")
+    (tmp_path / "a.jsonl").write_bytes(
+        jsonl(record("a", 1, "one two one"), record("b", 2, "?!")) + b"{\n[]\n\n"
+    )
 
     def build(pipeline):
         made = pipeline | ReadDocuments([str(tmp_path / "*.jsonl")], ReadSettings(), PLAIN)
@@ -69,10 +79,19 @@ def test_tokenised_documents_and_counters(tmp_path):
         return {"documents": made.documents}
 
     results, counters = run(build)
-    made = {item.id: item for item in (TokenisedDocument.from_bytes(data) for _, data in results["documents"])}
+    made = {
+        item.id: item
+        for item in (TokenisedDocument.from_bytes(data) for _, data in results["documents"])
+    }
     assert (made["a"].words, made["a"].tokens.tolist()) == (("one", "two"), [0, 1, 0])
     assert len(made["b"].tokens) == 0
-    assert counters == {"records_read": 4, "documents": 2, "tokens": 3, "dead_not_json": 1, "dead_wrong_type": 1}
+    assert counters == {
+        "records_read": 4,
+        "documents": 2,
+        "tokens": 3,
+        "dead_not_json": 1,
+        "dead_wrong_type": 1,
+    }
 
 
 @pytest.fixture
@@ -85,14 +104,29 @@ def bad_sources(tmp_path):
         "empty.jsonl": b"",
         "empty.avro": b"",
         "no-records.avro": avro([]),
-        "mixed.jsonl": jsonl(record("m0"), record(None), record("m1", "never"), record("m2", 0, " "), record("m3", 0, "a\0b"))
-        + b'{"id": "\xff"}\nhello\n',
+        "mixed.jsonl": (
+            jsonl(
+                record("m0"),
+                record(None),
+                record("m1", "never"),
+                record("m2", 0, " "),
+                record("m3", 0, "a\0b"),
+            )
+            + b'{"id": "\xff"}\nhello\n'
+        ),
         "cut.jsonl.gz": gzip.compress(jsonl(*good))[:-20],
         "cut.avro": whole[:-5],
         "damaged.avro": whole[: len(whole) // 2] + b"\xff\xff\xff" + whole[len(whole) // 2 + 3 :],
-        "other.avro": avro([{"n": 1}], {"type": "record", "name": "O", "fields": [{"name": "n", "type": "int"}]}),
+        "other.avro": avro(
+            [{"n": 1}], {"type": "record", "name": "O", "fields": [{"name": "n", "type": "int"}]}
+        ),
         "text.avro": b"this is not Avro",
-        "large.jsonl": b'{"id": "l", "timestamp": 0, "text": "' + b"x" * 3_000_000 + b'"}\n' + jsonl(record("after")),
+        "large.jsonl": (
+            b'{"id": "l", "timestamp": 0, "text": "'
+            + b"x" * 3_000_000
+            + b'"}\n'
+            + jsonl(record("after"))
+        ),
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
@@ -104,9 +138,21 @@ def test_bad_sources_cost_what_is_bad_and_nothing_is_lost(bad_sources):
     documents, dead, counters = read(ReadRecords([str(bad_sources / "*")], settings))
     by_file = {}
     for letter in dead:
-        by_file.setdefault(letter["source"].removeprefix(str(bad_sources) + "/").replace(":", " ").split(" ")[0], []).append(letter)
-    assert {name: sorted(letter["reason"] for letter in letters) for name, letters in by_file.items()} == {
-        "mixed.jsonl": ["bad_timestamp", "empty_text", "invalid_utf8", "missing_id", "not_json", "nul"],
+        by_file.setdefault(
+            letter["source"].removeprefix(str(bad_sources) + "/").replace(":", " ").split(" ")[0],
+            [],
+        ).append(letter)
+    assert {
+        name: sorted(letter["reason"] for letter in letters) for name, letters in by_file.items()
+    } == {
+        "mixed.jsonl": [
+            "bad_timestamp",
+            "empty_text",
+            "invalid_utf8",
+            "missing_id",
+            "not_json",
+            "nul",
+        ],
         "cut.jsonl.gz": ["damaged"],
         "cut.avro": ["damaged"],
         "damaged.avro": ["damaged"],
@@ -114,7 +160,10 @@ def test_bad_sources_cost_what_is_bad_and_nothing_is_lost(bad_sources):
         "text.avro": ["damaged"],
         "large.jsonl": ["too_large"],
     }
-    places = {name: letters[0]["source"].removeprefix(str(bad_sources) + "/") for name, letters in by_file.items()}
+    places = {
+        name: letters[0]["source"].removeprefix(str(bad_sources) + "/")
+        for name, letters in by_file.items()
+    }
     assert places["large.jsonl"] == "large.jsonl:1"
     assert places["damaged.avro"].startswith("damaged.avro block ")
     assert " bytes " in places["cut.avro"]
@@ -124,13 +173,16 @@ def test_bad_sources_cost_what_is_bad_and_nothing_is_lost(bad_sources):
     assert (
         counters["records_read"]
         == len(documents) + len(dead)
-        == counters["documents"] + sum(count for name, count in counters.items() if name.startswith("dead_"))
+        == counters["documents"]
+        + sum(count for name, count in counters.items() if name.startswith("dead_"))
     )
 
 
 def test_shuffled_files_and_overlapping_patterns_give_the_same_documents(tmp_path):
     for number in range(6):
-        (tmp_path / f"{number}.jsonl").write_bytes(jsonl(*(record(f"{number}-{n}", n) for n in range(3))))
+        (tmp_path / f"{number}.jsonl").write_bytes(
+            jsonl(*(record(f"{number}-{n}", n) for n in range(3)))
+        )
     paths = [str(tmp_path / f"{number}.jsonl") for number in (4, 1, 5, 0, 2, 3)]
     two_workers = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
     shuffled = read(ReadRecords([*paths, str(tmp_path / "*.jsonl")], ReadSettings()), *two_workers)
@@ -140,10 +192,16 @@ def test_shuffled_files_and_overlapping_patterns_give_the_same_documents(tmp_pat
 
 def test_the_order_as_time(tmp_path):
     (tmp_path / "b.jsonl").write_bytes(jsonl({"id": "b0", "text": "x"}))
-    (tmp_path / "a.jsonl").write_bytes(jsonl({"id": "a0", "text": "x"}, {"id": "a1"}, {"id": "a2", "text": "x"}))
+    (tmp_path / "a.jsonl").write_bytes(
+        jsonl({"id": "a0", "text": "x"}, {"id": "a1"}, {"id": "a2", "text": "x"})
+    )
     patterns = [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl")]
     documents, dead, _ = read(ReadRecords(patterns, ReadSettings(time_from="order")))
-    assert [(time, document.id) for time, document in documents] == [(0, "a0"), (2_000_000, "a2"), (3_000_000, "b0")]
+    assert [(time, document.id) for time, document in documents] == [
+        (0, "a0"),
+        (2_000_000, "a2"),
+        (3_000_000, "b0"),
+    ]
     assert [letter["reason"] for letter in dead] == ["missing_text"]
 
 
@@ -151,7 +209,11 @@ def test_messages_from_elsewhere():
     messages = [json.dumps(record("a", 5) | {"who": "k"}).encode(), b"nonsense"]
 
     def build(pipeline):
-        made = pipeline | beam.Create(messages) | ParseMessages("a queue", ParseSettings(FieldNames(key="who")), PLAIN)
+        made = (
+            pipeline
+            | beam.Create(messages)
+            | ParseMessages("a queue", ParseSettings(FieldNames(key="who")), PLAIN)
+        )
         return {"documents": made.documents, "dead": made.dead_letters}
 
     results, counters = run(build)
@@ -162,7 +224,13 @@ def test_messages_from_elsewhere():
 
 
 def test_messages_have_no_place_that_could_be_an_id():
-    with pytest.raises(OptionError, match="--id_from: 'place' was given; allowed is field for messages, which have no place that stays"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            "--id_from: 'place' was given; allowed is field for messages, which have no place that"
+            " stays"
+        ),
+    ):
         ParseMessages("a queue", ParseSettings(id_from="place"), PLAIN)
 
 
@@ -170,12 +238,18 @@ def test_patterns_are_checked_before_the_run(tmp_path):
     (tmp_path / "a.jsonl").touch()
     (tmp_path / "b.txt").touch()
     (tmp_path / "folder.jsonl").mkdir()
-    assert check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings()) == [str(tmp_path / "a.jsonl")]
-    with pytest.raises(OptionError, match=r"--input: '.*none\*' was given; allowed is .* at least one file. Check"):
+    assert check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings()) == [
+        str(tmp_path / "a.jsonl")
+    ]
+    with pytest.raises(
+        OptionError, match=r"--input: '.*none\*' was given; allowed is .* at least one file. Check"
+    ):
         check_patterns([str(tmp_path / "none*")], ReadSettings())
     with pytest.raises(OptionError, match=r"a folder wants /\* behind it"):
         check_patterns([str(tmp_path / "folder.jsonl")], ReadSettings())
-    with pytest.raises(OptionError, match="--held_out: 'nowhere://x' was given.*It cannot be looked up"):
+    with pytest.raises(
+        OptionError, match="--held_out: 'nowhere://x' was given.*It cannot be looked up"
+    ):
         check_patterns(["nowhere://x"], ReadSettings(), "--held_out")
     with pytest.raises(OptionError, match="b.txt"):
         check_patterns([str(tmp_path / "*")], ReadSettings())
@@ -186,10 +260,15 @@ def test_patterns_are_checked_before_the_run(tmp_path):
 @pytest.mark.parametrize("pattern", ["a.jsonl", "*.jsonl"])
 def test_a_pipe_is_refused_by_its_name_and_not_opened(tmp_path, pattern):
     os.mkfifo(tmp_path / "a.jsonl")
-    said = rf"--input: '{tmp_path}/a\.jsonl' was given; allowed is a regular file\. It is a named pipe\."
+    said = (
+        rf"--input: '{tmp_path}/a\.jsonl' was given; allowed is a regular file\. It is a named"
+        r" pipe\."
+    )
     with pytest.raises(OptionError, match=said):
         check_patterns([str(tmp_path / pattern)], ReadSettings())
-    with pytest.raises(OptionError, match="'/dev/zero' was given; allowed is a regular file. It is a device"):
+    with pytest.raises(
+        OptionError, match="'/dev/zero' was given; allowed is a regular file. It is a device"
+    ):
         check_patterns(["/dev/zero"], ReadSettings(format="jsonl"))
 
 

@@ -1,13 +1,15 @@
-"""The registered learners in the pipeline: what the fake learner shows about the machinery holds for their bits too."""
+"""The registered learners in the pipeline: what the fake learner shows about the machinery holds
+for their bits too.
+"""
 
 import pytest
 from fake_learner import FAILURES
 from learner_options import made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 
+from model.learner_log.live import LIVE_LEARNERS
+from model.learner_log.log import run_without_beam
 from model.learners.base import learner_names
-from model.learning.live import LIVE_LEARNERS
-from model.learning.log import run_without_beam
 from model.publishing.store import ModelStore
 
 ITEMS = documents(60)
@@ -24,7 +26,15 @@ def nothing_left_over():
 
 
 def settings_of(name, **others):
-    small = {"topics": 3, "particles": 4, "initial_documents": 12, "chains": 2, "initial_sweeps": 3, "max_words": 50, "sweeps": 3}
+    small = {
+        "topics": 3,
+        "particles": 4,
+        "initial_documents": 12,
+        "chains": 2,
+        "initial_sweeps": 3,
+        "max_words": 50,
+        "sweeps": 3,
+    }
     return made({**small, "newest": 10, "reservoir": 5, "moves": 4}, learner=name, **others)
 
 
@@ -36,7 +46,10 @@ def expected(settings):
 @pytest.mark.parametrize("name", REAL)
 def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
     settings = settings_of(name)
-    train(shuffled(ITEMS, name), learn_options(tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4)))
+    train(
+        shuffled(ITEMS, name),
+        learn_options(tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4)),
+    )
     assert final_states(tmp_path) == expected(settings)
     assert ModelStore(str(tmp_path)).latest("").sequence == len(LINKS)
 
@@ -45,7 +58,9 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
 def test_every_bundle_run_twice_and_restored_from_the_log(tmp_path, name):
     islands = 1 if name in ALONE else 2
     settings = settings_of(name, islands=islands)
-    options = learn_options(tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4), threads=2)
+    options = learn_options(
+        tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4), threads=2
+    )
     train(ITEMS, options, "--direct_runner_bundle_repeat=2")
     assert final_states(tmp_path, islands=islands) == expected(settings)
 
@@ -55,7 +70,12 @@ def test_two_worker_processes(tmp_path, name, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "tests:.")
     settings = settings_of(name)
     options = learn_options(tmp_path, settings, checkpoint_tokens=50)
-    train(shuffled(ITEMS, "p"), options, "--direct_num_workers=2", "--direct_running_mode=multi_processing")
+    train(
+        shuffled(ITEMS, "p"),
+        options,
+        "--direct_num_workers=2",
+        "--direct_running_mode=multi_processing",
+    )
     assert final_states(tmp_path) == expected(settings)
 
 
@@ -67,6 +87,11 @@ def test_resuming_from_every_checkpoint(tmp_path, name):
     versions = [manifest.to_json() for manifest in store.manifests("")]
     for entry in store.checkpoints("")[:3]:
         LIVE_LEARNERS.clear()
-        train(ITEMS, learn_options(tmp_path, settings, checkpoint_tokens=50, resume_from=str(entry.sequence)))
+        train(
+            ITEMS,
+            learn_options(
+                tmp_path, settings, checkpoint_tokens=50, resume_from=str(entry.sequence)
+            ),
+        )
         assert final_states(tmp_path) == expected(settings)
         assert [manifest.to_json() for manifest in store.manifests("")] == versions

@@ -3,7 +3,7 @@ import pytest
 from apache_beam.metrics import MetricsFilter
 
 from model.dead_letters import DeadLetter
-from model.refused import Example
+from model.reading.refused import Example
 from transforms.refusals import EXAMPLES, Refusals
 
 
@@ -12,12 +12,16 @@ class Refuse(beam.DoFn):
         self._refusals = Refusals(("odd", "even"))
 
     def process(self, number):
-        self._refusals.add(DeadLetter(f"a.jsonl:{number}", "odd" if number % 2 else "even", "a detail", ""))
+        self._refusals.add(
+            DeadLetter(f"a.jsonl:{number}", "odd" if number % 2 else "even", "a detail", "")
+        )
 
 
 @pytest.mark.parametrize("flags", [[]])
 def test_the_first_example_of_each_reason_arrives(flags):
-    pipeline = beam.Pipeline("FnApiRunner", options=beam.options.pipeline_options.PipelineOptions(flags))
+    pipeline = beam.Pipeline(
+        "FnApiRunner", options=beam.options.pipeline_options.PipelineOptions(flags)
+    )
     _ = pipeline | beam.Create(list(range(99, 0, -1))) | beam.Reshuffle() | beam.ParDo(Refuse())
     result = pipeline.run()
     result.wait_until_finish()
@@ -29,7 +33,9 @@ def test_the_first_example_of_each_reason_arrives(flags):
 
 def test_an_example_that_comes_later_is_not_reported(monkeypatch):
     refusals, reported = Refusals(("odd",)), []
-    monkeypatch.setattr(refusals, "_examples", type("Set", (), {"add": lambda self, text: reported.append(text)})())
+    monkeypatch.setattr(
+        refusals, "_examples", type("Set", (), {"add": lambda self, text: reported.append(text)})()
+    )
     for number in (5, 7, 9, 3, 5, 11):
         refusals.add(DeadLetter(f"a.jsonl:{number}", "odd", "", ""))
     assert [Example.from_json(text).source for text in reported] == ["a.jsonl:5", "a.jsonl:3"]

@@ -15,12 +15,21 @@ def test_each_document_goes_to_the_model_of_its_key():
     documents = [document(f"{key}{n}", key) for key in ("a/b", "", "é", "other") for n in range(3)]
 
     def build(pipeline):
-        routed = pipeline | beam.Create([item.to_bytes() for item in documents]) | Route(["a/b", "", "é"])
-        return {**{f"key {key}": found for key, found in routed.by_key.items()}, "dead": routed.dead_letters}
+        routed = (
+            pipeline
+            | beam.Create([item.to_bytes() for item in documents])
+            | Route(["a/b", "", "é"])
+        )
+        return {
+            **{f"key {key}": found for key, found in routed.by_key.items()},
+            "dead": routed.dead_letters,
+        }
 
     held, counters = run(build)
     for key in ("a/b", "", "é"):
-        assert sorted(TokenisedDocument.from_bytes(data).id for _, data in held[f"key {key}"]) == [f"{key}{n}" for n in range(3)]
+        assert sorted(TokenisedDocument.from_bytes(data).id for _, data in held[f"key {key}"]) == [
+            f"{key}{n}" for n in range(3)
+        ]
     assert {json.loads(data)["reason"] for _, data in held["dead"]} == {"unknown_key"}
     assert counters["dead_unknown_key"] == len(held["dead"]) == 3
 
@@ -28,5 +37,8 @@ def test_each_document_goes_to_the_model_of_its_key():
 def test_a_dead_letter_names_the_document_its_key_and_the_known_keys():
     letter = without_model(document("d1", "fr"), list("abcdefg"))
     assert (letter.source, letter.reason) == ("routing", "unknown_key")
-    assert letter.detail == "this run has no model for the key 'fr', but for 'a', 'b', 'c', 'd', 'e', ..."
+    assert (
+        letter.detail
+        == "this run has no model for the key 'fr', but for 'a', 'b', 'c', 'd', 'e', ..."
+    )
     assert json.loads(letter.record)["words"] == "ship sea ship"

@@ -8,22 +8,44 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing import test_stream
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
-from streams import SECOND, SEQUENCE, TOKENISER, Collect, collected, counters, document, documents, links_of, shuffled, timestamped
+from streams import (
+    SECOND,
+    SEQUENCE,
+    TOKENISER,
+    Collect,
+    collected,
+    counters,
+    document,
+    documents,
+    links_of,
+    shuffled,
+    timestamped,
+)
 
 from model import sequencing
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 from model.sequencing import window_end
-from transforms.heads import Mirrors, Wake, timer_time
-from transforms.sequence import END_OF_LABELS, END_OF_STREAM, LAST_TIME, AddedTo, Sequence, SequenceDoFn, SequenceStart
+from transforms.sequence import (
+    END_OF_LABELS,
+    END_OF_STREAM,
+    LAST_TIME,
+    AddedTo,
+    Sequence,
+    SequenceDoFn,
+    SequenceStart,
+)
+from transforms.stateful import Mirrors, Wake, timer_time
 
 ITEMS = documents(50)
 
 
 def run(items, *flags, runner=None, streams=False, **others):
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams, **others)
+    sequenced = timestamped(pipeline, items) | Sequence(
+        TOKENISER, SEQUENCE, streams=streams, **others
+    )
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
     sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
     result = pipeline.run()
@@ -32,7 +54,11 @@ def run(items, *flags, runner=None, streams=False, **others):
 
 
 def links(key=""):
-    found = [NumberedMinibatch.from_bytes(data) for _, (name, data) in collected("minibatches") if name == key.encode()]
+    found = [
+        NumberedMinibatch.from_bytes(data)
+        for _, (name, data) in collected("minibatches")
+        if name == key.encode()
+    ]
     return [link for link in found if not link.is_end], [link for link in found if link.is_end]
 
 
@@ -48,7 +74,9 @@ def test_the_pipeline_sends_what_the_function_gives(runner, streams):
 @pytest.mark.parametrize("streams", [True, False])
 def test_outputs_travel_at_the_end_of_their_window(streams):
     run([*ITEMS, *ITEMS[:7]], streams=streams)
-    assert sorted(time for time, _ in collected("dead")) == sorted(window_end(item.timestamp, SEQUENCE.window) for item in ITEMS[:7])
+    assert sorted(time for time, _ in collected("dead")) == sorted(
+        window_end(item.timestamp, SEQUENCE.window) for item in ITEMS[:7]
+    )
     for time, (_, data) in collected("minibatches"):
         link = NumberedMinibatch.from_bytes(data)
         assert time == (END_OF_STREAM if link.is_end else link.minibatch().window_end)
@@ -61,7 +89,9 @@ def test_each_step_ends_before_those_that_use_its_output():
 @pytest.mark.parametrize(("streams", "firings"), [(True, 10), (False, 1)])
 def test_a_window_costs_a_bundle_only_where_the_job_streams(streams, firings, monkeypatch):
     bundles = []
-    monkeypatch.setattr(SequenceDoFn, "finish_bundle", lambda self: bundles.append(1), raising=False)
+    monkeypatch.setattr(
+        SequenceDoFn, "finish_bundle", lambda self: bundles.append(1), raising=False
+    )
     run(ITEMS, streams=streams)
     assert len({link.minibatch().window_end for link in links()[0]}) == 10
     # One for the documents. Where the job streams, one for the end marker.
@@ -109,7 +139,13 @@ def test_going_on_from_a_checkpoint(tmp_path):
     at = next(link for link in sent[5:] if link.minibatch().closes_window)
     end = at.minibatch().window_end
     entry = CheckpointEntry(
-        key="", island=0, sequence=at.sequence, chain=at.fingerprint.hex(), window_end=end, offered=0, settings_digest=""
+        key="",
+        island=0,
+        sequence=at.sequence,
+        chain=at.fingerprint.hex(),
+        window_end=end,
+        offered=0,
+        settings_digest="",
     )
     ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
     run([item for item in ITEMS if item.timestamp >= end], added_to=AddedTo(str(tmp_path)))
@@ -126,13 +162,20 @@ def test_late_documents_are_kept():
     def at(item):
         return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
 
-    events = test_stream.TestStream().add_elements([at(document("a", 5)), at(document("b", 25))]).advance_watermark_to(20)
+    events = (
+        test_stream.TestStream()
+        .add_elements([at(document("a", 5)), at(document("b", 25))])
+        .advance_watermark_to(20)
+    )
     events.add_elements([at(document("late", 6))]).advance_watermark_to_infinity()
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
     sequenced = (
-        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+        pipeline
+        | events
+        | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes)
+        | Sequence(TOKENISER, SEQUENCE, streams=True)
     )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
@@ -141,18 +184,29 @@ def test_late_documents_are_kept():
 
 
 def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_drained():
-    """A drain takes the watermark to its end, wherever the stream is; nobody would send these documents again."""
+    """A drain takes the watermark to its end, wherever the stream is; nobody would send these
+    documents again.
+    """
 
     def at(item):
         return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
 
-    events = test_stream.TestStream().add_elements([at(document("a", 5)), at(document("b", 13))]).advance_watermark_to(11)
-    events.add_elements([at(document("c", 12))]).advance_watermark_to(14).advance_watermark_to_infinity()
+    events = (
+        test_stream.TestStream()
+        .add_elements([at(document("a", 5)), at(document("b", 13))])
+        .advance_watermark_to(11)
+    )
+    events.add_elements([at(document("c", 12))]).advance_watermark_to(
+        14
+    ).advance_watermark_to_infinity()
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
     sequenced = (
-        pipeline | events | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes) | Sequence(TOKENISER, SEQUENCE, streams=True)
+        pipeline
+        | events
+        | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes)
+        | Sequence(TOKENISER, SEQUENCE, streams=True)
     )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
@@ -162,13 +216,27 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
 
 
 def test_timers_are_whole_milliseconds_rounded_up():
-    assert [timer_time(t).micros for t in (0, 1, 999, 1000, -1, -1000)] == [0, 1000, 1000, 1000, 0, -1000]
+    assert [timer_time(t).micros for t in (0, 1, 999, 1000, -1, -1000)] == [
+        0,
+        1000,
+        1000,
+        1000,
+        0,
+        -1000,
+    ]
 
 
 def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
     wake = Wake(streams=True, end=9000)
     cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [wake.moved(*case) for case in cases] == [None, timer_time(3001), None, timer_time(2000), timer_time(5000), None]
+    assert [wake.moved(*case) for case in cases] == [
+        None,
+        timer_time(3001),
+        None,
+        timer_time(2000),
+        timer_time(5000),
+        None,
+    ]
 
 
 def test_a_timer_is_set_once_to_the_end_where_the_job_does_not_stream():

@@ -26,7 +26,7 @@ from streams import (
     timestamped,
 )
 
-from model.learning.live import LIVE_LEARNERS
+from model.learner_log.live import LIVE_LEARNERS
 from model.publishing.store import ModelStore
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import chain_start
@@ -36,7 +36,9 @@ from transforms.publish import Publish
 from transforms.sequence import Sequence
 
 documents = st.builds(
-    lambda name, time, words: TokenisedDocument.from_words(Document(name, time * SECOND, ""), words),
+    lambda name, time, words: TokenisedDocument.from_words(
+        Document(name, time * SECOND, ""), words
+    ),
     st.sampled_from("abcdefghijkl"),
     st.integers(0, 60),
     st.lists(st.sampled_from(WORDS), max_size=4),
@@ -53,7 +55,10 @@ def nothing_left_over():
 
 def named(happened):
     """A label names each document: ids are repeated."""
-    return [event if isinstance(event, int) else replace(event, label=str(number)) for number, event in enumerate(happened)]
+    return [
+        event if isinstance(event, int) else replace(event, label=str(number))
+        for number, event in enumerate(happened)
+    ]
 
 
 def run(pipeline, source, options, streams, before_first_model=None):
@@ -66,7 +71,9 @@ def run(pipeline, source, options, streams, before_first_model=None):
         "references": references,
     }
     if before_first_model:
-        labelled = (sequenced.minibatches, references) | Label(before_first_model, "window", 2, streams=streams)
+        labelled = (sequenced.minibatches, references) | Label(
+            before_first_model, "window", 2, streams=streams
+        )
         outputs |= {"labelled": labelled.documents, "no model": labelled.dead_letters}
     for name, collection in outputs.items():
         collection | f"Keep {name}" >> beam.ParDo(Collect(name))
@@ -79,33 +86,59 @@ def given_once(name):
 
 
 def check(events, options):
-    """Minibatches, dead letters and versions are the twin's; returns its minibatches and manifests."""
+    """Minibatches, dead letters and versions are the twin's; returns its minibatches and
+    manifests.
+    """
     batches, repeated = twin.sequenced(events, "", SEQUENCE, chain_start("", TOKENISER, SEQUENCE))
     links = [NumberedMinibatch.from_bytes(data) for _, data in given_once("minibatches")]
-    found = sorted((link.sequence, link.previous, link.fingerprint, link.payload) for link in links if not link.is_end)
-    assert found == [(batch.sequence, batch.previous, batch.chain, batch.payload) for batch in batches]
+    found = sorted(
+        (link.sequence, link.previous, link.fingerprint, link.payload)
+        for link in links
+        if not link.is_end
+    )
+    assert found == [
+        (batch.sequence, batch.previous, batch.chain, batch.payload) for batch in batches
+    ]
     assert len(given_once("repeated")) == len(repeated)
-    wanted = twin.published(batches, twin.due(batches, options.publish_every, SEQUENCE.window), options.settings, "")
+    wanted = twin.published(
+        batches, twin.due(batches, options.publish_every, SEQUENCE.window), options.settings, ""
+    )
     manifests = ModelStore(options.store).manifests("")
     assert [(m.sequence, m.event_time, m.island, m.documents) for m in manifests] == [
-        (version.sequence, version.event_time, version.island, version.documents) for version in wanted
+        (version.sequence, version.event_time, version.island, version.documents)
+        for version in wanted
     ]
-    assert [data for _, data in given_once("references")] == [manifest.to_json() for manifest in manifests]
+    assert [data for _, data in given_once("references")] == [
+        manifest.to_json() for manifest in manifests
+    ]
     return batches, manifests
 
 
 def check_labels(batches, manifests, before_first_model):
     """Each document has the label that the twin gives it."""
-    references = [(manifest.event_time, manifest.sequence, manifest.version) for manifest in manifests]
+    references = [
+        (manifest.event_time, manifest.sequence, manifest.version) for manifest in manifests
+    ]
     labels, unlabelled = twin.labelled(batches, references, before_first_model)
-    pairs = [(TokenisedDocument.from_bytes(data), version) for data, version in given_once("labelled")]
+    pairs = [
+        (TokenisedDocument.from_bytes(data), version) for data, version in given_once("labelled")
+    ]
     ends = {document.label: batch.end for batch in batches for document in batch.documents}
-    assert sorted(((ends[document.label], document.id), version) for document, version in pairs) == sorted(labels.items())
+    assert sorted(
+        ((ends[document.label], document.id), version) for document, version in pairs
+    ) == sorted(labels.items())
     assert len(given_once("no model")) == len(unlabelled)
 
 
 @settings(max_examples=5, phases=[Phase.generate])
-@given(st.lists(documents, max_size=20), st.integers(1, 3), st.integers(1, 2), policies, flags, st.booleans())
+@given(
+    st.lists(documents, max_size=20),
+    st.integers(1, 3),
+    st.integers(1, 2),
+    policies,
+    flags,
+    st.booleans(),
+)
 def test_an_archive(items, every, islands, before_first_model, given_flags, streams):
     items = named(items)
     LIVE_LEARNERS.clear()
@@ -139,7 +172,9 @@ def test_a_stream_with_late_documents(happened, every, islands):
             stream.advance_watermark_to(passed)
             events.append(passed * SECOND)
         else:
-            stream.add_elements([TimestampedValue(event.to_bytes(), Timestamp(micros=event.timestamp))])
+            stream.add_elements(
+                [TimestampedValue(event.to_bytes(), Timestamp(micros=event.timestamp))]
+            )
             events.append(event)
     given_flags = PipelineOptions([])
     given_flags.view_as(StandardOptions).streaming = True
@@ -151,6 +186,10 @@ def test_a_stream_with_late_documents(happened, every, islands):
             checkpoint_tokens=20,
         )
         pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=given_flags)
-        source = pipeline | stream.advance_watermark_to_infinity() | beam.Map(lambda data: data).with_output_types(bytes)
+        source = (
+            pipeline
+            | stream.advance_watermark_to_infinity()
+            | beam.Map(lambda data: data).with_output_types(bytes)
+        )
         run(pipeline, source, options, streams=True)
         check(events, options)

@@ -1,4 +1,6 @@
-"""No two steps have timers of one name: the local runner would give the timers of one to the other where it fuses them."""
+"""No two steps have timers of one name: the local runner would give the timers of one to the
+other where it fuses them.
+"""
 
 import importlib
 import inspect
@@ -13,9 +15,15 @@ import transforms
 def timers():
     """Each step that declares a timer, with the timer's name."""
     for module in pkgutil.iter_modules(transforms.__path__):
-        for _, step in inspect.getmembers(importlib.import_module(f"transforms.{module.name}"), inspect.isclass):
+        for _, step in inspect.getmembers(
+            importlib.import_module(f"transforms.{module.name}"), inspect.isclass
+        ):
             if issubclass(step, beam.DoFn) and step.__module__ == f"transforms.{module.name}":
-                yield from ((step.__name__, spec.name) for spec in vars(step).values() if isinstance(spec, TimerSpec))
+                yield from (
+                    (step.__name__, spec.name)
+                    for spec in vars(step).values()
+                    if isinstance(spec, TimerSpec)
+                )
 
 
 def test_timers_have_names_of_their_own():

@@ -12,11 +12,16 @@ from model.records import TopicMixture
 from transforms import write
 from transforms.write import WriteDeadLetters, WriteMixtures, WriteRecords, write_batch, write_file
 
-MIXTURES = [TopicMixture("", f"d{n}", n, "v1", "gibbs3", np.array([0.25, 0.75]), n, n).to_bytes() for n in range(20)]
+MIXTURES = [
+    TopicMixture("", f"d{n}", n, "v1", "gibbs3", np.array([0.25, 0.75]), n, n).to_bytes()
+    for n in range(20)
+]
 
 
 def written(transform, records, *flags):
-    results, counters = run(lambda pipeline: {"paths": pipeline | beam.Create(records) | transform}, *flags)
+    results, counters = run(
+        lambda pipeline: {"paths": pipeline | beam.Create(records) | transform}, *flags
+    )
     return [path for _, path in results["paths"]], counters
 
 
@@ -30,13 +35,21 @@ def test_mixtures_arrive_once_and_writing_again_changes_nothing(tmp_path, output
     before = contents(tmp_path)
     assert sorted(before) == sorted({path.rpartition("/")[2] for path in paths})
     assert counters["mixtures_written"] == 20
-    written(WriteMixtures(str(tmp_path), output_format), MIXTURES[::-1], "--direct_runner_bundle_repeat=2")
+    written(
+        WriteMixtures(str(tmp_path), output_format),
+        MIXTURES[::-1],
+        "--direct_runner_bundle_repeat=2",
+    )
     assert contents(tmp_path) == before
 
 
 def test_mixtures_as_lines(tmp_path):
     written(WriteMixtures(str(tmp_path / "new" / "folder"), top_topics=1), MIXTURES)
-    lines = [json.loads(line) for data in contents(tmp_path / "new" / "folder").values() for line in data.splitlines()]
+    lines = [
+        json.loads(line)
+        for data in contents(tmp_path / "new" / "folder").values()
+        for line in data.splitlines()
+    ]
     assert sorted(line["id"] for line in lines) == sorted(f"d{n}" for n in range(20))
     assert lines[0]["top_topics"] == [1]
 
@@ -51,9 +64,14 @@ def test_dead_letters(tmp_path):
 
 
 def test_large_bundles_become_several_files(tmp_path):
-    paths, _ = written(WriteRecords(str(tmp_path), "rows", ".jsonl", json_lines, flush_bytes=30), [b"%010d" % n for n in range(10)])
+    paths, _ = written(
+        WriteRecords(str(tmp_path), "rows", ".jsonl", json_lines, flush_bytes=30),
+        [b"%010d" % n for n in range(10)],
+    )
     assert len(set(paths)) > 1
-    assert sorted(b"".join(contents(tmp_path).values()).split()) == [b"%010d" % n for n in range(10)]
+    assert sorted(b"".join(contents(tmp_path).values()).split()) == [
+        b"%010d" % n for n in range(10)
+    ]
 
 
 def test_no_records_no_file(tmp_path):
@@ -81,13 +99,18 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_an_unknown_format():
-    with pytest.raises(OptionError, match="--output_format: 'csv' was given; allowed is one of jsonl, avro"):
+    with pytest.raises(
+        OptionError, match="--output_format: 'csv' was given; allowed is one of jsonl, avro"
+    ):
         WriteMixtures("out", "csv")
 
 
 @pytest.mark.parametrize(
     ("number", "remedy"),
-    [(28, "No space left on device. Free some space, or give another folder"), (13, "Permission denied. Give a folder that this user may")],
+    [
+        (28, "No space left on device. Free some space, or give another folder"),
+        (13, "Permission denied. Give a folder that this user may"),
+    ],
 )
 def test_a_folder_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch, number, remedy):
     def refuse(*args, **kwargs):

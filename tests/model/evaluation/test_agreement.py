@@ -30,7 +30,9 @@ def test_major_topics_are_the_fewest():
 
 
 def test_means_over_documents_with_known_words():
-    found = agreement([mixture(P), mixture(Q), mixture(P, 0)], [mixture(Q), mixture(Q), mixture(Q, 0)])
+    found = agreement(
+        [mixture(P), mixture(Q), mixture(P, 0)], [mixture(Q), mixture(Q), mixture(Q, 0)]
+    )
     assert found == {
         "documents": 2,
         "cosine": pytest.approx((1 + cosine(P, Q)) / 2),
@@ -41,5 +43,7 @@ def test_means_over_documents_with_known_words():
 
 def test_nothing_to_compare():
     assert agreement([], []) == {"documents": 0, "cosine": None, "kl": None, "f1": None}
-    with pytest.raises(OptionError, match="--mass: 1 was given; allowed is a share between 0 and 1"):
+    with pytest.raises(
+        OptionError, match="--mass: 1 was given; allowed is a share between 0 and 1"
+    ):
         agreement([], [], 1)

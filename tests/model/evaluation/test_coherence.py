@@ -7,7 +7,10 @@ from corpora import document_of
 from model.evaluation.coherence import Reference, coherence
 
 # a and b are in three of five documents each, in two together; c only with a; d everywhere.
-DOCUMENTS = [document_of(text.split(), n) for n, text in enumerate(["a b d d d", "a b d", "a c d", "b d", "d"])]
+DOCUMENTS = [
+    document_of(text.split(), n)
+    for n, text in enumerate(["a b d d d", "a b d", "a c d", "b d", "d"])
+]
 
 
 def expected(together, first, second, documents=5):

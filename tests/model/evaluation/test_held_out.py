@@ -23,10 +23,14 @@ def test_a_model_that_separates_the_classes():
     assert figures["nmi"] == pytest.approx(1)
     assert figures["documents"] == figures["labelled_documents"] == 12
     assert figures["tokens"] == figures["scored_tokens"] == figures["checked_tokens"] == 72
-    assert figures["left_out_tokens"] == 0 and figures["coverage"] == 1 and figures["retrain"] is False
+    assert (
+        figures["left_out_tokens"] == 0 and figures["coverage"] == 1 and figures["retrain"] is False
+    )
     assert 1 < figures["first_moment_perplexity"] < 3
     assert figures["first_moment_of_checked"] == figures["first_moment_perplexity"]
-    assert figures["left_to_right_perplexity"] == pytest.approx(figures["first_moment_perplexity"], rel=0.05)
+    assert figures["left_to_right_perplexity"] == pytest.approx(
+        figures["first_moment_perplexity"], rel=0.05
+    )
 
 
 def test_a_model_that_cannot_tell_them_apart():
@@ -39,17 +43,27 @@ def test_figures_are_json_and_the_same_in_any_order():
     one, two = evaluate(random_snapshot(), LABELLED), evaluate(random_snapshot(), LABELLED[::-1])
     assert json.loads(json.dumps(one)) == one
     assert one["nmi"] == pytest.approx(two["nmi"])
-    assert one["first_moment_perplexity"] == pytest.approx(two["first_moment_perplexity"], rel=1e-12)
+    assert one["first_moment_perplexity"] == pytest.approx(
+        two["first_moment_perplexity"], rel=1e-12
+    )
     assert list(one) == list(two)
 
 
 def test_documents_without_labels_or_words_and_no_documents_at_all():
-    figures = evaluate(CLEAR, [document_of(["w1"]), document_of(["new"], "e"), document_of([], "f")])
+    figures = evaluate(
+        CLEAR, [document_of(["w1"]), document_of(["new"], "e"), document_of([], "f")]
+    )
     assert figures["nmi"] is None and figures["labelled_documents"] == 0
     assert (figures["tokens"], figures["scored_tokens"], figures["left_out_tokens"]) == (2, 1, 1)
     nothing = evaluate(CLEAR, [])
     assert nothing["documents"] == 0
-    assert nothing["coverage"] is nothing["nmi"] is nothing["first_moment_perplexity"] is nothing["left_to_right_perplexity"] is None
+    assert (
+        nothing["coverage"]
+        is nothing["nmi"]
+        is nothing["first_moment_perplexity"]
+        is nothing["left_to_right_perplexity"]
+        is None
+    )
     assert nothing["retrain"] is False
 
 
@@ -76,7 +90,9 @@ def test_cluster_is_the_most_frequent_topic():
 
 def test_the_check_takes_so_many_documents_and_tokens():
     def checked(documents, tokens):
-        return evaluate(CLEAR, LABELLED, EvaluationSettings(check_documents=documents, check_tokens=tokens))
+        return evaluate(
+            CLEAR, LABELLED, EvaluationSettings(check_documents=documents, check_tokens=tokens)
+        )
 
     assert checked(0, 10)["checked_tokens"] == 0
     assert checked(0, 10)["left_to_right_perplexity"] is None
@@ -85,14 +101,26 @@ def test_the_check_takes_so_many_documents_and_tokens():
     assert checked(100, 100)["checked_tokens"] == 72
     settings = EvaluationSettings(check_documents=1, check_tokens=2)
     beginning = evaluate(CLEAR, [document_of(["w0", "w1", "w2", "w2"])], settings)
-    assert beginning["first_moment_of_checked"] == evaluate(CLEAR, [document_of(["w0", "w1"])])["first_moment_perplexity"]
-    assert beginning["first_moment_of_checked"] != evaluate(CLEAR, [document_of(["w2", "w2"])])["first_moment_perplexity"]
+    assert (
+        beginning["first_moment_of_checked"]
+        == evaluate(CLEAR, [document_of(["w0", "w1"])])["first_moment_perplexity"]
+    )
+    assert (
+        beginning["first_moment_of_checked"]
+        != evaluate(CLEAR, [document_of(["w2", "w2"])])["first_moment_perplexity"]
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "flag"),
-    [({"sweeps": -1}, "evaluation_sweeps"), ({"particles": 0}, "check_particles"), ({"check_tokens": 0}, "check_tokens")],
+    [
+        ({"sweeps": -1}, "evaluation_sweeps"),
+        ({"particles": 0}, "check_particles"),
+        ({"check_tokens": 0}, "check_tokens"),
+    ],
 )
 def test_wrong_settings(given, flag):
-    with pytest.raises(OptionError, match=rf"--{flag}: -?\d was given; allowed is \d or more\. Correct the value\."):
+    with pytest.raises(
+        OptionError, match=rf"--{flag}: -?\d was given; allowed is \d or more\. Correct the value\."
+    ):
         EvaluationSettings(**given)

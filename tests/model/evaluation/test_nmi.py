@@ -18,7 +18,9 @@ def test_known_values():
     # I = ln 2 - (3/4) H(1/3, 2/3) with labels 2 + 2 and clusters 3 + 1.
     information = log(2) - 0.75 * (log(3) - 2 / 3 * log(2))
     clusters = log(4) - 0.75 * log(3)
-    assert nmi(["a", "a", "b", "b"], [0, 0, 0, 1]) == pytest.approx(2 * information / (log(2) + clusters))
+    assert nmi(["a", "a", "b", "b"], [0, 0, 0, 1]) == pytest.approx(
+        2 * information / (log(2) + clusters)
+    )
 
 
 def test_the_arithmetic_mean_normalises():
@@ -42,5 +44,7 @@ def test_laws(pairs, shuffler):
 
 @pytest.mark.parametrize(("labels", "clusters"), [([], []), (["a"], [])])
 def test_nothing_to_compare(labels, clusters):
-    with pytest.raises(ValueError, match=r"one label and one cluster for each of at least one document"):
+    with pytest.raises(
+        ValueError, match=r"one label and one cluster for each of at least one document"
+    ):
         nmi(labels, clusters)

@@ -28,14 +28,19 @@ def test_first_moment_by_hand():
     assert score.perplexity == pytest.approx((first * second) ** -0.5, rel=1e-12)
 
 
-@pytest.mark.parametrize("estimate", [first_moment, lambda s, d, unseen=True: left_to_right(s, d, 2, 1, unseen)])
+@pytest.mark.parametrize(
+    "estimate", [first_moment, lambda s, d, unseen=True: left_to_right(s, d, 2, 1, unseen)]
+)
 class TestUnknownWords:
     document = document_of(["new", "w1", "new", "newer", "w2"])
 
     def test_of_a_fixed_vocabulary_are_left_out_and_counted(self, estimate):
         score = estimate(random_snapshot(), self.document)
         assert (score.tokens, score.left_out) == (2, 3)
-        assert score.log_probability == estimate(random_snapshot(), document_of(["w1", "w2"])).log_probability
+        assert (
+            score.log_probability
+            == estimate(random_snapshot(), document_of(["w1", "w2"])).log_probability
+        )
 
     def test_of_a_growing_vocabulary_have_their_mass_under_the_prior(self, estimate):
         snapshot = snapshot_of([[2.0]], words=("a",))
@@ -45,8 +50,13 @@ class TestUnknownWords:
         assert exp(score.log_probability) == pytest.approx((0.08 / 10) ** 2 * (2.08 / 10))
 
     def test_can_be_left_out_there_too(self, estimate):
-        snapshot = dataclasses.replace(random_snapshot(), prior=TopicWordPrior.flat(8.0, 100, 30, topics=5))
-        assert (estimate(snapshot, self.document, False).tokens, estimate(snapshot, self.document, False).left_out) == (2, 3)
+        snapshot = dataclasses.replace(
+            random_snapshot(), prior=TopicWordPrior.flat(8.0, 100, 30, topics=5)
+        )
+        assert (
+            estimate(snapshot, self.document, False).tokens,
+            estimate(snapshot, self.document, False).left_out,
+        ) == (2, 3)
 
     def test_nothing_to_score(self, estimate):
         score = estimate(random_snapshot(), document_of(["new"]))
@@ -55,16 +65,22 @@ class TestUnknownWords:
 
 
 def test_probabilities_of_all_words_sum_to_one():
-    snapshot = dataclasses.replace(random_snapshot(words=8), prior=TopicWordPrior.flat(1.2, 12, 8, topics=5))
+    snapshot = dataclasses.replace(
+        random_snapshot(words=8), prior=TopicWordPrior.flat(1.2, 12, 8, topics=5)
+    )
     words = [*snapshot.words, "n1", "n2", "n3", "n4"]
-    assert sum(exp(first_moment(snapshot, document_of([word])).log_probability) for word in words) == pytest.approx(1)
+    assert sum(
+        exp(first_moment(snapshot, document_of([word])).log_probability) for word in words
+    ) == pytest.approx(1)
 
 
 def test_each_unknown_word_has_the_probability_of_its_own_spelling():
     characters = CharacterModel.fit(["tax", "law", "ship", "sea"])
     prior = TopicWordPrior(np.array([4.0]), np.array([0.3]), 0.7, characters)
     snapshot = dataclasses.replace(snapshot_of([[2.0]], words=("a",)), prior=prior)
-    table, tokens = word_table(snapshot, document_of(["sea", "zzzz", "a", "sea", "ships"]), unseen=True)
+    table, tokens = word_table(
+        snapshot, document_of(["sea", "zzzz", "a", "sea", "ships"]), unseen=True
+    )
     spelled = characters.probabilities(["sea", "zzzz", "ships"])
     assert len(set(spelled)) == 3
     want = [*(4 * 0.7 * spelled[:2] / 6), (2 + 4 * 0.3) / 6, 4 * 0.7 * spelled[2] / 6]
@@ -82,7 +98,9 @@ def test_left_to_right_depends_on_seed_and_id_alone():
 def test_the_estimates_are_close_to_each_other():
     snapshot = random_snapshot(3, words=30, topics=4)
     generator = np.random.default_rng(0)
-    documents = [document_of([f"w{w}" for w in generator.integers(0, 30, 20)], str(d)) for d in range(30)]
+    documents = [
+        document_of([f"w{w}" for w in generator.integers(0, 30, 20)], str(d)) for d in range(30)
+    ]
     fast = sum((first_moment(snapshot, document) for document in documents), Score())
     slow = sum((left_to_right(snapshot, document, 20, 1) for document in documents), Score())
     assert fast.tokens == slow.tokens == 600

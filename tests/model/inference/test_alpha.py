@@ -11,12 +11,18 @@ TRUE = np.array([0.1, 0.8, 0.3])
 def draws(documents=400, seed=1):
     generator = np.random.default_rng(seed)
     lengths = generator.integers(0, 60, documents)
-    return np.array([generator.multinomial(n, generator.dirichlet(TRUE)) for n in lengths], np.int32)
+    return np.array(
+        [generator.multinomial(n, generator.dirichlet(TRUE)) for n in lengths], np.int32
+    )
 
 
 def log_likelihood(counts, alpha):
     lengths = counts.sum(axis=1)
-    each = gammaln(alpha.sum()) - gammaln(alpha.sum() + lengths) + (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=1)
+    each = (
+        gammaln(alpha.sum())
+        - gammaln(alpha.sum() + lengths)
+        + (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=1)
+    )
     return each.sum()
 
 

@@ -9,7 +9,20 @@ from model.inference.classifier import Classifier, Provenance
 from model.publishing.classifier_store import ClassifierStore
 
 V1, V2 = "000000000001-0123456789abcdef", "000000000002-0123456789abcdef"
-MADE = Provenance("a/b", V1, "5e", 9, 100, "pd", {"held_out": 0.2}, {"method": "gibbs3"}, 0.01, [[0.01, 2.5]], 12, "0.1.0")
+MADE = Provenance(
+    "a/b",
+    V1,
+    "5e",
+    9,
+    100,
+    "pd",
+    {"held_out": 0.2},
+    {"method": "gibbs3"},
+    0.01,
+    [[0.01, 2.5]],
+    12,
+    "0.1.0",
+)
 
 
 def classifier_of(seed=1, version=V1, topics=5):
@@ -36,13 +49,22 @@ def test_a_table_for_every_word_of_the_model():
 
 @pytest.mark.parametrize("snapshot", [random_snapshot(topics=6), random_snapshot(words=9)])
 def test_another_model(snapshot):
-    with pytest.raises(DamagedDataError, match="the classifier has 5 topics and belongs to version 0{11}1-.*; the model has"):
+    with pytest.raises(
+        DamagedDataError,
+        match="the classifier has 5 topics and belongs to version 0{11}1-.*; the model has",
+    ):
         classifier_of().table(snapshot)
 
 
 def test_damaged_bytes():
     data = classifier_of().to_bytes()
-    for wrong in (b"", data[:-1], data + b"x", data.replace(b'"temperature"', b'"temperatura"'), data.replace(b'"pairs"', b'"pears"')):
+    for wrong in (
+        b"",
+        data[:-1],
+        data + b"x",
+        data.replace(b'"temperature"', b'"temperatura"'),
+        data.replace(b'"pairs"', b'"pears"'),
+    ):
         with pytest.raises(DamagedDataError):
             Classifier.from_bytes(wrong)
 
@@ -55,7 +77,11 @@ class TestStore:
     def test_named_by_content_with_its_provenance_beside_it(self, store):
         digest = store.put(classifier_of())
         folder = Path(store.root, "a%2Fb", "classifiers")
-        assert {path.name for path in folder.iterdir()} == {digest, f"{digest}.json", f"{V1}.latest"}
+        assert {path.name for path in folder.iterdir()} == {
+            digest,
+            f"{digest}.json",
+            f"{V1}.latest",
+        }
         assert f'"digest":"{digest}"' in (folder / f"{digest}.json").read_text()
         assert '"variance":0.01' in (folder / f"{digest}.json").read_text()
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -75,15 +101,25 @@ class TestStore:
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(bytes(data))
-        with pytest.raises(DamagedDataError, match=f"classifiers/{digest} is damaged: its .* bytes do not have the digest"):
+        with pytest.raises(
+            DamagedDataError,
+            match=f"classifiers/{digest} is damaged: its .* bytes do not have the digest",
+        ):
             store.get("a/b", digest)
-        with pytest.raises(DamagedDataError, match="holds other bytes than its name says. Delete it, and run again"):
+        with pytest.raises(
+            DamagedDataError, match="holds other bytes than its name says. Delete it, and run again"
+        ):
             store.put(classifier_of())
 
     def test_missing(self, store):
         assert store.newest("a/b", V1) is None
-        told = "--methods: 'hybrid' was given; allowed is a method without a classifier: there is none for version 0{11}1-.*'a/b'.*Fit one"
+        told = (
+            "--methods: 'hybrid' was given; allowed is a method without a classifier: there is none"
+            " for version 0{11}1-.*'a/b'.*Fit one"
+        )
         with pytest.raises(OptionError, match=told):
             store.find("a/b", V1, "hybrid", "--methods")
-        with pytest.raises(DamagedDataError, match="classifiers/0{64} is missing from the model store"):
+        with pytest.raises(
+            DamagedDataError, match="classifiers/0{64} is missing from the model store"
+        ):
             store.get("a/b", "0" * 64)

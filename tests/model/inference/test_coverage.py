@@ -25,11 +25,17 @@ def test_counts_and_adds_up(one, other):
     together = tally_of(one)
     together.merge(Tally.from_bytes(tally_of(other).to_bytes()))
     texts = one + other
-    tokens, words = [word for text in texts for word in text], {word for text in texts for word in text}
+    tokens, words = (
+        [word for text in texts for word in text],
+        {word for text in texts for word in text},
+    )
     assert together.to_bytes() == tally_of(texts[::-1]).to_bytes()
     assert (together.documents, together.tokens) == (len(texts), len(tokens))
     assert together.tokens_known == sum(word in "abc" for word in tokens)
-    assert (len(together.known), len(together.unknown)) == (len(words & set("abc")), len(words - set("abc")))
+    assert (len(together.known), len(together.unknown)) == (
+        len(words & set("abc")),
+        len(words - set("abc")),
+    )
 
 
 def test_words_of_one_bucket_are_words_of_their_own():
@@ -50,9 +56,18 @@ def test_a_report():
     report = report_of([["a", "a", "b"], ["x", "a"]])
     row = json.loads(report.as_json())
     assert (row["word_share"], row["token_share"], row["retrain"]) == (2 / 3, 0.8, True)
-    assert (row["words"], row["words_known"], row["tokens"], row["tokens_known"], row["documents"]) == (3, 2, 5, 4, 2)
+    assert (
+        row["words"],
+        row["words_known"],
+        row["tokens"],
+        row["tokens_known"],
+        row["documents"],
+    ) == (3, 2, 5, 4, 2)
     assert row["window_end"].startswith("1970-01-02")
-    assert "knows 66.7% of the distinct words and 80.0% of the tokens of 2 documents, below 70%: retrain" in report.sentence()
+    assert (
+        "knows 66.7% of the distinct words and 80.0% of the tokens of 2 documents, below 70%:"
+        " retrain" in report.sentence()
+    )
 
 
 @pytest.mark.parametrize(("below", "retrain"), [(0.5, False), (0.500001, True)])

@@ -20,8 +20,18 @@ def test_known_tokens():
 
 def test_hashed_words_are_known_and_those_of_one_bucket_are_one_word():
     snapshot = replace(snapshot_of(np.ones((3, 1)), words=("a", "b", "c")), buckets=3)
-    rows, tokens = known_tokens(snapshot, document_of(["other", "c", "words", "a", "many", "other", "b"]))
-    expected = [bucket("other", 3), 2, bucket("words", 3), 0, bucket("many", 3), bucket("other", 3), 1]
+    rows, tokens = known_tokens(
+        snapshot, document_of(["other", "c", "words", "a", "many", "other", "b"])
+    )
+    expected = [
+        bucket("other", 3),
+        2,
+        bucket("words", 3),
+        0,
+        bucket("many", 3),
+        bucket("other", 3),
+        1,
+    ]
     assert rows[tokens].tolist() == expected
     assert rows.tolist() == list(dict.fromkeys(expected))
     assert rows.dtype == np.int64 and tokens.dtype == np.int32

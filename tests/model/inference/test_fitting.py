@@ -16,7 +16,9 @@ SOFT = np.exp(log_likelihoods(COUNTS @ TRUE))
 
 def pairs_of(counts=COUNTS, proportions=SOFT):
     rows = [np.nonzero(row)[0] for row in counts]
-    return [Pair(f"d{d}", 7 * at, counts[d, at], proportions[d]) for d, at in enumerate(rows) if len(at)]
+    return [
+        Pair(f"d{d}", 7 * at, counts[d, at], proportions[d]) for d, at in enumerate(rows) if len(at)
+    ]
 
 
 @pytest.mark.parametrize("bug", [None, "no prior", "labels not taken off"])
@@ -40,23 +42,37 @@ def test_the_gradient_is_that_of_finite_differences(bug):
 def test_the_optimum_is_that_of_logistic_regression_where_labels_are_hard():
     labels = SOFT.argmax(axis=1)
     variance = 0.5
-    fitted = fit(pairs_of(COUNTS, np.eye(TOPICS)[labels]), TOPICS, FitSettings("counts", (variance,), iterations=2000, tolerance=1e-14))
-    theirs = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=5000).fit(COUNTS, labels)
+    fitted = fit(
+        pairs_of(COUNTS, np.eye(TOPICS)[labels]),
+        TOPICS,
+        FitSettings("counts", (variance,), iterations=2000, tolerance=1e-14),
+    )
+    theirs = LogisticRegression(C=variance, fit_intercept=False, tol=1e-10, max_iter=5000).fit(
+        COUNTS, labels
+    )
     assert fitted.rows.tolist() == [7 * w for w in range(WORDS)]
     # Both are only fixed up to what is common to all topics; the prior's optimum has sums of 0.
     assert fitted.weights == pytest.approx(theirs.coef_.T, abs=2e-4)
 
 
 def test_soft_labels_are_learned():
-    fitted = fit(pairs_of(), TOPICS, FitSettings("counts", (100.0,), iterations=1000, tolerance=1e-12))
+    fitted = fit(
+        pairs_of(), TOPICS, FitSettings("counts", (100.0,), iterations=1000, tolerance=1e-12)
+    )
     found = np.exp(log_likelihoods(COUNTS @ fitted.weights.astype(float)))
     assert np.abs(found - SOFT).max() < 0.02
 
 
 def test_roots_are_the_counts_of_which_they_are_the_roots():
     squared = fit(pairs_of(COUNTS**2), TOPICS, FitSettings("roots", (1.0,)))
-    assert squared.weights.tolist() == fit(pairs_of(), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
-    assert squared.weights.tolist() != fit(pairs_of(COUNTS**2), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
+    assert (
+        squared.weights.tolist()
+        == fit(pairs_of(), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
+    )
+    assert (
+        squared.weights.tolist()
+        != fit(pairs_of(COUNTS**2), TOPICS, FitSettings("counts", (1.0,))).weights.tolist()
+    )
 
 
 def test_the_variance_and_the_temperature_come_from_held_out_pairs():
@@ -78,7 +94,11 @@ def test_a_function_of_the_set_of_pairs():
 def test_progress_is_told():
     steps = []
     fit(pairs_of(), TOPICS, FitSettings("counts", (0.1, 1.0)), steps.append)
-    assert list(dict.fromkeys(step.stage for step in steps)) == ["sigma^2 = 0.1", "sigma^2 = 1", f"all pairs, {steps[-1].stage[11:]}"]
+    assert list(dict.fromkeys(step.stage for step in steps)) == [
+        "sigma^2 = 0.1",
+        "sigma^2 = 1",
+        f"all pairs, {steps[-1].stage[11:]}",
+    ]
     assert steps[0].iteration == 1
     assert steps[0].objective > steps[-1].objective
 
@@ -93,13 +113,28 @@ def test_pairs_there_and_back():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"features": "words"}, "--features: 'words' was given; allowed is one of roots, counts. Correct the spelling."),
-        ({"variances": ()}, "--prior_variances: () was given; allowed is one or more numbers above 0"),
+        (
+            {"features": "words"},
+            "--features: 'words' was given; allowed is one of roots, counts. Correct the spelling.",
+        ),
+        (
+            {"variances": ()},
+            "--prior_variances: () was given; allowed is one or more numbers above 0",
+        ),
         ({"variances": (0.1, -1.0)}, "--prior_variances"),
         ({"variances": (float("inf"),)}, "--prior_variances: (inf,) was given"),
-        ({"tolerance": -1.0}, "--fit_tolerance: -1.0 was given; allowed is a number between 0 and 1. Give for example 1e-6."),
+        (
+            {"tolerance": -1.0},
+            (
+                "--fit_tolerance: -1.0 was given; allowed is a number between 0 and 1. Give for"
+                " example 1e-6."
+            ),
+        ),
         ({"held_out": 1.0}, "--held_out_share: 1.0 was given"),
-        ({"iterations": 0}, "--fit_iterations: 0 was given; allowed is 1 or more. Correct the value."),
+        (
+            {"iterations": 0},
+            "--fit_iterations: 0 was given; allowed is 1 or more. Correct the value.",
+        ),
     ],
 )
 def test_wrong_settings(values, message):
@@ -109,5 +144,8 @@ def test_wrong_settings(values, message):
 
 
 def test_too_few_pairs():
-    with pytest.raises(OptionError, match="--input: '1 documents with known words' was given; allowed is at least 2"):
+    with pytest.raises(
+        OptionError,
+        match="--input: '1 documents with known words' was given; allowed is at least 2",
+    ):
         fit(pairs_of()[:1], TOPICS)

@@ -11,7 +11,16 @@ from made import random_snapshot, snapshot_of
 
 from model.compositions import compose
 from model.errors import OptionError
-from model.inference import METHOD, Gibbs3, Hybrid, PublishedModel, Variational, inference_for, inference_named, inference_names
+from model.inference import (
+    METHOD,
+    Gibbs3,
+    Hybrid,
+    PublishedModel,
+    Variational,
+    inference_for,
+    inference_named,
+    inference_names,
+)
 from model.inference.classifier import Classifier
 from model.records import Document, TokenisedDocument
 
@@ -27,9 +36,18 @@ def document_of(words, id="d", key=""):
 def published(snapshot, version="v1"):
     """With a classifier of some weights, and training documents."""
     rows = np.arange(len(snapshot.words))
-    weights = np.random.default_rng(1).normal(0, 0.3, (len(rows), snapshot.topic_count)).astype(np.float32)
-    training = tuple(document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}") for d in range(5))
-    return PublishedModel(snapshot, version, Classifier(rows, weights, 1.5, "roots", None), training)
+    weights = (
+        np.random.default_rng(1)
+        .normal(0, 0.3, (len(rows), snapshot.topic_count))
+        .astype(np.float32)
+    )
+    training = tuple(
+        document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}")
+        for d in range(5)
+    )
+    return PublishedModel(
+        snapshot, version, Classifier(rows, weights, 1.5, "roots", None), training
+    )
 
 
 def infer_all(name, snapshot, documents, **others):
@@ -53,7 +71,12 @@ WORDS = [f"w{w}" for w in (0, 3, 3, 7, 20, 3, 11)]
 
 def test_says_what_it_says_of_which_document(infer):
     mixture = infer(random_snapshot(), document_of(["w1", "new", "w1", "w2"], "x", "k"))
-    assert (mixture.id, mixture.key, mixture.timestamp, mixture.model_version) == ("x", "k", 12, "v1")
+    assert (mixture.id, mixture.key, mixture.timestamp, mixture.model_version) == (
+        "x",
+        "k",
+        12,
+        "v1",
+    )
     assert (mixture.words_known, mixture.tokens) == (3, 4)
     assert mixture.method in inference_names()
 
@@ -73,7 +96,10 @@ def test_function_of_seed_key_id_and_words_alone(infer):
         assert infer(snapshot, document_of(WORDS)).proportions.tolist() == base
     reread = TokenisedDocument.from_bytes(document_of(WORDS).to_bytes())
     assert infer(snapshot, reread).proportions.tolist() == base
-    assert infer(snapshot, dataclasses.replace(reread, label="l", timestamp=99)).proportions.tolist() == base
+    assert (
+        infer(snapshot, dataclasses.replace(reread, label="l", timestamp=99)).proportions.tolist()
+        == base
+    )
 
 
 DOCUMENTS = [document_of((WORDS * (1 + d % 5))[d % 7 :], str(d)) for d in range(40)]
@@ -88,17 +114,26 @@ def test_threads_and_neighbours_change_nothing(name):
     prepared = method.prepare(settings, published(random_snapshot(topics=11)))
     alone = [method.infer(prepared, [document])[0].to_bytes() for document in DOCUMENTS]
     assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS)] == alone
-    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS[1:10])] == alone[1:10]
+    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS[1:10])] == alone[
+        1:10
+    ]
     with ThreadPoolExecutor(4) as pool:
-        assert [found[0].to_bytes() for found in pool.map(lambda d: method.infer(prepared, [d]), DOCUMENTS[::-1])] == alone[::-1]
+        assert [
+            found[0].to_bytes()
+            for found in pool.map(lambda d: method.infer(prepared, [d]), DOCUMENTS[::-1])
+        ] == alone[::-1]
 
 
 @pytest.mark.parametrize("name", TOGETHER)
 def test_the_order_of_documents_that_are_taken_together_changes_nothing(name):
     snapshot = random_snapshot(topics=11)
     found = [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS)]
-    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[::-1])] == found[::-1]
-    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[20:])] != found[20:]
+    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[::-1])] == found[
+        ::-1
+    ]
+    assert [mixture.to_bytes() for mixture in infer_all(name, snapshot, DOCUMENTS[20:])] != found[
+        20:
+    ]
     assert infer_all(name, snapshot, []) == []
 
 
@@ -107,7 +142,10 @@ def test_documents_learn_from_one_another(name):
     # Only the first document ties the word w1 to topic 0, and only by being there.
     snapshot = snapshot_of([[200.0, 0.0], [0.0, 0.0], [0.0, 200.0]], alpha=0.1, beta=0.01)
     teacher, pupil = document_of(["w0", "w1"] * 200, "a"), document_of(["w1"] * 5, "b")
-    both = [infer_all(name, snapshot, [teacher, pupil], sweeps=30, seed=seed)[1].proportions[0] for seed in range(10)]
+    both = [
+        infer_all(name, snapshot, [teacher, pupil], sweeps=30, seed=seed)[1].proportions[0]
+        for seed in range(10)
+    ]
     assert np.mean(both) > 0.75
 
 
@@ -132,11 +170,16 @@ def test_without_a_known_word_the_prior(infer, words):
 def test_unknown_words_change_nothing(infer):
     mixed = [word for known in WORDS for word in ("new" + known, known)]
     base = infer(random_snapshot(), document_of(WORDS))
-    assert infer(random_snapshot(), document_of(mixed)).proportions.tolist() == base.proportions.tolist()
+    assert (
+        infer(random_snapshot(), document_of(mixed)).proportions.tolist()
+        == base.proportions.tolist()
+    )
 
 
 def test_one_topic(infer):
-    assert infer(snapshot_of([[1.0], [2.0]]), document_of(["w0", "w1", "w1"])).proportions.tolist() == [1.0]
+    assert infer(
+        snapshot_of([[1.0], [2.0]]), document_of(["w0", "w1", "w1"])
+    ).proportions.tolist() == [1.0]
 
 
 def test_more_topics_than_tokens(infer):
@@ -145,10 +188,13 @@ def test_more_topics_than_tokens(infer):
 
 
 def test_one_token_and_thousands_of_topics(infer):
-    # Each topic's share of the token is at first so small that exp(psi) of it is below every number.
+    # Each topic's share of the token is at first so small that exp(psi) of it is below every
+    # number.
     own = np.arange(2000) == 7
     counts = [500.0 * own, 500.0 * ~own]
-    proportions = infer(snapshot_of(counts, alpha=1 / 2000, beta=1e-5), document_of(["w0"])).proportions
+    proportions = infer(
+        snapshot_of(counts, alpha=1 / 2000, beta=1e-5), document_of(["w0"])
+    ).proportions
     assert np.all(proportions > 0) and abs(proportions.sum() - 1) < 1e-12
     if infer.name not in ("maxent", "hybrid", "gibbs1"):
         assert proportions.argmax() == 7 and proportions[7] > 0.49
@@ -172,7 +218,9 @@ def test_finds_the_topic_of_its_words(infer):
     proportions = infer(snapshot, document_of(["w1"] * 9 + ["w2"] * 3)).proportions
     # Two passes are one draw, and with so few tokens the variational optimum is a little off.
     rough = infer.name.endswith("-s") or infer.name in ("variational", "hybrid")
-    assert np.allclose(proportions, [0.1 / 12.3, 9.1 / 12.3, 3.1 / 12.3], atol=0.1 if rough else 0.03)
+    assert np.allclose(
+        proportions, [0.1 / 12.3, 9.1 / 12.3, 3.1 / 12.3], atol=0.1 if rough else 0.03
+    )
 
 
 @pytest.mark.parametrize("name", ["gibbs3", "gibbs3-s", "hybrid"])
@@ -180,7 +228,9 @@ def test_draws_depend_on_seed_key_and_id(name):
     snapshot = snapshot_of(np.ones((1, 2)))
 
     def counts(seed, key, id):
-        (mixture,) = infer_all(name, snapshot, [document_of(["w0"] * 50, id, key)], seed=seed, sweeps=1, states="last")
+        (mixture,) = infer_all(
+            name, snapshot, [document_of(["w0"] * 50, id, key)], seed=seed, sweeps=1, states="last"
+        )
         return mixture.proportions[0]
 
     base = [counts(1, "k", str(d)) for d in range(5)]
@@ -191,10 +241,19 @@ def test_draws_depend_on_seed_key_and_id(name):
 
 @pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
 @pytest.mark.parametrize(
-    ("others", "states"), [({"states": "last"}, 1), ({}, 2), ({"burn_in": 3}, 1), ({"burn_in": 1}, 3), ({"burn_in": 0}, 4)]
+    ("others", "states"),
+    [
+        ({"states": "last"}, 1),
+        ({}, 2),
+        ({"burn_in": 3}, 1),
+        ({"burn_in": 1}, 3),
+        ({"burn_in": 0}, 4),
+    ],
 )
 def test_the_states_that_count(name, others, states):
-    (mixture,) = infer_all(name, snapshot_of(np.ones((1, 2)), alpha=1.0), [document_of(["w0"] * 7)], sweeps=4, **others)
+    (mixture,) = infer_all(
+        name, snapshot_of(np.ones((1, 2)), alpha=1.0), [document_of(["w0"] * 7)], sweeps=4, **others
+    )
     share = mixture.proportions[0] * 9 * states
     assert share == pytest.approx(round(share))
 
@@ -202,13 +261,21 @@ def test_the_states_that_count(name, others, states):
 @pytest.mark.parametrize("name", ["gibbs2", "gibbs3"])
 def test_s_is_two_passes(name):
     snapshot = random_snapshot()
-    short = [mixture.proportions.tolist() for mixture in infer_all(f"{name}-s", snapshot, DOCUMENTS, sweeps=50)]
-    assert short == [mixture.proportions.tolist() for mixture in infer_all(name, snapshot, DOCUMENTS, sweeps=1)]
+    short = [
+        mixture.proportions.tolist()
+        for mixture in infer_all(f"{name}-s", snapshot, DOCUMENTS, sweeps=50)
+    ]
+    assert short == [
+        mixture.proportions.tolist() for mixture in infer_all(name, snapshot, DOCUMENTS, sweeps=1)
+    ]
 
 
 def test_alpha_is_learned_where_it_is_asked_for():
     snapshot = random_snapshot(alpha=0.5)
-    one, other = (infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[3].proportions for asked in (False, True))
+    one, other = (
+        infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[3].proportions
+        for asked in (False, True)
+    )
     # Document 3 has no known word, so its mixture is the prior's.
     assert one.tolist() == [0.2] * 5
     assert len(set(other.tolist())) > 1
@@ -229,31 +296,68 @@ def test_maxent_is_one_product(features, power):
 def test_naive_bayes_multiplies():
     snapshot = random_snapshot()
     rows = [int(word[1:]) for word in WORDS]
-    phi = (snapshot.rows(np.array(rows)) + snapshot.prior.shares(np.array(rows))) / snapshot.normalisers
+    phi = (
+        snapshot.rows(np.array(rows)) + snapshot.prior.shares(np.array(rows))
+    ) / snapshot.normalisers
     (mixture,) = infer_all("naive-bayes", snapshot, [document_of(WORDS)])
     assert mixture.proportions == pytest.approx(phi.prod(axis=0) / phi.prod(axis=0).sum(), rel=1e-9)
 
 
 def test_without_a_classifier():
     settings = inferring("hybrid")
-    with pytest.raises(OptionError, match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier"):
+    with pytest.raises(
+        OptionError,
+        match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier",
+    ):
         inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
 
 
 def test_wrong_settings():
-    with pytest.raises(OptionError, match=r"--inference_sweeps: -1 was given; allowed is 0 or more\. Correct the value\."):
+    with pytest.raises(
+        OptionError,
+        match=r"--inference_sweeps: -1 was given; allowed is 0 or more\. Correct the value\.",
+    ):
         Gibbs3(sweeps=-1)
-    with pytest.raises(OptionError, match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\."):
+    with pytest.raises(
+        OptionError,
+        match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\.",
+    ):
         inferring("gibs3")
-    with pytest.raises(OptionError, match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps"):
+    with pytest.raises(
+        OptionError,
+        match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps",
+    ):
         Gibbs3(burn_in=20)
-    with pytest.raises(OptionError, match=r"--variational_tolerance: 0 was given; allowed is a finite number above 0\. Usual values"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--variational_tolerance: 0 was given; allowed is a finite number above 0\. Usual"
+            r" values"
+        ),
+    ):
         Variational(tolerance=0)
-    with pytest.raises(OptionError, match=r"--hybrid_repeats: 0 was given; allowed is 1 or more\. Correct the value\."):
+    with pytest.raises(
+        OptionError,
+        match=r"--hybrid_repeats: 0 was given; allowed is 1 or more\. Correct the value\.",
+    ):
         Hybrid(repeats=0)
-    with pytest.raises(OptionError, match=r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse\. Correct"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse\."
+            r" Correct"
+        ),
+    ):
         Gibbs3(sampler="alias")
-    with pytest.raises(OptionError, match=r"--learn_alpha belongs to --method=gibbs2, gibbs2-s or gibbs1; --method=gibbs3 is chosen\."):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--learn_alpha belongs to --method=gibbs2, gibbs2-s or gibbs1; --method=gibbs3 is"
+            r" chosen\."
+        ),
+    ):
         compose(METHOD, {"learn_alpha": True})
-    with pytest.raises(OptionError, match=r"--inference_sweeps=3 belongs to .*; --method=variational is chosen"):
+    with pytest.raises(
+        OptionError, match=r"--inference_sweeps=3 belongs to .*; --method=variational is chosen"
+    ):
         compose(METHOD, {"method": "variational", "inference_sweeps": 3})

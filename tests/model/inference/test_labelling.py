@@ -31,10 +31,16 @@ class Shard:
 
     def document(self, name, end):
         data = document(name, 0).to_bytes()
-        self._take(self.labeller.document(self.head, self.mirror, self.bag, self.waiting, end * MS, data))
+        self._take(
+            self.labeller.document(self.head, self.mirror, self.bag, self.waiting, end * MS, data)
+        )
 
     def reference(self, time, version, sequence=None):
-        self._take(self.labeller.reference(self.head, self.waiting, Reference(time * MS, sequence or time + 1000, version)))
+        self._take(
+            self.labeller.reference(
+                self.head, self.waiting, Reference(time * MS, sequence or time + 1000, version)
+            )
+        )
 
     def run(self, until):
         """Fire as a runner does: at each time that was asked for, in order."""

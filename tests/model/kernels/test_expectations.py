@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.kernels.expectations import SMALLEST, dirichlet_means, dirichlet_weights, exp_digamma_below
+from model.kernels.expectations import (
+    SMALLEST,
+    dirichlet_means,
+    dirichlet_weights,
+    exp_digamma_below,
+)
 from model.kernels.jit import kernel
 
 
@@ -13,7 +18,9 @@ def exp_digammas(values, out):
 
 
 def test_exp_digamma_is_that_of_scipy():
-    values = np.concatenate([np.geomspace(2e-3, 1, 500), np.geomspace(1, 1e12, 2000), np.arange(1.0, 40.0)])
+    values = np.concatenate(
+        [np.geomspace(2e-3, 1, 500), np.geomspace(1, 1e12, 2000), np.arange(1.0, 40.0)]
+    )
     found = np.empty_like(values)
     exp_digammas(values, found)
     assert found == pytest.approx(np.exp(digamma(values)), rel=2e-11)

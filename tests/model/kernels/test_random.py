@@ -28,13 +28,23 @@ def test_known_answers(word, answer):
 @EXACT
 @given(st.lists(WORD, min_size=6, max_size=6))
 def test_philox_equals_its_twin(words):
-    assert [int(x) for x in random.philox(*map(np.uint64, words))] == twins.philox(words[:4], words[4:])
+    assert [int(x) for x in random.philox(*map(np.uint64, words))] == twins.philox(
+        words[:4], words[4:]
+    )
 
 
 @EXACT
-@given(st.integers(0, 2**41 - 2), st.tuples(WORD, WORD), WORD, st.integers(0, 2**48 - 1), st.integers(1, 255))
+@given(
+    st.integers(0, 2**41 - 2),
+    st.tuples(WORD, WORD),
+    WORD,
+    st.integers(0, 2**48 - 1),
+    st.integers(1, 255),
+)
 def test_uniforms_equal_their_twin(index, key, particle, sequence, purpose):
-    assert random.uniform(index, *key, particle, sequence, purpose) == twins.uniform(index, key, particle, sequence, purpose)
+    assert random.uniform(index, *key, particle, sequence, purpose) == twins.uniform(
+        index, key, particle, sequence, purpose
+    )
 
 
 @pytest.mark.parametrize("first", [0, 1, 6, 7])
@@ -42,16 +52,25 @@ def test_uniforms_equal_their_twin(index, key, particle, sequence, purpose):
 def test_filling_is_the_same_as_asking_one_by_one(first, count):
     out = np.full(10, -1.0)
     random.fill_uniforms(out, count, first, 3, 4, 5, 6, random.MOVE)
-    assert out.tolist() == [random.uniform(first + i, 3, 4, 5, 6, random.MOVE) for i in range(count)] + [-1.0] * (10 - count)
+    assert out.tolist() == [
+        random.uniform(first + i, 3, 4, 5, 6, random.MOVE) for i in range(count)
+    ] + [-1.0] * (10 - count)
 
 
 def test_purposes_differ():
-    named = {name: value for name, value in vars(random).items() if name.isupper() and not name.startswith("_")}
+    named = {
+        name: value
+        for name, value in vars(random).items()
+        if name.isupper() and not name.startswith("_")
+    }
     assert len(set(named.values())) == len(named) > 5
     assert all(0 < value < 256 for value in named.values())
 
 
 def test_a_key_is_of_both_seed_and_name():
-    keys = {random.stream_key(seed, name) for seed, name in ((1, "a"), (1, "b"), (2, "a"), (12, ""), (1, "2"))}
+    keys = {
+        random.stream_key(seed, name)
+        for seed, name in ((1, "a"), (1, "b"), (2, "a"), (12, ""), (1, "2"))
+    }
     assert len(keys) == 5
     assert all(0 <= word < 2**32 for key in keys for word in key)

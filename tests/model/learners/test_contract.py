@@ -1,4 +1,6 @@
-"""One battery over every registered learner and the main settings of each family: the laws of model.learners.base."""
+"""One battery over every registered learner and the main settings of each family: the laws of
+model.learners.base.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,13 +13,13 @@ from corpora import awkward, document_of, minibatches_of, topical
 from learner_options import made
 
 from model.errors import DamagedDataError, OptionError
-from model.kernels import sharing
-from model.kernels.history import LONGEST
 from model.learners import Flat, chains, learner_for, learner_names, particle_filter, stepping
-from model.learners import cloud as clouds
-from model.learners.cloud import best_particle
-from model.learners.particle_filter import settled
-from model.learners.priors import word_rows
+from model.learners.particles import population as populations
+from model.learners.particles.kernels import copy_on_write as sharing
+from model.learners.particles.kernels.history import LONGEST
+from model.learners.particles.particle_filter import initialised
+from model.learners.particles.population import best_particle
+from model.learners.particles.priors import word_rows
 
 SMALL = {
     "prior": "flat",
@@ -40,7 +42,10 @@ TOKENWISE = {**UNITWISE, "newest": 0, "reservoir": 60}
 VARIANTS = {
     **{name: {"learner": name} for name in learner_names() if name != "fake"},
     **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},
-    **{f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme} for scheme in ("residual", "multinomial", "stratified", "systematic")},
+    **{
+        f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme}
+        for scheme in ("residual", "multinomial", "stratified", "systematic")
+    },
     "no initial batch": {"initial": "none"},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
     "by tokens, whole documents": {
@@ -61,7 +66,12 @@ VARIANTS = {
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
     "full history, one particle": {"history": "full", "particles": 1},
-    "full history, full vocabulary": {"history": "full", "max_words": 25, "prior": "hierarchical", "initial": "none"},
+    "full history, full vocabulary": {
+        "history": "full",
+        "max_words": 25,
+        "prior": "hierarchical",
+        "initial": "none",
+    },
     "by tokens, after documents": {"ess_check": "token"},
     "incremental, every 3 tokens": {
         "learner": "incremental-gibbs",
@@ -97,37 +107,91 @@ VARIANTS = {
     "initial batch of one": {"initial_documents": 1},
     "initial batch never ends": {"initial_documents": 1000},
     "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
-    "batch, sparse, many topics": {"learner": "batch-gibbs", "sampler": "sparse", "topics": 70, "chains": 2},
-    "given vocabulary": {"vocabulary": "given", "vocabulary_file": tuple(f"w{i}" for i in range(25))},
+    "batch, sparse, many topics": {
+        "learner": "batch-gibbs",
+        "sampler": "sparse",
+        "topics": 70,
+        "chains": 2,
+    },
+    "given vocabulary": {
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+    },
     "full vocabulary": {"max_words": 20},
     "urn": {"prior": "urn"},
     "hierarchical": {"prior": "hierarchical"},
-    "hierarchical, fixed, by tokens": {**TOKENWISE, "prior": "hierarchical", "concentrations": "fixed"},
+    "hierarchical, fixed, by tokens": {
+        **TOKENWISE,
+        "prior": "hierarchical",
+        "concentrations": "fixed",
+    },
     "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3, "initial": "none"},
     "hierarchical, minimal": {"prior": "hierarchical", "tables": "minimal", "discount": 0.3},
-    "hierarchical, given": {"prior": "hierarchical", "vocabulary": "given", "vocabulary_file": tuple(f"w{i}" for i in range(25))},
+    "hierarchical, given": {
+        "prior": "hierarchical",
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+    },
     "hierarchical, full vocabulary": {"prior": "hierarchical", "max_words": 30, "word_memory": 3},
-    "hierarchical, full vocabulary, tokens": {**TOKENWISE, "prior": "hierarchical", "max_words": 25, "initial_documents": 40},
+    "hierarchical, full vocabulary, tokens": {
+        **TOKENWISE,
+        "prior": "hierarchical",
+        "max_words": 25,
+        "initial_documents": 40,
+    },
     "only unknown words": {"vocabulary": "given", "vocabulary_file": ("absent",)},
     "one topic": {"topics": 1},
-    "more topics than tokens": {"topics": 7000, "initial_documents": 2, "initial_sweeps": 1, "chains": 1, "particles": 2, "moves": 1},
+    "more topics than tokens": {
+        "topics": 7000,
+        "initial_documents": 2,
+        "initial_sweeps": 1,
+        "chains": 1,
+        "particles": 2,
+        "moves": 1,
+    },
     "one particle": {"particles": 1},
     "an absolute threshold": {"ess": 3.0},
     "second of two islands": {"islands": 2},
     "every particle an island": {"islands": 4},
-    "fixvoc-vb, given": {"learner": "fixvoc-vb", "vocabulary": "given", "vocabulary_file": ("w1", "w2", "absent")},
+    "fixvoc-vb, given": {
+        "learner": "fixvoc-vb",
+        "vocabulary": "given",
+        "vocabulary_file": ("w1", "w2", "absent"),
+    },
     "fixvoc-vb, null": {"learner": "fixvoc-vb", "vocabulary": "null"},
-    "fixvoc-hybrid, dict": {"learner": "fixvoc-hybrid", "vocabulary": "dict", "word_list": ("absent", "w1", "w2", "w3")},
-    "fixvoc-hybrid, dict-hash": {"learner": "fixvoc-hybrid", "vocabulary": "dict-hash", "word_list": ("absent", "w1", "w2")},
-    "fixvoc-hybrid, full-hash": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
+    "fixvoc-hybrid, dict": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "dict",
+        "word_list": ("absent", "w1", "w2", "w3"),
+    },
+    "fixvoc-hybrid, dict-hash": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "dict-hash",
+        "word_list": ("absent", "w1", "w2"),
+    },
+    "fixvoc-hybrid, full-hash": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "full-hash",
+        "buckets": 20,
+    },
     "fixvoc-vb, kappa 0": {"learner": "fixvoc-vb", "kappa": 0.0},
-    "fixvoc-vb, only unknown words": {"learner": "fixvoc-vb", "vocabulary": "given", "vocabulary_file": ("absent",)},
+    "fixvoc-vb, only unknown words": {
+        "learner": "fixvoc-vb",
+        "vocabulary": "given",
+        "vocabulary_file": ("absent",),
+    },
     "infvoc, word list": {"learner": "infvoc", "word_list": ("words", "of", "a", "list")},
     "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
     "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
     "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
     "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
-    "infvoc, as printed": {"learner": "infvoc", "remainder": "stick", "entry": "one", "stream_documents": 500, "tau0": 1.0},
+    "infvoc, as printed": {
+        "learner": "infvoc",
+        "remainder": "stick",
+        "entry": "one",
+        "stream_documents": 500,
+        "tau0": 1.0,
+    },
     "infvoc, one topic": {"learner": "infvoc", "topics": 1},
     "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
@@ -164,23 +228,31 @@ def contracts(variant):
 
 def tokens_of(state):
     """Of each word, in the best particle."""
-    state = settled(state)
-    rows = word_rows(state.cloud, best_particle(state.cloud), np.arange(len(state.vocabulary)))
+    state = initialised(state)
+    rows = word_rows(
+        state.population, best_particle(state.population), np.arange(len(state.vocabulary))
+    )
     return rows[:, : state.settings.topics].sum(axis=1).tolist()
 
 
 def concentration_of(state):
-    state = settled(state)
-    return state.cloud.concentration[best_particle(state.cloud), 0]
+    state = initialised(state)
+    return state.population.concentration[best_particle(state.population), 0]
 
 
 def streaming(variant):
     settings = VARIANTS[variant]
-    return settings.get("learner") != "batch-gibbs" and settings.get("history") != "full" and variant != "initial batch never ends"
+    return (
+        settings.get("learner") != "batch-gibbs"
+        and settings.get("history") != "full"
+        and variant != "initial batch never ends"
+    )
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
-    """The state after each minibatch as bytes, witnesses, what each step said, and the last state."""
+    """The state after each minibatch as bytes, witnesses, what each step said, and the last
+    state.
+    """
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, key, island, threads)
     saved, witnesses, infos = [], [], []
@@ -205,7 +277,12 @@ def results(outcome):
     saved, witnesses, infos, state = outcome
     learner = learner_for(state.settings)
     snapshot = learner.snapshot(state)
-    parts = (snapshot.words, snapshot.offsets.tolist(), snapshot.topics.tolist(), snapshot.counts.tolist())
+    parts = (
+        snapshot.words,
+        snapshot.offsets.tolist(),
+        snapshot.topics.tolist(),
+        snapshot.counts.tolist(),
+    )
     return saved, witnesses, infos, learner.summary(state), parts
 
 
@@ -226,7 +303,9 @@ def test_loading_after_every_minibatch_changes_nothing(variant):
 
 
 @pytest.mark.parametrize("window", [1, 3])
-@pytest.mark.parametrize("variant", ["no initial batch", "chains, token units", "fixvoc-vb", "infvoc"])
+@pytest.mark.parametrize(
+    "variant", ["no initial batch", "chains, token units", "fixvoc-vb", "infvoc"]
+)
 def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(variant, window):
     settings = replace(settings_of(variant), evidence_window=window)
     learner = learner_for(settings)
@@ -238,7 +317,9 @@ def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(variant,
     assert len(scored) > window and len(set(scored)) == len(scored)
 
 
-@pytest.mark.parametrize("variant", ["o-lda", "chains", "chains, token units", "chains, full vocabulary, hierarchical"])
+@pytest.mark.parametrize(
+    "variant", ["o-lda", "chains", "chains, token units", "chains, full vocabulary, hierarchical"]
+)
 @pytest.mark.parametrize("part", [4096, 50])
 def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch):
     def one_by_one(state, documents):
@@ -251,7 +332,9 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
     assert (saved, witnesses, infos) == plain(variant)[:3]
 
 
-@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "token units", "chains"])
+@pytest.mark.parametrize(
+    "variant", ["particle-filter", "by tokens, residual", "token units", "chains"]
+)
 def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
     reserve, fed = sharing.reserve, []
 
@@ -266,18 +349,29 @@ def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
     assert fed
 
 
-@pytest.mark.parametrize("variant", ["particle-filter", "incremental-gibbs", pytest.param("by tokens, residual", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "particle-filter",
+        "incremental-gibbs",
+        pytest.param("by tokens, residual", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("reload", [False, True])
 def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
-    monkeypatch.setattr(clouds, "WIDEST", 300)
+    monkeypatch.setattr(populations, "WIDEST", 300)
     outcome = run(settings_of(variant), reload=reload)
-    assert outcome[3].cloud.words.rows.dtype == np.int64
+    assert outcome[3].population.words.rows.dtype == np.int64
     assert results(outcome) == results(plain(variant))
 
 
-@pytest.mark.parametrize("variant", ["full history", "full history, decayed", "full history, by tokens"])
+@pytest.mark.parametrize(
+    "variant", ["full history", "full history, decayed", "full history, by tokens"]
+)
 def test_the_full_history_draws_what_a_reservoir_draws_that_never_fills(variant):
-    bounded = small(**{**VARIANTS[variant], "history": "reservoir", "newest": 0, "reservoir": 50_000})
+    bounded = small(
+        **{**VARIANTS[variant], "history": "reservoir", "newest": 0, "reservoir": 50_000}
+    )
     assert results(run(bounded)) == results(plain(variant))
 
 
@@ -289,13 +383,17 @@ def test_a_snapshot_counts_every_token_once(variant):
     used = sum(WORDS, Counter())
     known = {word: used[word] for word in snapshot.words}
     rows = snapshot.rows(np.arange(len(snapshot.words))).sum(axis=1).tolist()
-    counted = dict(zip(snapshot.words, tokens_of(state) if settings.prior.discount else rows, strict=True))
+    counted = dict(
+        zip(snapshot.words, tokens_of(state) if settings.prior.discount else rows, strict=True)
+    )
     assert all(0 <= count <= known[word] for word, count in counted.items())
     assert summary.tokens >= sum(counted.values())
     if not contracts(variant):
         assert counted == known
         assert summary.tokens == sum(known.values())
-    assert snapshot.normalisers.sum() == pytest.approx(sum(counted.values()) + settings.topics * concentration_of(state), rel=1e-12)
+    assert snapshot.normalisers.sum() == pytest.approx(
+        sum(counted.values()) + settings.topics * concentration_of(state), rel=1e-12
+    )
     assert summary.documents == len(WORDS)
     assert summary.words == len(snapshot.words) <= settings.vocabulary.size
     assert (snapshot.counts > 0).all()
@@ -304,7 +402,9 @@ def test_a_snapshot_counts_every_token_once(variant):
         left = 1 - state.prior.base[: state.based].sum()
         assert seen + snapshot.prior.unseen * left == pytest.approx(1, abs=1e-9)
     else:
-        assert seen + snapshot.prior.unseen * (settings.vocabulary.size - len(snapshot.words)) == pytest.approx(1, abs=1e-9)
+        assert seen + snapshot.prior.unseen * (
+            settings.vocabulary.size - len(snapshot.words)
+        ) == pytest.approx(1, abs=1e-9)
     assert snapshot.topic_count == settings.topics
 
 
@@ -315,22 +415,32 @@ def test_steps_say_what_they_did(variant):
     assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
     assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens
     assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
-    assert sum(info.log_evidence for info in infos) == pytest.approx(summary.log_evidence, rel=1e-12)
+    assert sum(info.log_evidence for info in infos) == pytest.approx(
+        summary.log_evidence, rel=1e-12
+    )
     for info in infos:
         assert 1 - 1e-9 <= info.ess <= getattr(state.settings, "island_particles", 1) + 1e-9
         assert info.log_evidence < 0 if info.scored_tokens else info.log_evidence == 0
         if info.scored_tokens and not variational(variant):
             prior, words = state.settings.prior, state.settings.vocabulary.size
-            most = (summary.tokens + words * prior.beta) / prior.beta if isinstance(prior, Flat) else 1e12
+            most = (
+                (summary.tokens + words * prior.beta) / prior.beta
+                if isinstance(prior, Flat)
+                else 1e12
+            )
             assert 1 <= exp(-info.log_evidence / info.scored_tokens) <= most
 
 
-@pytest.mark.parametrize("variant", ["particle-filter", "by tokens, residual", "initial posterior", "no initial batch"])
+@pytest.mark.parametrize(
+    "variant", ["particle-filter", "by tokens, residual", "initial posterior", "no initial batch"]
+)
 def test_an_initial_batch_is_not_scored(variant):
     settings = settings_of(variant)
     state = plain(variant)[3]
     lengths = [len(document.tokens) for document in awkward()]
-    assert learner_for(settings).summary(state).scored_tokens == sum(lengths[VARIANT_BEGINS.get(variant, SMALL["initial_documents"]) :])
+    assert learner_for(settings).summary(state).scored_tokens == sum(
+        lengths[VARIANT_BEGINS.get(variant, SMALL["initial_documents"]) :]
+    )
 
 
 @pytest.mark.parametrize("variant", PARTICLES)
@@ -351,7 +461,11 @@ def test_the_history_is_bounded(variant):
     assert (state.history.past.held > 0).sum() == len(state.history.slots())
 
 
-@pytest.mark.parametrize("others", [{}, {"ess": 4}, {"ess": 4, "ess_check": "token"}, {"ess": 4, "history": "full"}], ids=str)
+@pytest.mark.parametrize(
+    "others",
+    [{}, {"ess": 4}, {"ess": 4, "ess_check": "token"}, {"ess": 4, "history": "full"}],
+    ids=str,
+)
 def test_a_long_document_costs_memory_in_proportion_to_itself(others):
     past = {} if "history" in others else {"newest": 5, "reservoir": 0}
     settings = small(**{"initial_documents": 4, "particles": 8, "moves": 60, **past, **others})
@@ -380,7 +494,9 @@ def test_waiting_documents_count_as_memory(learner_name):
 
 
 @pytest.mark.parametrize("learner_name", ["particle-filter", "batch-gibbs"])
-def test_what_a_publication_makes_of_an_incomplete_batch_counts_as_memory_and_goes_with_the_batch(learner_name):
+def test_what_a_publication_makes_of_an_incomplete_batch_counts_as_memory_and_goes_with_the_batch(
+    learner_name,
+):
     settings = begun(learner_name, len(STREAM[0]) + len(STREAM[1]), topics=4)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
@@ -389,10 +505,18 @@ def test_what_a_publication_makes_of_an_incomplete_batch_counts_as_memory_and_go
     learner.snapshot(state)
     assert learner.nbytes(state) > before + 1000
     learner.step(state, STREAM[1])
-    assert state.settled is None or learner_name == "batch-gibbs"
+    assert state.initialised is None or learner_name == "batch-gibbs"
 
 
-FAMILIES = ["particle-filter", "by tokens, residual", "o-lda", "batch-gibbs", "fixvoc-vb", "infvoc", "fixvoc-hybrid, full-hash"]
+FAMILIES = [
+    "particle-filter",
+    "by tokens, residual",
+    "o-lda",
+    "batch-gibbs",
+    "fixvoc-vb",
+    "infvoc",
+    "fixvoc-hybrid, full-hash",
+]
 
 
 @pytest.mark.parametrize("variant", FAMILIES)
@@ -428,7 +552,12 @@ def test_islands_share_their_initial_model_and_nothing_after_it():
     for minibatch in STREAM[:3]:
         for state in states:
             learner.step(state, minibatch)
-        tables.append([learner.snapshot(state).rows(np.arange(len(state.vocabulary))).tolist() for state in states])
+        tables.append(
+            [
+                learner.snapshot(state).rows(np.arange(len(state.vocabulary))).tolist()
+                for state in states
+            ]
+        )
     assert tables[0][0] == tables[0][1]
     assert tables[2][0] != tables[2][1]
 
@@ -443,10 +572,21 @@ def test_labels_are_scored_within_the_history():
 
 
 def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading():
-    settings = small(**{**TOKENWISE, "rejuvenation_unit": "document", "newest": 2, "reservoir": 0, "initial": "none"})
+    settings = small(
+        **{
+            **TOKENWISE,
+            "rejuvenation_unit": "document",
+            "newest": 2,
+            "reservoir": 0,
+            "initial": "none",
+        }
+    )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    documents = [document_of(words, n, str(n % 2)) for n, words in enumerate([["a"] * 40, ["b"] * 40, ["a"] * 9, ["b"] * 9, [], [], ["b"]])]
+    documents = [
+        document_of(words, n, str(n % 2))
+        for n, words in enumerate([["a"] * 40, ["b"] * 40, ["a"] * 9, ["b"] * 9, [], [], ["b"]])
+    ]
     for minibatch in minibatches_of(documents, 1):
         learner.step(state, minibatch)
         restored = learner.load(settings, "", 0, learner.save(state))
@@ -458,25 +598,58 @@ def test_in_sample_nmi_counts_an_empty_document_alike_before_and_after_loading()
     [
         (
             {"learner": "incremental-gibbs", "rejuvenation": "resampling"},
-            r"--rejuvenation=resampling belongs to --learner=particle-filter; --learner=incremental-gibbs is chosen",
+            (
+                r"--rejuvenation=resampling belongs to --learner=particle-filter;"
+                r" --learner=incremental-gibbs is chosen"
+            ),
         ),
-        ({"learner": "batch-gibbs", "islands": 2}, r"--islands=2 belongs to --learner=.*; --learner=batch-gibbs is chosen"),
+        (
+            {"learner": "batch-gibbs", "islands": 2},
+            r"--islands=2 belongs to --learner=.*; --learner=batch-gibbs is chosen",
+        ),
         *(
-            ({"learner": name, "islands": 2}, rf"--islands=2 belongs to --learner=.*particle-filter.*; --learner={name} is chosen")
+            (
+                {"learner": name, "islands": 2},
+                (
+                    rf"--islands=2 belongs to --learner=.*particle-filter.*; --learner={name} is"
+                    r" chosen"
+                ),
+            )
             for name in ("fixvoc-vb", "infvoc")
         ),
-        ({"learner": "infvoc", "vocabulary": "null"}, r"--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; .*infvoc is"),
-        ({"learner": "infvoc", "concentration": 0.5}, r"--concentration: 0.5 .* allowed is 1 or more"),
-        ({"vocabulary": "full-hash"}, r"--vocabulary=full-hash belongs to --learner=fixvoc-hybrid or fixvoc-vb; --learner=particle-filter"),
-        ({"learner": "fixvoc-vb", "vocabulary": "dict"}, r"--vocabulary: 'dict' .* a list of words .* --word_list"),
+        (
+            {"learner": "infvoc", "vocabulary": "null"},
+            r"--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; .*infvoc is",
+        ),
+        (
+            {"learner": "infvoc", "concentration": 0.5},
+            r"--concentration: 0.5 .* allowed is 1 or more",
+        ),
+        (
+            {"vocabulary": "full-hash"},
+            (
+                r"--vocabulary=full-hash belongs to --learner=fixvoc-hybrid or fixvoc-vb;"
+                r" --learner=particle-filter"
+            ),
+        ),
+        (
+            {"learner": "fixvoc-vb", "vocabulary": "dict"},
+            r"--vocabulary: 'dict' .* a list of words .* --word_list",
+        ),
         *(
             (
                 {"learner": "batch-gibbs", "sampler": "sparse", "prior": prior},
-                rf"--sampler: 'sparse' was given; allowed is auto or dense with --prior={prior}\. SparseLDA has no tables to sample\.",
+                (
+                    r"--sampler: 'sparse' was given; allowed is auto or dense with"
+                    rf" --prior={prior}\. SparseLDA has no tables to sample\."
+                ),
             )
             for prior in ("urn", "hierarchical")
         ),
-        ({"learner": "lda"}, r"--learner: 'lda' was given; allowed is one of particle-filter, .*infvoc"),
+        (
+            {"learner": "lda"},
+            r"--learner: 'lda' was given; allowed is one of particle-filter, .*infvoc",
+        ),
     ],
 )
 def test_settings_that_a_learner_cannot_have(others, said):
@@ -488,7 +661,10 @@ def test_nmi_needs_labels():
     settings = small(initial_choice="nmi", initial_documents=2)
     learner = learner_for(settings)
     with pytest.raises(OptionError, match="--initial_choice: 'nmi' .* no label.* --label_field"):
-        learner.step(learner.init(settings, "", 0), minibatches_of([document_of(["a"]), document_of(["b"], 1)], 2)[0])
+        learner.step(
+            learner.init(settings, "", 0),
+            minibatches_of([document_of(["a"]), document_of(["b"], 1)], 2)[0],
+        )
 
 
 @pytest.mark.parametrize("name", ["fixvoc-vb", "infvoc"])
@@ -504,7 +680,10 @@ def test_before_the_first_word_there_is_a_state_and_a_model_too(variant):
     learner = learner_for(settings)
     state = learner.init(settings, "", settings.islands - 1)
     learner.step(state, minibatches_of([document_of([], 0, "a")], 1)[0])
-    assert np.isfinite(learner.snapshot(state).normalisers).all() and (learner.snapshot(state).normalisers > 0).all()
+    assert (
+        np.isfinite(learner.snapshot(state).normalisers).all()
+        and (learner.snapshot(state).normalisers > 0).all()
+    )
     restored = learner.load(settings, "", settings.islands - 1, learner.save(state))
     for one in (state, restored):
         learner.step(one, replace(STREAM[0], sequence=2))
@@ -516,9 +695,13 @@ def test_a_variational_snapshot_is_a_distribution(variant):
     snapshot = results_snapshot(variant)
     words = np.arange(len(snapshot.words))
     probabilities = (snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers
-    unseen = snapshot.prior.strength / snapshot.normalisers * max(0.0, 1.0 - snapshot.prior.base.sum())
+    unseen = (
+        snapshot.prior.strength / snapshot.normalisers * max(0.0, 1.0 - snapshot.prior.base.sum())
+    )
     assert (probabilities > 0).all()
-    assert probabilities.sum(axis=0) + unseen == pytest.approx(np.ones(snapshot.topic_count), abs=1e-9)
+    assert probabilities.sum(axis=0) + unseen == pytest.approx(
+        np.ones(snapshot.topic_count), abs=1e-9
+    )
 
 
 def results_snapshot(variant):

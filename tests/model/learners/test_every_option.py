@@ -1,7 +1,8 @@
 """Every option of every learner changes what is learned in some run in which it is allowed.
 
-The options, and the choices that lead to them, come from the settings themselves, so an option that is added is tested too. Two runs
-differ in the option alone; the runs are small, and few documents have to tell them apart.
+The options, and the choices that lead to them, come from the settings themselves, so an option that
+is added is tested too. Two runs differ in the option alone; the runs are small, and few documents
+have to tell them apart.
 """
 
 import hashlib
@@ -17,7 +18,12 @@ from model.learners import LEARNER, learner_for
 WORDS = tuple(f"w{i}" for i in range(30))
 # Long words, and labels that agree with the words, so that spelling and nMI matter.
 DOCUMENTS = [
-    document_of([WORDS[(d * 7 + i * (1 + d % 3)) % (10 + 8 * (d % 3))] for i in range(6 + d % 9)], d, "ab"[d % 2]) for d in range(42)
+    document_of(
+        [WORDS[(d * 7 + i * (1 + d % 3)) % (10 + 8 * (d % 3))] for i in range(6 + d % 9)],
+        d,
+        "ab"[d % 2],
+    )
+    for d in range(42)
 ]
 STREAM = minibatches_of(DOCUMENTS, 6)
 # Small enough to be quick; taken where they belong.
@@ -42,7 +48,10 @@ SMALL = {
     "vocabulary_file": WORDS[:12],
 }
 # Of options that need words; the others have two values below.
-LISTS = {"vocabulary_file": (WORDS[:12], WORDS[:9]), "word_list": (WORDS[:8], ("anchor", "harbour", "sea"))}
+LISTS = {
+    "vocabulary_file": (WORDS[:12], WORDS[:9]),
+    "word_list": (WORDS[:8], ("anchor", "harbour", "sea")),
+}
 OTHER = {
     "max_words": (20, 15),
     "seed": (1, 2),
@@ -63,7 +72,7 @@ OTHER = {
     "word_memory": (3, 50),
 }
 # Options without effect in a run alone, with the options that give them one.
-BESIDE = {
+EXTRA_UNITS = {
     "evidence_window": {"islands": 2},
     "initial_choice": {"initial_sweeps": 6, "chains": 6},
     "sampler": {"prior": "flat"},
@@ -73,7 +82,9 @@ BESIDE = {
 
 
 def places():
-    """Each option of each learner, with the choices that lead to it; one of the kinds is enough where only the outer ones differ."""
+    """Each option of each learner, with the choices that lead to it; one of the kinds is enough
+    where only the outer ones differ.
+    """
     found = {}
     for place in placements(LEARNER):
         if place.path[0][1] in ("fake",):
@@ -85,8 +96,8 @@ def places():
 def alternatives(place):
     """Two values of an option, or all its kinds."""
     option = place.option
-    if option.kinds is not None:
-        return list(option.kinds)
+    if option.topic_tables is not None:
+        return list(option.topic_tables)
     if option.name in LISTS:
         return list(LISTS[option.name])
     if option.name in OTHER:
@@ -100,7 +111,7 @@ def alternatives(place):
 def given(place, value):
     """The settings with this value, small otherwise."""
     name, chosen = place.option.name, dict(place.path)
-    common = {**SMALL, **BESIDE.get(name, {})}
+    common = {**SMALL, **EXTRA_UNITS.get(name, {})}
     if "dict" in str(value) or "dict" in chosen.get("vocabulary", ""):
         common["word_list"] = LISTS["word_list"][0]
     common.pop(name, None)
@@ -109,24 +120,34 @@ def given(place, value):
 
 @cache
 def learned(settings):
-    """The digest of the state of the last island, and of its model: that of batch Gibbs comes when it is asked for."""
+    """The digest of the state of the last island, and of its model: that of batch Gibbs comes
+    when it is asked for.
+    """
     learner = learner_for(settings)
     state = learner.init(settings, "", settings.islands - 1)
     for minibatch in STREAM:
         learner.step(state, minibatch)
     model = learner.snapshot(state)
     arrays = model.counts, model.topics, model.prior.strength, model.alpha
-    return hashlib.sha256(without_settings(learner.save(state)) + b"".join(array.tobytes() for array in arrays)).hexdigest()
+    return hashlib.sha256(
+        without_settings(learner.save(state)) + b"".join(array.tobytes() for array in arrays)
+    ).hexdigest()
 
 
 def without_settings(saved):
-    """The state of a variational learner names its settings, so it would differ whatever was learned."""
+    """The state of a variational learner names its settings, so it would differ whatever was
+    learned.
+    """
     header, blobs = wire.unpack(saved[:4], saved)
     header.pop("settings", None)
     return wire.pack(saved[:4], header, *blobs)
 
 
-@pytest.mark.parametrize("place", places(), ids=lambda place: f"{place.path[0][1]}, {'='.join(place.path[-1])}: {place.option.name}")
+@pytest.mark.parametrize(
+    "place",
+    places(),
+    ids=lambda place: f"{place.path[0][1]}, {'='.join(place.path[-1])}: {place.option.name}",
+)
 def test_an_option_changes_what_is_learned(place):
     digests = {}
     for value in alternatives(place):

@@ -1,4 +1,6 @@
-"""The joint probability that particles keep incrementally, against the closed form, after everything that changes it."""
+"""The joint probability that particles keep incrementally, against the closed form, after
+everything that changes it.
+"""
 
 from functools import cache
 
@@ -9,12 +11,12 @@ from learner_options import made
 from tiny import log_documents, log_joint
 
 from model.kernels.random import stream_key
-from model.kernels.sharing import row_of
 from model.learners import Hierarchical, IncrementalGibbs, learner_for
-from model.learners.cloud import joint
-from model.learners.concentration import log_terms
-from model.learners.priors import masses, word_rows
-from model.learners.sparse_chains import SparseChain
+from model.learners.batch_gibbs.sparse_chains import SparseChain
+from model.learners.particles.concentration import log_terms
+from model.learners.particles.kernels.copy_on_write import row_of
+from model.learners.particles.population import joint
+from model.learners.particles.priors import masses, word_rows
 
 KEPT = {
     "prior": "flat",
@@ -34,27 +36,51 @@ VARIANTS = {
     "token units": {"rejuvenation_unit": "token"},
     "tokens": {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"},
     "incremental": {"learner": "incremental-gibbs"},
-    "initial batch": {"initial": "batch", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
+    "initial batch": {
+        "initial": "batch",
+        "initial_documents": 20,
+        "chains": 3,
+        "initial_sweeps": 5,
+    },
     "urn": {"prior": "urn"},
     "hierarchical": {"prior": "hierarchical"},
     "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3},
-    "hierarchical, initial batch": {"prior": "hierarchical", "initial": "batch", "initial_documents": 20, "chains": 3, "initial_sweeps": 5},
+    "hierarchical, initial batch": {
+        "prior": "hierarchical",
+        "initial": "batch",
+        "initial_documents": 20,
+        "chains": 3,
+        "initial_sweeps": 5,
+    },
 }
 
 
 def closed(state, particle):
     """ln P(w, z), and with tables ln P(w, z, numbers of tables)."""
-    settings, cloud, tp = state.settings, state.cloud, len(state.prior.alpha)
-    topics, words = settings.topics, word_rows(cloud, particle, np.arange(len(state.vocabulary)))
-    rows = [row_of.py_func(cloud.documents, particle, int(slot)) for slot in state.history.slots()]
-    documents, counts = cloud.documents.rows[rows][:, :topics], words[:, :topics]
+    settings, population, tp = state.settings, state.population, len(state.prior.alpha)
+    topics, words = (
+        settings.topics,
+        word_rows(population, particle, np.arange(len(state.vocabulary))),
+    )
+    rows = [
+        row_of.py_func(population.documents, particle, int(slot)) for slot in state.history.slots()
+    ]
+    documents, counts = population.documents.rows[rows][:, :topics], words[:, :topics]
     assert documents.sum() == counts.sum() == state.tokens
-    a, a_0 = cloud.concentration[particle].tolist()
+    a, a_0 = population.concentration[particle].tolist()
     base = masses(settings, state.characters, state.vocabulary.words)
     if not isinstance(settings.prior, Hierarchical):
         return log_joint(counts, documents, [settings.alpha] * topics, a, base)
     tables = words[:, tp : tp + topics]
-    terms = log_terms(counts.sum(axis=0), tables.sum(axis=0), tables.sum(axis=1), base, a, a_0, settings.prior.discount)
+    terms = log_terms(
+        counts.sum(axis=0),
+        tables.sum(axis=0),
+        tables.sum(axis=1),
+        base,
+        a,
+        a_0,
+        settings.prior.discount,
+    )
     pairs, discount = zip(counts.ravel(), tables.ravel(), strict=True), settings.prior.discount
     seatings = sum(log_stirling(int(n), int(t), discount) for n, t in pairs if n > 1)
     return log_documents(documents, [settings.alpha] * topics) + terms + seatings
@@ -88,17 +114,29 @@ def test_the_joint_is_what_the_counts_say(variant):
             state = learner.load(settings, "", 0, learner.save(state))
         if state.waiting is None:
             for particle in range(settings.particles):
-                assert joint(state.cloud, particle).log() == pytest.approx(closed(state, particle), rel=1e-11)
+                assert joint(state.population, particle).log() == pytest.approx(
+                    closed(state, particle), rel=1e-11
+                )
     assert resampled or isinstance(settings, IncrementalGibbs)
     summary = learner.summary(state)
-    assert summary.posterior.log() == pytest.approx(max(closed(state, p) for p in range(settings.particles)), rel=1e-11)
+    assert summary.posterior.log() == pytest.approx(
+        max(closed(state, p) for p in range(settings.particles)), rel=1e-11
+    )
     if not settings.prior.discount:
         assert learner.snapshot(state).counts.sum() == state.tokens
 
 
 @pytest.mark.parametrize("topics", [4, 70])
 def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
-    settings = made(learner="batch-gibbs", prior="flat", sampler="sparse", topics=topics, chains=3, sweeps=3, max_words=500)
+    settings = made(
+        learner="batch-gibbs",
+        prior="flat",
+        sampler="sparse",
+        topics=topics,
+        chains=3,
+        sweeps=3,
+        max_words=500,
+    )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(awkward(), 12):
@@ -108,8 +146,13 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
     base = np.full(len(words), 1 / settings.vocabulary.size)
     truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, state.prior.a, base)
     assert posterior.log() == pytest.approx(truth, rel=1e-11)
-    prior, documents = (np.full(topics, settings.alpha), state.prior.a, base), [t for t, _ in state.waiting]
-    others = [SparseChain(documents, *prior, stream_key(1, f"\0chain {number}")) for number in range(3)]
+    prior, documents = (
+        (np.full(topics, settings.alpha), state.prior.a, base),
+        [t for t, _ in state.waiting],
+    )
+    others = [
+        SparseChain(documents, *prior, stream_key(1, f"\0chain {number}")) for number in range(3)
+    ]
     for other in [*others] * 4:
         other.sweep()
     assert posterior == max((other.joint() for other in others), key=lambda joint: joint.order())
@@ -121,8 +164,8 @@ def test_one_count_in_another_topic_would_be_noticed():
     state = learner.init(settings, "", 0)
     learner.step(state, minibatches_of(awkward()[:12], 12)[0])
     truth = closed(state, 0)
-    row = row_of.py_func(state.cloud.words, 0, 0)
-    counts = state.cloud.words.rows[row]
+    row = row_of.py_func(state.population.words, 0, 0)
+    counts = state.population.words.rows[row]
     counts[np.argmax(counts)] -= 1
     counts[int(np.argmax(counts) == 0)] += 1
     assert closed(state, 0) != pytest.approx(truth, rel=1e-6)

@@ -1,4 +1,6 @@
-"""Words that nobody expects: bounded, the same bits again, no crash, whichever learner takes every string."""
+"""Words that nobody expects: bounded, the same bits again, no crash, whichever learner takes
+every string.
+"""
 
 import unicodedata
 
@@ -66,7 +68,8 @@ def test_odd_words(name):
     again, same, _ = learned(name, documents)
     assert learner.save(state) == again.save(same)
     snapshot = learner.snapshot(state)
-    # "Å" twice: the letter and the sign for the unit are different strings; the tokeniser makes them one.
+    # "Å" twice: the letter and the sign for the unit are different strings; the tokeniser makes
+    # them one.
     assert set(snapshot.words) == set(ODD)
     assert np.isfinite(snapshot.counts).all()
     assert (snapshot.prior.base > 0).all()
@@ -74,8 +77,13 @@ def test_odd_words(name):
     for method in ("gibbs3", "variational", "naive-bayes"):
         settings = inferring(method)
         inference = inference_for(settings)
-        mixtures = inference.infer(inference.prepare(settings, PublishedModel(reread, "v")), documents[:3])
-        assert all(mixture.proportions.sum() == pytest.approx(1) and (mixture.proportions > 0).all() for mixture in mixtures)
+        mixtures = inference.infer(
+            inference.prepare(settings, PublishedModel(reread, "v")), documents[:3]
+        )
+        assert all(
+            mixture.proportions.sum() == pytest.approx(1) and (mixture.proportions > 0).all()
+            for mixture in mixtures
+        )
 
 
 @pytest.mark.parametrize("name", LEARNERS)

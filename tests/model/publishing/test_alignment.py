@@ -14,7 +14,9 @@ def dense(snapshot):
 def word_probabilities(snapshot):
     """P(w | z) by the equation of model.snapshot: float64[W, T]."""
     strength = snapshot.prior.strength
-    return (dense(snapshot) + np.outer(snapshot.prior.base, strength)) / (dense(snapshot).sum(axis=0) + strength)
+    return (dense(snapshot) + np.outer(snapshot.prior.base, strength)) / (
+        dense(snapshot).sum(axis=0) + strength
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -26,7 +28,9 @@ def test_a_permutation_is_undone(seed):
     assert np.array_equal(permuted.alpha, snapshot.alpha[order])
     assert np.array_equal(permuted.prior.strength, snapshot.prior.strength[order])
     assert np.array_equal(permuted.normalisers, snapshot.normalisers[order])
-    assert np.allclose(word_probabilities(permuted), word_probabilities(snapshot)[:, order], rtol=1e-14)
+    assert np.allclose(
+        word_probabilities(permuted), word_probabilities(snapshot)[:, order], rtol=1e-14
+    )
     back = reorder(permuted, align_topics(snapshot, permuted))
     for field in ("alpha", "topics", "counts", "offsets"):
         assert np.array_equal(getattr(back, field), getattr(snapshot, field)), field
@@ -47,7 +51,8 @@ def test_identity_where_nothing_moved_even_with_empty_topics():
 
 
 def test_best_sum_not_greedy():
-    # Greedy would pair the largest similarity (topic 0 with 0) and leave 1 with 1, which share nothing.
+    # Greedy would pair the largest similarity (topic 0 with 0) and leave 1 with 1, which share
+    # nothing.
     previous = snapshot_of([[10, 0], [0, 0], [8, 0], [0, 9]], words=("a", "b", "c", "d"))
     new = snapshot_of([[10, 10], [10, 0], [9, 8], [9, 0]], words=("a", "b", "c", "d"))
     assert align_topics(previous, new) == [1, 0]
@@ -67,7 +72,9 @@ def test_words_are_matched_by_name_and_new_ones_ignored():
 
 
 def test_no_shared_word_keeps_the_ids():
-    assert align_topics(snapshot_of([[5, 0]], words=("a",)), snapshot_of([[0, 5]], words=("b",))) == [0, 1]
+    assert align_topics(
+        snapshot_of([[5, 0]], words=("a",)), snapshot_of([[0, 5]], words=("b",))
+    ) == [0, 1]
 
 
 def test_one_topic_and_other_numbers_of_topics():

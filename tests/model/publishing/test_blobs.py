@@ -38,12 +38,26 @@ KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 def test_escaped_keys_are_safe_distinct_and_come_back(one, two):
     name = escape_key(one)
     assert unescape_key(name) == one
-    assert name not in ("", ".", "..") and "/" not in name and not name.startswith(".") and name.isascii()
+    assert (
+        name not in ("", ".", "..")
+        and "/" not in name
+        and not name.startswith(".")
+        and name.isascii()
+    )
     assert (name == escape_key(two)) == (one == two)
 
 
 @pytest.mark.parametrize(
-    ("key", "name"), [("", "_"), ("_", "%5F"), ("_a", "%5Fa"), (".", "%2E"), ("..", "%2E."), ("a/b", "a%2Fb"), ("a_", "a_")]
+    ("key", "name"),
+    [
+        ("", "_"),
+        ("_", "%5F"),
+        ("_a", "%5Fa"),
+        (".", "%2E"),
+        ("..", "%2E."),
+        ("a/b", "a%2Fb"),
+        ("a_", "a_"),
+    ],
 )
 def test_special_keys(key, name):
     assert escape_key(key) == name
@@ -51,14 +65,26 @@ def test_special_keys(key, name):
 
 
 def test_key_that_no_file_system_takes():
-    with pytest.raises(OptionError, match=r"--key_field: 'xxx.*allowed is a key of at most 255 bytes once it is escaped. Use a shorter"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--key_field: 'xxx.*allowed is a key of at most 255 bytes once it is escaped. Use a"
+            r" shorter"
+        ),
+    ):
         escape_key("x" * 256)
     assert len(escape_key("x" * 255)) == 255
 
 
 @pytest.mark.parametrize("root", ["", "s3://b", "hdfs://a/b", __file__])
 def test_other_places_are_refused(root):
-    with pytest.raises(OptionError, match=rf"--model_store: '{root}' was given; allowed is a local folder or a folder of Google Cloud"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            rf"--model_store: '{root}' was given; allowed is a local folder or a folder of Google"
+            r" Cloud"
+        ),
+    ):
         blobs_at(root)
 
 
@@ -67,7 +93,11 @@ def test_a_folder_that_cannot_be_used_is_told_in_a_line(tmp_path):
     blobs = LocalBlobs(str(tmp_path / "file" / "below"))
     for use in (lambda: blobs.create("a", b""), lambda: blobs.list(""), lambda: blobs.read("a")):
         with pytest.raises(
-            OptionError, match=r"--model_store: '.*file/below' was given; allowed is a folder .* The system says: Not a dir"
+            OptionError,
+            match=(
+                r"--model_store: '.*file/below' was given; allowed is a folder .* The system says:"
+                r" Not a dir"
+            ),
         ):
             use()
 
@@ -79,7 +109,10 @@ def test_a_full_disk_is_told_in_a_line(tmp_path, monkeypatch):
     monkeypatch.setattr("model.publishing.blobs.os.fsync", full)
     with pytest.raises(OutputError) as error:
         LocalBlobs(str(tmp_path)).create("a", b"1")
-    said = f"--model_store: {tmp_path} cannot be written: No space left on device. Free some space, or give another folder, and run again."
+    said = (
+        f"--model_store: {tmp_path} cannot be written: No space left on device. Free some space, or"
+        " give another folder, and run again."
+    )
     assert str(error.value) == said
 
 

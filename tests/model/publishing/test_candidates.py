@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from model.errors import DamagedDataError
+from model.learner_log.head import fingerprinter
 from model.learners import ParticleFilter
-from model.learning.head import fingerprinter
 from model.publishing.candidates import Candidate
 from model.scaled import Scaled
 
@@ -42,7 +42,10 @@ def test_a_candidate_of_another_release_is_refused():
 
 def test_rank_is_by_evidence_then_posterior_then_the_lowest_island():
     better = Scaled.of(0.75, -2999).to_bytes().hex()
-    assert replace(CANDIDATE, evidence=better, posterior=Scaled.of(0).to_bytes().hex()).rank() > CANDIDATE.rank()
+    assert (
+        replace(CANDIDATE, evidence=better, posterior=Scaled.of(0).to_bytes().hex()).rank()
+        > CANDIDATE.rank()
+    )
     assert replace(CANDIDATE, posterior=better, island=9).rank() > CANDIDATE.rank()
     assert replace(CANDIDATE, island=1).rank() > CANDIDATE.rank()
 

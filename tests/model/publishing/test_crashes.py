@@ -25,7 +25,11 @@ class Folder:
         shutil.copytree(self._kept, self.root)
 
     def files(self):
-        paths = [path for path in Path(self.root).rglob("*") if path.is_file() and not path.name.startswith(".")]
+        paths = [
+            path
+            for path in Path(self.root).rglob("*")
+            if path.is_file() and not path.name.startswith(".")
+        ]
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 
@@ -59,7 +63,13 @@ def place(request, tmp_path, monkeypatch):
     gcs._client.cache_clear()
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow, id="at any line"), pytest.param(12, id="at some lines")])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(1, marks=pytest.mark.slow, id="at any line"),
+        pytest.param(12, id="at some lines"),
+    ],
+)
 @pytest.mark.parametrize("first", [True, False], ids=["the first version", "a later one"])
 def test_a_publisher_that_dies_leaves_a_store_that_can_be_read_and_gone_on_with(place, first, step):
     if not first:

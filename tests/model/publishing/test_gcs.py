@@ -14,7 +14,9 @@ def server(monkeypatch):
     with FakeGcs("bucket") as fake:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", fake.address)
         # The client's waits between attempts would be most of the time.
-        monkeypatch.setattr(gcs, "DEFAULT_RETRY", gcs.DEFAULT_RETRY.with_delay(initial=0.01, maximum=0.01))
+        monkeypatch.setattr(
+            gcs, "DEFAULT_RETRY", gcs.DEFAULT_RETRY.with_delay(initial=0.01, maximum=0.01)
+        )
         gcs._client.cache_clear()
         yield fake
     gcs._client.cache_clear()
@@ -93,7 +95,8 @@ def test_a_pointer_that_changes_while_it_is_looked_at(server, blobs):
         looked.append(1)
         server.put("bucket", "a folder/store/p", b"1")
 
-    # The second GET is that of the bytes: they are equal, but of another generation than was looked at.
+    # The second GET is that of the bytes: they are equal, but of another generation than was looked
+    # at.
     server.before_next("GET", lambda: server.before_next("GET", quicker))
     assert not blobs.replace_pointer("p", b"1", b"2")
     assert looked and held(server, "p") == b"1"
@@ -126,16 +129,30 @@ def test_every_write_has_a_condition(server, blobs):
 
 @pytest.mark.parametrize("root", ["gs://", "gs:///folder"])
 def test_a_root_without_a_bucket(root):
-    with pytest.raises(OptionError, match=rf"--model_store: '{root}' was given; allowed is gs://bucket/folder. Name the bucket."):
+    with pytest.raises(
+        OptionError,
+        match=(
+            rf"--model_store: '{root}' was given; allowed is gs://bucket/folder. Name the bucket."
+        ),
+    ):
         blobs_at(root)
 
 
 @pytest.mark.parametrize(
-    "use", [lambda blobs: blobs.list(""), lambda blobs: blobs.create("a", b""), lambda blobs: blobs.create("a", bytes(9 << 20))]
+    "use",
+    [
+        lambda blobs: blobs.list(""),
+        lambda blobs: blobs.create("a", b""),
+        lambda blobs: blobs.create("a", bytes(9 << 20)),
+    ],
 )
 def test_a_bucket_that_is_not_there(server, use):
     with pytest.raises(
-        OptionError, match=r"--model_store: 'gs://none/store' was given; allowed is a bucket that is there .* Create the bucket, log in"
+        OptionError,
+        match=(
+            r"--model_store: 'gs://none/store' was given; allowed is a bucket that is there .*"
+            r" Create the bucket, log in"
+        ),
     ):
         use(blobs_at("gs://none/store"))
 
@@ -144,5 +161,11 @@ def test_no_login(monkeypatch, tmp_path):
     monkeypatch.delenv("STORAGE_EMULATOR_HOST", raising=False)
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))
     gcs._client.cache_clear()
-    with pytest.raises(OptionError, match=r"log in \(gcloud auth application-default login\).*The service says: File .*absent.json"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"log in \(gcloud auth application-default login\).*The service says: File"
+            r" .*absent.json"
+        ),
+    ):
         blobs_at("gs://bucket/store").list("")

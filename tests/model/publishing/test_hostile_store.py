@@ -24,7 +24,10 @@ def made(tmp_path):
 def test_a_manifest_under_the_name_of_another_is_refused(made, source, target):
     store, versions = made
     copied(store, versions[source], versions[target])
-    with pytest.raises(DamagedDataError, match=rf"{versions[target]}.json holds version {versions[source]} of key ''; restore it"):
+    with pytest.raises(
+        DamagedDataError,
+        match=rf"{versions[target]}.json holds version {versions[source]} of key ''; restore it",
+    ):
         store.manifest("", versions[target])
     if target == 2:
         pointed(store, versions[2])
@@ -35,7 +38,9 @@ def test_a_manifest_under_the_name_of_another_is_refused(made, source, target):
 def test_a_manifest_of_another_key_is_refused(made):
     store, versions = made
     resealed(manifest_path(store, versions[2]), key="other")
-    with pytest.raises(DamagedDataError, match=rf"{versions[2]}.json holds version .* of key 'other'"):
+    with pytest.raises(
+        DamagedDataError, match=rf"{versions[2]}.json holds version .* of key 'other'"
+    ):
         store.manifest("", versions[2])
 
 
@@ -45,19 +50,31 @@ def test_a_history_whose_sequences_do_not_fall_is_refused(made, parent):
     manifest = manifest_of(5, versions[parent])
     manifest_path(store, manifest.version).write_bytes(manifest.to_json())
     pointed(store, manifest.version)
-    with pytest.raises(DamagedDataError, match="field parent of .*: found 00000000000.*, allowed is a version with a sequence below 5"):
+    with pytest.raises(
+        DamagedDataError,
+        match=(
+            "field parent of .*: found 00000000000.*, allowed is a version with a sequence below 5"
+        ),
+    ):
         store.manifests("")
 
 
-@pytest.mark.parametrize("version", [ZERO, "", "000000000009", "x" * 999, "٠" * 12 + "-0123456789abcdef"])
+@pytest.mark.parametrize(
+    "version", [ZERO, "", "000000000009", "x" * 999, "٠" * 12 + "-0123456789abcdef"]
+)
 def test_a_pointer_to_what_is_no_version_is_refused(made, version):
     store, _ = made
     latest_path(store).write_bytes(seal({"version": version, "manifest": "0" * 64}))
-    with pytest.raises(DamagedDataError, match=r"field version of .*LATEST: found .*allowed is a version"):
+    with pytest.raises(
+        DamagedDataError, match=r"field version of .*LATEST: found .*allowed is a version"
+    ):
         store.latest("")
 
 
-@pytest.mark.parametrize("values", [{}, {"version": 3, "manifest": "0" * 64}, {"version": "x"}, {"version": [], "manifest": {}}])
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"version": 3, "manifest": "0" * 64}, {"version": "x"}, {"version": [], "manifest": {}}],
+)
 def test_a_pointer_of_another_form_is_refused(made, values):
     store, _ = made
     latest_path(store).write_bytes(seal(values))
@@ -76,7 +93,9 @@ def test_a_pointer_that_is_no_json_is_one_line(made, data):
 def test_a_digest_that_is_a_path_is_refused(made):
     store, _ = made
     for read in (store.get_snapshot, store.get_checkpoint, ClassifierStore(store.root).get):
-        with pytest.raises(DamagedDataError, match="found '../../.*allowed is 64 lowercase hexadecimal digits"):
+        with pytest.raises(
+            DamagedDataError, match="found '../../.*allowed is 64 lowercase hexadecimal digits"
+        ):
             read("", ZERO)
     with pytest.raises(DamagedDataError, match="allowed is a version"):
         ClassifierStore(store.root).newest("", ZERO)
@@ -102,7 +121,10 @@ def test_an_entry_whose_digest_is_a_path_is_refused(made):
         store.resume_point("", "latest", 1)
     path.write_bytes(kept)
     resealed(path, sequence=8)
-    with pytest.raises(DamagedDataError, match=r"000000000009-0000-.*json holds the entry 000000000008-0000-.* of key ''"):
+    with pytest.raises(
+        DamagedDataError,
+        match=r"000000000009-0000-.*json holds the entry 000000000008-0000-.* of key ''",
+    ):
         store.resume_point("", "latest", 1)
 
 
@@ -110,7 +132,12 @@ def test_a_deleted_pointer_is_told(made):
     store, versions = made
     latest_path(store).unlink()
     last = store.manifest("", versions[2])
-    with pytest.raises(DamagedDataError, match=rf"LATEST is missing although there is a version {versions[2]}; restore it from a copy"):
+    with pytest.raises(
+        DamagedDataError,
+        match=(
+            rf"LATEST is missing although there is a version {versions[2]}; restore it from a copy"
+        ),
+    ):
         store.up_to(last)
 
 
@@ -118,9 +145,14 @@ def test_a_version_that_nothing_leads_to_is_told(made):
     store, versions = made
     loser = manifest_of(7, versions[1])
     manifest_path(store, loser.version).write_bytes(loser.to_json())
-    with pytest.raises(OptionError, match=rf"--model_version: '{loser.version}' .* a version that .*LATEST leads to"):
+    with pytest.raises(
+        OptionError,
+        match=rf"--model_version: '{loser.version}' .* a version that .*LATEST leads to",
+    ):
         store.up_to(store.manifest("", loser.version))
-    assert [manifest.version for manifest in store.up_to(store.manifest("", versions[1]))] == versions[:2]
+    assert [
+        manifest.version for manifest in store.up_to(store.manifest("", versions[1]))
+    ] == versions[:2]
 
 
 class TestPaths:
@@ -134,7 +166,10 @@ class TestPaths:
     @pytest.mark.parametrize("target", ["/dev/zero", "../../secret", "/etc/hostname"])
     def test_a_link_out_of_the_store_is_refused(self, blobs, target):
         Path(blobs.where("a/link")).symlink_to(target)
-        with pytest.raises(DamagedDataError, match=r"a/link is a link out of the model store, to /.*; put a file there"):
+        with pytest.raises(
+            DamagedDataError,
+            match=r"a/link is a link out of the model store, to /.*; put a file there",
+        ):
             blobs.read("a/link")
 
     def test_a_path_out_of_the_store_is_refused(self, blobs):
@@ -149,10 +184,17 @@ class TestPaths:
     def test_a_pipe_and_a_folder_are_refused_without_waiting(self, blobs):
         os.mkfifo(blobs.where("a/pipe"))
         for name in ("a/pipe", "a"):
-            with pytest.raises(DamagedDataError, match="is not a regular file; the model store holds files and folders only"):
+            with pytest.raises(
+                DamagedDataError,
+                match="is not a regular file; the model store holds files and folders only",
+            ):
                 blobs.read(name)
 
     def test_a_link_within_the_store_and_a_store_that_is_a_link_are_read(self, blobs, tmp_path):
         Path(blobs.where("a/link")).symlink_to("file")
         (tmp_path / "elsewhere").symlink_to(tmp_path / "store")
-        assert blobs.read("a/link") == LocalBlobs(str(tmp_path / "elsewhere")).read("a/link") == b"within"
+        assert (
+            blobs.read("a/link")
+            == LocalBlobs(str(tmp_path / "elsewhere")).read("a/link")
+            == b"within"
+        )

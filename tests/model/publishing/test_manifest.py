@@ -8,11 +8,25 @@ from made import manifest_of
 from model.errors import DamagedDataError
 from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
 
-ENTRY = CheckpointEntry(key="k", island=1, sequence=7, chain="c7", window_end=-5, offered=3, settings_digest="s", digest="d" * 64)
+ENTRY = CheckpointEntry(
+    key="k",
+    island=1,
+    sequence=7,
+    chain="c7",
+    window_end=-5,
+    offered=3,
+    settings_digest="s",
+    digest="d" * 64,
+)
 
 
 @pytest.mark.parametrize(
-    "record", [ENTRY, manifest_of(3), manifest_of(4, parent=manifest_of(3).version, prequential_perplexity=None, key="ключ")]
+    "record",
+    [
+        ENTRY,
+        manifest_of(3),
+        manifest_of(4, parent=manifest_of(3).version, prequential_perplexity=None, key="ключ"),
+    ],
 )
 def test_round_trip(record):
     data = record.to_json()
@@ -27,7 +41,9 @@ def test_version_sorts_by_sequence():
     assert versions[0].startswith("000000000002-")
 
 
-@pytest.mark.parametrize("change", [{"ess": 1.0}, {"parent": "000000000001-0123456789abcdef"}, {"snapshot": "ab" * 32}])
+@pytest.mark.parametrize(
+    "change", [{"ess": 1.0}, {"parent": "000000000001-0123456789abcdef"}, {"snapshot": "ab" * 32}]
+)
 def test_versions_that_differ_in_anything_have_different_names(change):
     assert manifest_of(2, **change).version != manifest_of(2).version
 
@@ -36,7 +52,9 @@ def test_versions_that_differ_in_anything_have_different_names(change):
 def test_every_flipped_byte_is_found(at):
     data = bytearray(ENTRY.to_json())
     data[at] ^= 1
-    with pytest.raises(DamagedDataError, match=r"e.json does not have the content that it was written with"):
+    with pytest.raises(
+        DamagedDataError, match=r"e.json does not have the content that it was written with"
+    ):
         CheckpointEntry.from_json(bytes(data), "e.json")
 
 
@@ -52,33 +70,61 @@ def test_a_field_of_a_later_release_is_left_out_of_the_record_and_stays_in_the_b
     data = seal({**values, "future": [1]})
     read = Manifest.from_json(data, "m.json")
     assert read == manifest_of(3) and read.to_json() == data
-    assert read.version == f"000000000003-{hashlib.sha256(data).hexdigest()[:16]}" != manifest_of(3).version
-    assert read.repeats(manifest_of(3, release="later")) and not read.repeats(manifest_of(3, ess=1.0))
+    assert (
+        read.version
+        == f"000000000003-{hashlib.sha256(data).hexdigest()[:16]}"
+        != manifest_of(3).version
+    )
+    assert read.repeats(manifest_of(3, release="later")) and not read.repeats(
+        manifest_of(3, ess=1.0)
+    )
     assert CheckpointEntry.from_json(seal({**dataclasses.asdict(ENTRY), "future": 1})) == ENTRY
 
 
 def test_a_field_that_must_be_there():
-    with pytest.raises(DamagedDataError, match=r"m.json was written by another release, or is damaged: it has no field 'event_time'"):
+    with pytest.raises(
+        DamagedDataError,
+        match=r"m.json was written by another release, or is damaged: it has no field 'event_time'",
+    ):
         Manifest.from_json(ENTRY.to_json(), "m.json")
 
 
 def test_an_absent_field_has_its_default():
     without = {name: value for name, value in dataclasses.asdict(ENTRY).items() if name != "digest"}
-    with pytest.raises(DamagedDataError, match="field digest of e.json: found '', allowed is 64 lowercase hexadecimal digits"):
+    with pytest.raises(
+        DamagedDataError,
+        match="field digest of e.json: found '', allowed is 64 lowercase hexadecimal digits",
+    ):
         CheckpointEntry.from_json(seal(without), "e.json")
 
 
 WRONG = [
-    *((name, wrong) for name in ("sequence", "documents", "tokens", "words", "island") for wrong in (-1, 2**70, 1.5, True, None, "3", [])),
-    *((name, wrong) for name in ("log_evidence", "ess", "posterior") for wrong in ("x", None, True, [1.0])),
+    *(
+        (name, wrong)
+        for name in ("sequence", "documents", "tokens", "words", "island")
+        for wrong in (-1, 2**70, 1.5, True, None, "3", [])
+    ),
+    *(
+        (name, wrong)
+        for name in ("log_evidence", "ess", "posterior")
+        for wrong in ("x", None, True, [1.0])
+    ),
     *((name, wrong) for name in ("settings",) for wrong in ([], None, 3)),
     *(
         ("changes", wrong)
-        for wrong in (3, [3], [{"topic": "\x1b[2J", "entered": {}, "left": {}}], [{"topic": 1, "entered": {"w": "x"}, "left": {}}])
+        for wrong in (
+            3,
+            [3],
+            [{"topic": "\x1b[2J", "entered": {}, "left": {}}],
+            [{"topic": 1, "entered": {"w": "x"}, "left": {}}],
+        )
     ),
     *(("topic_order", wrong) for wrong in (["a"], 3, None)),
     *(("snapshot", wrong) for wrong in ("../../dev/zero", "A" * 64, "a" * 63, None)),
-    *(("parent", wrong) for wrong in ("../x", "000000000003-0123456789abcdef", "000000000009-0123456789abcdef", 3)),
+    *(
+        ("parent", wrong)
+        for wrong in ("../x", "000000000003-0123456789abcdef", "000000000009-0123456789abcdef", 3)
+    ),
     ("event_time", 2**63 - 1),
     ("key", 3),
 ]
@@ -89,12 +135,21 @@ def test_every_field_of_a_manifest_has_its_type(field, wrong):
     values = json.loads(manifest_of(3).to_json())
     del values["sha256"]
     with pytest.raises(
-        DamagedDataError, match=rf"field {field} of m.json: found|field topic of field changes of m.json|field entered of field changes"
+        DamagedDataError,
+        match=(
+            rf"field {field} of m.json: found|field topic of field changes of m.json|field entered"
+            r" of field changes"
+        ),
     ):
         Manifest.from_json(seal({**values, field: wrong}), "m.json")
 
 
-@pytest.mark.parametrize("data", [b'{"a":' * 100_000, b"[" * 100_000, b'{"a":' * 900 + b"1" + b"}" * 900])
+@pytest.mark.parametrize(
+    "data", [b'{"a":' * 100_000, b"[" * 100_000, b'{"a":' * 900 + b"1" + b"}" * 900]
+)
 def test_json_that_is_nested_too_deeply(data):
-    with pytest.raises(DamagedDataError, match=r"^x does not have the content .*(nested too deeply|more than 32 levels)[^\n]*$"):
+    with pytest.raises(
+        DamagedDataError,
+        match=r"^x does not have the content .*(nested too deeply|more than 32 levels)[^\n]*$",
+    ):
         unseal(data, "x")

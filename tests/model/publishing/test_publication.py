@@ -10,8 +10,8 @@ from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
 from model import __version__
 from model.errors import DivergedError, StoreConflictError
-from model.learning.live import LiveLearners
-from model.learning.log import Session
+from model.learner_log.live import LiveLearners
+from model.learner_log.log import Session
 from model.pending import ListBag
 from model.publishing import publication
 from model.publishing.publication import Publisher, PublishHead
@@ -26,7 +26,9 @@ WINDOWS = links_of(documents(20, span=2000))
 
 def candidates_of(store, islands, links=LINKS, **others):
     """Each island's candidates, learned for real (by the fake learner)."""
-    options = learn_options(store, fake_settings(islands=islands), **{"publish_every": ("windows", 2), **others})
+    options = learn_options(
+        store, fake_settings(islands=islands), **{"publish_every": ("windows", 2), **others}
+    )
     found = []
     for island in range(islands):
         session = Session(options, "", island, LiveLearners())
@@ -48,7 +50,9 @@ class Receiver:
 
     def send(self, *candidates):
         for candidate in candidates:
-            self.head, made = self.publisher.handle(PublishHead.from_bytes(self.head.to_bytes()), candidate, self.bag)
+            self.head, made = self.publisher.handle(
+                PublishHead.from_bytes(self.head.to_bytes()), candidate, self.bag
+            )
             self.versions += made
         return self
 
@@ -62,7 +66,9 @@ def test_a_version_for_each_sequence_that_all_islands_offer(tmp_path):
     receiver = Receiver(tmp_path, 2).send(*first)
     assert receiver.versions == [] and receiver.head.waiting == len(first)
     receiver.send(*second)
-    assert [manifest.sequence for _, manifest in receiver.versions] == [candidate.sequence for candidate in first]
+    assert [manifest.sequence for _, manifest in receiver.versions] == [
+        candidate.sequence for candidate in first
+    ]
     assert receiver.head.waiting == 0 and receiver.bag.elements == []
 
 
@@ -88,7 +94,9 @@ def test_repeats_change_nothing(tmp_path):
 
 
 def test_versions_one_minibatch_apart_are_all_made_whatever_the_order_of_arrival(tmp_path):
-    first, second = (offers[:3] for offers in candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1)))
+    first, second = (
+        offers[:3] for offers in candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1))
+    )
     assert [candidate.sequence for candidate in first] == [1, 2, 3]
     for order in itertools.islice(itertools.permutations(first + second), 0, None, 7):
         receiver = Receiver(tmp_path, 2).send(*order)
@@ -112,10 +120,16 @@ LOW, HIGH = Scaled.of(1.5, 3).to_bytes().hex(), Scaled.of(1.1, 4).to_bytes().hex
 )
 def test_the_best_island_is_published(tmp_path, figures, winner, order):
     offered = [offers[0] for offers in candidates_of(tmp_path, 2)]
-    offers = [replace(c, evidence=evidence, posterior=posterior) for c, (evidence, posterior) in zip(offered, figures, strict=True)]
+    offers = [
+        replace(c, evidence=evidence, posterior=posterior)
+        for c, (evidence, posterior) in zip(offered, figures, strict=True)
+    ]
     ((_, manifest),) = Receiver(tmp_path, 2).send(*(offers[island] for island in order)).versions
     assert manifest.island == winner
-    assert (manifest.snapshot, manifest.fingerprint) == (offers[winner].snapshot, offers[winner].fingerprint)
+    assert (manifest.snapshot, manifest.fingerprint) == (
+        offers[winner].snapshot,
+        offers[winner].fingerprint,
+    )
     assert manifest.posterior == Scaled.from_bytes(bytes.fromhex(offers[winner].posterior)).log()
 
 
@@ -124,10 +138,20 @@ def test_the_manifest_says_what_and_from_what(tmp_path):
     manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
     last, best = manifests[-1], offers[-1]
     assert last.parent == manifests[-2].version and manifests[0].parent is None
-    assert (last.fingerprint, last.chain, last.documents, last.tokens) == (best.fingerprint, best.chain, best.documents, best.tokens)
+    assert (last.fingerprint, last.chain, last.documents, last.tokens) == (
+        best.fingerprint,
+        best.chain,
+        best.documents,
+        best.tokens,
+    )
     assert last.release == __version__ and last.settings == {"learner": {"topics": 3}}
-    loss, scored = np.sum([score(link.minibatch()) for link in LINKS[manifests[-2].sequence : last.sequence]], axis=0)
-    assert last.prequential_perplexity == pytest.approx(exp(loss / 1000 / scored)) and last.in_sample_nmi is None
+    loss, scored = np.sum(
+        [score(link.minibatch()) for link in LINKS[manifests[-2].sequence : last.sequence]], axis=0
+    )
+    assert (
+        last.prequential_perplexity == pytest.approx(exp(loss / 1000 / scored))
+        and last.in_sample_nmi is None
+    )
     assert ModelStore(str(tmp_path)).latest("") == last
 
 
@@ -149,7 +173,10 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
         assert topics[0] == topics[1]
     # The prior strengths of the fake learner's topics differ, and follow their topics.
     assert len(set(new.prior.strength)) == 3
-    assert new.prior.strength.tolist() == old.prior.strength.tolist() and new.alpha.tolist() == old.alpha.tolist()
+    assert (
+        new.prior.strength.tolist() == old.prior.strength.tolist()
+        and new.alpha.tolist() == old.alpha.tolist()
+    )
 
 
 def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):
@@ -159,7 +186,9 @@ def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkey
     store = ModelStore(str(tmp_path))
     assert manifests[0].changes == []
     for before, after in zip(manifests, manifests[1:], strict=False):
-        assert after.changes == publication.changes(*(store.get_snapshot("", manifest.snapshot) for manifest in (before, after)))
+        assert after.changes == publication.changes(
+            *(store.get_snapshot("", manifest.snapshot) for manifest in (before, after))
+        )
     assert any(manifest.changes for manifest in manifests)
 
 
@@ -178,7 +207,9 @@ def test_a_new_job_goes_on_from_what_was_published(tmp_path):
     for at in (1, 2):
         after = Receiver(tmp_path, 1).send(*offers[at:])
         manifests = [manifest for _, manifest in after.versions]
-        assert [manifest.sequence for manifest in manifests] == [candidate.sequence for candidate in offers]
+        assert [manifest.sequence for manifest in manifests] == [
+            candidate.sequence for candidate in offers
+        ]
         assert manifests[:2] == [manifest for _, manifest in before.versions]
 
 
@@ -189,7 +220,9 @@ def test_a_job_of_another_release_goes_on_from_what_was_published(tmp_path, monk
     after = Receiver(tmp_path, 1).send(*offers[1:])
     manifests = [manifest for _, manifest in after.versions]
     assert manifests[:2] == [manifest for _, manifest in before.versions]
-    assert [manifest.release for manifest in manifests] == [__version__] * 2 + ["9.9"] * (len(offers) - 2)
+    assert [manifest.release for manifest in manifests] == [__version__] * 2 + ["9.9"] * (
+        len(offers) - 2
+    )
     assert ModelStore(str(tmp_path)).manifests("") == manifests
 
 
@@ -198,7 +231,9 @@ def test_what_was_offered_and_never_published_is_awaited(tmp_path):
     receiver = Receiver(tmp_path, 1).send(offers[2], offers[1])
     assert receiver.versions == [] and receiver.head.waiting == 2
     receiver.send(offers[0])
-    assert [manifest.sequence for _, manifest in receiver.versions] == [candidate.sequence for candidate in offers[:3]]
+    assert [manifest.sequence for _, manifest in receiver.versions] == [
+        candidate.sequence for candidate in offers[:3]
+    ]
 
 
 def test_another_history_in_the_store_is_refused(tmp_path):

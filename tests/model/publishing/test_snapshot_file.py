@@ -28,7 +28,9 @@ def same(one, two):
 @settings(max_examples=60)
 @given(
     arrays.arrays(
-        np.float64, st.tuples(st.integers(0, 6), st.integers(1, 4)), elements=st.floats(0, 1e12, allow_subnormal=True) | st.just(0.0)
+        np.float64,
+        st.tuples(st.integers(0, 6), st.integers(1, 4)),
+        elements=st.floats(0, 1e12, allow_subnormal=True) | st.just(0.0),
     ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
     st.floats(1e-6, 100),
@@ -36,7 +38,9 @@ def same(one, two):
 def test_round_trip(counts, key, alpha):
     words = tuple(f"wörd {w}\0" for w in range(len(counts)))
     before = (
-        snapshot_of(counts, words=words, key=key, alpha=alpha) if len(counts) else snapshot_of(np.zeros((1, counts.shape[1])), alpha=alpha)
+        snapshot_of(counts, words=words, key=key, alpha=alpha)
+        if len(counts)
+        else snapshot_of(np.zeros((1, counts.shape[1])), alpha=alpha)
     )
     data = snapshot_to_bytes(before)
     after = snapshot_from_bytes(data)
@@ -65,7 +69,9 @@ def test_every_field_changes_the_digest():
         dataclasses.replace(base, counts=base.counts + 1),
         dataclasses.replace(base, words=(*base.words[:-1], "other")),
         dataclasses.replace(base, prior=dataclasses.replace(base.prior, unseen=0.01)),
-        dataclasses.replace(base, prior=dataclasses.replace(base.prior, strength=base.prior.strength * 2)),
+        dataclasses.replace(
+            base, prior=dataclasses.replace(base.prior, strength=base.prior.strength * 2)
+        ),
         dataclasses.replace(base, prior=dataclasses.replace(base.prior, base=base.prior.base / 2)),
         dataclasses.replace(base, buckets=9),
         dataclasses.replace(base, tokeniser=dataclasses.replace(base.tokeniser, min_length=3)),
@@ -93,5 +99,7 @@ def test_flipped_bytes_never_raise_anything_else():
 
 def test_other_version():
     data = snapshot_to_bytes(random_snapshot()).replace(b'"version":2', b'"version":7')
-    with pytest.raises(DamagedDataError, match=r"version 7 of the snapshot's form; this release reads version 2"):
+    with pytest.raises(
+        DamagedDataError, match=r"version 7 of the snapshot's form; this release reads version 2"
+    ):
         snapshot_from_bytes(data)

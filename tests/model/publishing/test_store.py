@@ -17,7 +17,11 @@ def store(tmp_path):
 
 
 def files(store):
-    return {str(path.relative_to(store.root)): path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(store.root)): path.read_bytes()
+        for path in Path(store.root).rglob("*")
+        if path.is_file()
+    }
 
 
 def flip(path):
@@ -42,21 +46,37 @@ class TestSnapshots:
     def test_one_flipped_byte_is_refused_by_name(self, store):
         digest = store.put_snapshot(random_snapshot())
         flip(Path(store.root, "_", "snapshots", f"{digest}.avro"))
-        with pytest.raises(DamagedDataError, match=f"_/snapshots/{digest}.avro is damaged: its .* bytes do not have the digest"):
+        with pytest.raises(
+            DamagedDataError,
+            match=f"_/snapshots/{digest}.avro is damaged: its .* bytes do not have the digest",
+        ):
             store.get_snapshot("", digest)
-        with pytest.raises(DamagedDataError, match=r"holds other bytes than its name says. Delete it, and run again"):
+        with pytest.raises(
+            DamagedDataError,
+            match=r"holds other bytes than its name says. Delete it, and run again",
+        ):
             store.put_snapshot(random_snapshot())
 
     def test_missing(self, store):
-        with pytest.raises(DamagedDataError, match=r"snapshots/0{64}.avro is missing from the model store"):
+        with pytest.raises(
+            DamagedDataError, match=r"snapshots/0{64}.avro is missing from the model store"
+        ):
             store.get_snapshot("", "0" * 64)
 
 
 class TestCheckpoints:
     def test_come_back_in_order(self, store):
-        written = [store.put_checkpoint(entry_of(n, i), b"%d %d" % (n, i)) for n, i in [(20, 1), (3, 1), (20, 0), (3, 0)]]
+        written = [
+            store.put_checkpoint(entry_of(n, i), b"%d %d" % (n, i))
+            for n, i in [(20, 1), (3, 1), (20, 0), (3, 0)]
+        ]
         found = store.checkpoints("")
-        assert [(entry.sequence, entry.island) for entry in found] == [(3, 0), (3, 1), (20, 0), (20, 1)]
+        assert [(entry.sequence, entry.island) for entry in found] == [
+            (3, 0),
+            (3, 1),
+            (20, 0),
+            (20, 1),
+        ]
         assert sorted(found, key=repr) == sorted(written, key=repr)
         assert store.get_checkpoint("", found[3].digest) == b"20 1"
         before = files(store)
@@ -69,20 +89,30 @@ class TestCheckpoints:
         with pytest.raises(DamagedDataError, match=f"_/checkpoints/{entry.digest} is damaged"):
             store.get_checkpoint("", entry.digest)
         flip(Path(store.root, "_", "checkpoints", f"000000000003-0000-{entry.digest[:16]}.json"))
-        with pytest.raises(DamagedDataError, match=r"000000000003-0000-.*json does not have the content"):
+        with pytest.raises(
+            DamagedDataError, match=r"000000000003-0000-.*json does not have the content"
+        ):
             store.checkpoints("")
 
     def test_resume_from_the_newest_that_all_islands_have(self, store):
         for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
             store.put_checkpoint(entry_of(n, i), b"%d %d" % (n, i))
-        assert [(entry.sequence, entry.island) for entry in store.resume_point("", "latest", 2)] == [(2, 0), (2, 1)]
+        assert [
+            (entry.sequence, entry.island) for entry in store.resume_point("", "latest", 2)
+        ] == [(2, 0), (2, 1)]
         assert [entry.sequence for entry in store.resume_point("", "1", 2)] == [1, 1]
 
     @pytest.mark.parametrize("given", ["3", "7", "newest", "", "-1", "²"])
     def test_no_such_point(self, store, given):
         for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
             store.put_checkpoint(entry_of(n, i), b"")
-        with pytest.raises(OptionError, match=r"--resume_from: .*all 2 islands of key '' have a checkpoint \(the newest: 1, 2\). Give one"):
+        with pytest.raises(
+            OptionError,
+            match=(
+                r"--resume_from: .*all 2 islands of key '' have a checkpoint \(the newest: 1, 2\)."
+                r" Give one"
+            ),
+        ):
             store.resume_point("", given, 2)
 
     def test_nothing_to_resume(self, store):
@@ -94,7 +124,9 @@ class TestCheckpoints:
             store.put_checkpoint(entry_of(n, 0), b"%d" % n)
         Path(store.root, "_", "checkpoints", "notes.json").write_text("of a user")
         read = []
-        monkeypatch.setattr(store, "_named", lambda path: read.append(path) or ModelStore._named(store, path))
+        monkeypatch.setattr(
+            store, "_named", lambda path: read.append(path) or ModelStore._named(store, path)
+        )
         assert store.resume_point("", "latest", 1)[0].sequence == 39
         assert store.resume_point("", "7", 1)[0].sequence == 7
         assert len(read) == 2
@@ -108,7 +140,10 @@ class TestCheckpoints:
     def test_two_histories_are_not_chosen_between(self, store):
         for n, chain in [(1, "a"), (2, "a"), (2, "b")]:
             store.put_checkpoint(entry_of(n, 0, chain=chain), chain.encode())
-        with pytest.raises(StoreConflictError, match=r"two histories after minibatch 2; give --resume_from an earlier"):
+        with pytest.raises(
+            StoreConflictError,
+            match=r"two histories after minibatch 2; give --resume_from an earlier",
+        ):
             store.resume_point("", "latest", 1)
         assert store.resume_point("", "1", 1)[0].chain == "a1"
 
@@ -134,13 +169,18 @@ class TestManifests:
         self.publish(store, 2, 5, 9)
         assert files(store) == before
 
-    @pytest.mark.parametrize("change", [{"snapshot": "ff" * 32}, {"log_evidence": -1.0}, {"parent": "other"}])
+    @pytest.mark.parametrize(
+        "change", [{"snapshot": "ff" * 32}, {"log_evidence": -1.0}, {"parent": "other"}]
+    )
     @pytest.mark.parametrize("sequence", [2, 9])
     def test_another_history_is_refused(self, store, change, sequence):
         self.publish(store, 2, 5, 9)
         before = files(store)
         other = dataclasses.replace(manifest_of(sequence), **change)
-        told = r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every and --resume_from=latest\."
+        told = (
+            r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every"
+            r" and --resume_from=latest\."
+        )
         with pytest.raises(StoreConflictError, match=told):
             store.publish(other)
         assert files(store) == before
@@ -159,7 +199,9 @@ class TestManifests:
         store.publish(manifest_of(7, last.version))
         assert [manifest.sequence for manifest in store.manifests("")] == [2, 7]
 
-    def test_what_lost_the_race_for_latest_is_no_part_of_the_history_though_its_file_is_there(self, store):
+    def test_what_lost_the_race_for_latest_is_no_part_of_the_history_though_its_file_is_there(
+        self, store
+    ):
         last = self.publish(store, 2)
         pointer = Path(store.root, "_", "LATEST")
         moved_back = pointer.read_bytes()
@@ -169,14 +211,21 @@ class TestManifests:
         winner = manifest_of(5, last.version)
         store.publish(winner)
         store.publish(manifest_of(6, winner.version))
-        with pytest.raises(StoreConflictError, match=f"another one, {loser.version}, within that history"):
+        with pytest.raises(
+            StoreConflictError, match=f"another one, {loser.version}, within that history"
+        ):
             store.publish(loser)
 
     def test_a_version_whose_parent_is_not_the_newest_is_refused(self, store):
         first = self.publish(store, 2)
         store.publish(manifest_of(5, first.version))
         for parent, told in [(first.version, first.version), (None, "no version")]:
-            with pytest.raises(StoreConflictError, match=f"another one, 000000000009-.*, which follows {told}. If the input holds only"):
+            with pytest.raises(
+                StoreConflictError,
+                match=(
+                    f"another one, 000000000009-.*, which follows {told}. If the input holds only"
+                ),
+            ):
                 store.publish(manifest_of(9, parent))
         assert store.latest("").sequence == 5
 
@@ -188,17 +237,27 @@ class TestManifests:
     def test_unknown_version_lists_the_newest(self, store):
         last = self.publish(store, 2, 5)
         with pytest.raises(
-            OptionError, match=f"--model_version: 'v9' was given; allowed is latest, or a version of key ''.*{last.version}"
+            OptionError,
+            match=(
+                "--model_version: 'v9' was given; allowed is latest, or a version of key"
+                f" ''.*{last.version}"
+            ),
         ):
             store.manifest("", "v9")
-        said = r"--model_key: 'other' was given; allowed is a key with a model in .*, such as ''\. Give one of those with --model_key\."
+        said = (
+            r"--model_key: 'other' was given; allowed is a key with a model in .*, such as ''\."
+            r" Give one of those with --model_key\."
+        )
         with pytest.raises(OptionError, match=said):
             store.manifest("other")
         with pytest.raises(OptionError, match=r"was given"):
             store.manifest("", "../LATEST")
 
     def test_a_store_that_is_not_there_is_what_is_wrong(self, store):
-        said = rf"^--model_store: '{store.root}' was given; allowed is a folder with a published model\. Correct the path, or train"
+        said = (
+            rf"^--model_store: '{store.root}' was given; allowed is a folder with a published"
+            r" model\. Correct the path, or train"
+        )
         with pytest.raises(OptionError, match=said):
             store.manifest("")
 
@@ -209,7 +268,9 @@ class TestManifests:
         flip(path)
         with pytest.raises(DamagedDataError, match=f"{last.version}.json is damaged"):
             store.latest("")
-        with pytest.raises(DamagedDataError, match=f"{last.version}.json does not have the content"):
+        with pytest.raises(
+            DamagedDataError, match=f"{last.version}.json does not have the content"
+        ):
             store.manifest("", last.version)
         path.write_bytes(kept)
         flip(Path(store.root, "_", "LATEST"))
@@ -246,11 +307,14 @@ class TestBind:
         store.bind("", "d", {"learner": {"topics": 3, "words": ["a"]}})
 
     def test_other_settings_are_named_with_both_values(self, store):
-        store.bind("", "d", {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}})
+        store.bind(
+            "", "d", {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}}
+        )
         with pytest.raises(StoreConflictError) as error:
             store.bind("", "e", {"learner": {"topics": 4, "seed": 1}, "sequence": {"window": "5"}})
-        assert "learner.old is 0 there and absent here; learner.topics is 3 there and 4 here; sequence.window is 5 there" in str(
-            error.value
+        assert (
+            "learner.old is 0 there and absent here; learner.topics is 3 there and 4 here;"
+            " sequence.window is 5 there" in str(error.value)
         )
         assert "_/settings.json was written with other settings" in str(error.value)
         assert "Give the same settings, or use an empty model store." in str(error.value)
@@ -263,7 +327,10 @@ class TestBind:
 
     def test_equal_settings_of_another_release(self, store):
         store.bind("", "d", {"a": 1})
-        with pytest.raises(StoreConflictError, match=r"equal, but their digests are not .d there, e here: another release"):
+        with pytest.raises(
+            StoreConflictError,
+            match=r"equal, but their digests are not .d there, e here: another release",
+        ):
             store.bind("", "e", {"a": 1})
 
     def test_keys_are_bound_apart(self, store):

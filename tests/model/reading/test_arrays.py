@@ -12,7 +12,11 @@ from model.reading.arrays import read_json
 from model.reading.lines import inflated
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(['"', "\\", '\\"', "],[", "}{", "\\\\"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.sampled_from(['"', "\\", '\\"', "],[", "}{", "\\\\"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
@@ -24,12 +28,21 @@ def read(data, size=7, most=1000):
     return list(read_json([data[at : at + size] for at in range(0, len(data), size)], "a", most))
 
 
-@given(st.lists(OBJECTS, min_size=1, max_size=5), st.integers(1, 40), st.sampled_from([None, 0, 2]), st.booleans())
+@given(
+    st.lists(OBJECTS, min_size=1, max_size=5),
+    st.integers(1, 40),
+    st.sampled_from([None, 0, 2]),
+    st.booleans(),
+)
 @settings(max_examples=200)
 def test_the_items_of_any_array_are_found_whatever_the_chunks(records, size, indent, ascii_only):
-    data = json.dumps(records, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    data = json.dumps(records, indent=indent, ensure_ascii=ascii_only).encode(
+        "utf-8", "surrogatepass"
+    )
     made = read(data, size, 10**6)
-    assert [place for place, _ in made] == [f"a item {number}" for number in range(1, len(records) + 1)]
+    assert [place for place, _ in made] == [
+        f"a item {number}" for number in range(1, len(records) + 1)
+    ]
     assert [json.loads(item) for _, item in made] == records
 
 
@@ -50,7 +63,12 @@ def test_a_file_of_lines_stays_one():
 
 def test_lines_after_an_array_are_lines():
     made = read(b'[{"a": 1},\n{"a": 2}] \n\n{"a": 3}\nno json')
-    assert made == [("a item 1", b'{"a": 1}'), ("a item 2", b'{"a": 2}'), ("a:4", b'{"a": 3}'), ("a:5", b"no json")]
+    assert made == [
+        ("a item 1", b'{"a": 1}'),
+        ("a item 2", b'{"a": 2}'),
+        ("a:4", b'{"a": 3}'),
+        ("a:5", b"no json"),
+    ]
 
 
 def test_what_is_no_object_is_an_item_too():
@@ -74,7 +92,10 @@ def test_an_array_that_is_cut_off_gives_what_is_whole():
     assert [item for _, item in made[:2]] == [b'{"a": 1}', b'{"a": 2}']
     (letter,) = made[2:]
     assert (letter.source, letter.reason, letter.record) == ("a item 3", "damaged", "")
-    assert letter.detail == "the file ends before the array does; this item and the rest of the file cannot be read"
+    assert (
+        letter.detail
+        == "the file ends before the array does; this item and the rest of the file cannot be read"
+    )
     (letter,) = read(b'[{"a": 1, "b')
     assert (letter.source, letter.record) == ("a item 1", '{"a": 1, "b')
 
@@ -87,13 +108,21 @@ def test_a_source_that_breaks_off_keeps_what_came_before(before):
 
     made = list(read_json(chunks(), "a", 100))
     assert [item for item in made if not isinstance(item, DeadLetter)] == [
-        item for item in [("a item 1", b'{"a": 1}'), ("a:1", b'{"a": 1}')] if item[1] in before and (b"[" in before) == ("item" in item[0])
+        item
+        for item in [("a item 1", b'{"a": 1}'), ("a:1", b'{"a": 1}')]
+        if item[1] in before and (b"[" in before) == ("item" in item[0])
     ]
     assert (made[-1].reason, made[-1].detail.split(";")[0]) == ("damaged", "the gzip is damaged")
 
 
 def test_a_large_array_in_a_gzip():
     records = [{"id": number, "text": "words " * 50} for number in range(5000)]
-    made = list(read_json(inflated(io.BytesIO(gzip.compress(json.dumps(records, indent=1).encode()))), "a.json.gz", 1000))
+    made = list(
+        read_json(
+            inflated(io.BytesIO(gzip.compress(json.dumps(records, indent=1).encode()))),
+            "a.json.gz",
+            1000,
+        )
+    )
     assert [json.loads(item) for _, item in made] == records
     assert made[-1][0] == "a.json.gz item 5000"

@@ -33,7 +33,9 @@ def avro(rows=ROWS, codec="null", schema=SCHEMA):
 
 def read(data):
     items = list(AvroFile(io.BytesIO(data), "a.avro").records())
-    return [item[1] for item in items if isinstance(item, tuple)], [item for item in items if isinstance(item, DeadLetter)]
+    return [item[1] for item in items if isinstance(item, tuple)], [
+        item for item in items if isinstance(item, DeadLetter)
+    ]
 
 
 def blocks(data):
@@ -76,7 +78,10 @@ def test_a_wrong_size_that_ends_at_a_later_marker_costs_its_own_block_only(codec
     starts = blocks(data)
     begin, end = starts[2], starts[3 + swallowed]
     block = io.BytesIO(data[begin:])
-    count, size = fastavro.schemaless_reader(block, "long", None), fastavro.schemaless_reader(block, "long", None)
+    count, size = (
+        fastavro.schemaless_reader(block, "long", None),
+        fastavro.schemaless_reader(block, "long", None),
+    )
     rest = data[begin + block.tell() : end]
     wrong = data[:begin] + long(count) + long(len(rest) - 16) + rest + data[end:]
     rows, (letter,) = read(wrong)
@@ -85,7 +90,11 @@ def test_a_wrong_size_that_ends_at_a_later_marker_costs_its_own_block_only(codec
     # Where nothing is packed, the block's records can be seen to be sound.
     assert rows == (ROWS if codec == "null" else ROWS[:before] + ROWS[before + count :])
     said = f"a marker follows after {size} of its {len(rest) - 16} bytes"
-    assert letter.detail.endswith(f"{said}; the block's {count} records are not damaged" if codec == "null" else f"cannot be read: {said}")
+    assert letter.detail.endswith(
+        f"{said}; the block's {count} records are not damaged"
+        if codec == "null"
+        else f"cannot be read: {said}"
+    )
 
 
 @pytest.mark.parametrize("codec", ["null", "snappy"])
@@ -94,7 +103,10 @@ def test_a_size_that_is_too_small_costs_its_own_block_only(codec, less):
     data = avro(codec=codec)
     begin = blocks(data)[2]
     block = io.BytesIO(data[begin:])
-    count, size = fastavro.schemaless_reader(block, "long", None), fastavro.schemaless_reader(block, "long", None)
+    count, size = (
+        fastavro.schemaless_reader(block, "long", None),
+        fastavro.schemaless_reader(block, "long", None),
+    )
     wrong = data[:begin] + long(count) + long(size - less) + data[begin + block.tell() :]
     rows, dead = read(wrong)
     before = sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
@@ -153,10 +165,15 @@ def test_a_damaged_marker_costs_nothing():
     data[end - 5] ^= 0xFF
     rows, (letter,) = read(bytes(data))
     assert rows == ROWS
-    assert "the marker after it is not this file's; the block's 7 records are not damaged" in letter.detail
+    assert (
+        "the marker after it is not this file's; the block's 7 records are not damaged"
+        in letter.detail
+    )
 
 
-@pytest.mark.parametrize(("count", "said"), [(2, "bytes follow its 2 records"), (4, "records 4 to 4 of the block")])
+@pytest.mark.parametrize(
+    ("count", "said"), [(2, "bytes follow its 2 records"), (4, "records 4 to 4 of the block")]
+)
 def test_a_wrong_count_is_noticed(count, said):
     payload = b"".join(encoded(row) for row in ROWS[:3])
     rows, (letter,) = read(avro([]) + long(count) + long(len(payload)) + payload + SYNC)
@@ -188,7 +205,9 @@ def test_times_out_of_pythons_range_do_not_fail_their_block():
 DAMAGED_SCHEMAS = [avro().replace(b".schema", b".schemb"), avro().replace(b"fields", b"fieldz")]
 
 
-@pytest.mark.parametrize("data", [b"Obj", b"Obj\x01", b"hello, this is not Avro", avro()[:60], *DAMAGED_SCHEMAS])
+@pytest.mark.parametrize(
+    "data", [b"Obj", b"Obj\x01", b"hello, this is not Avro", avro()[:60], *DAMAGED_SCHEMAS]
+)
 def test_what_is_not_avro(data):
     with pytest.raises(DamagedDataError, match="not an Avro file"):
         AvroFile(io.BytesIO(data), "a")

@@ -7,14 +7,26 @@ from hypothesis import strategies as st
 
 from model.errors import DamagedDataError
 from model.reading import avro_limits
-from model.reading.avro_limits import EMPTY_VALUES, NESTING, SCHEMA_NESTING, check_nesting, measure, read_long, shape_of
+from model.reading.avro_limits import (
+    EMPTY_VALUES,
+    NESTING,
+    SCHEMA_NESTING,
+    check_nesting,
+    measure,
+    read_long,
+    shape_of,
+)
 from model.reading.codecs import LimitError
 
 NODE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
 
 
 def record(*types):
-    return {"type": "record", "name": "R", "fields": [{"name": f"f{n}", "type": kind} for n, kind in enumerate(types)]}
+    return {
+        "type": "record",
+        "name": "R",
+        "fields": [{"name": f"f{n}", "type": kind} for n, kind in enumerate(types)],
+    }
 
 
 def shape(schema):
@@ -52,10 +64,18 @@ def schema_and_value(draw, depth=3):
     schema, value = draw(schema_and_value(depth=depth - 1))
     if kind == "record":
         fields = [("a", schema, value), ("b", *draw(schema_and_value(depth=depth - 1)))]
-        made = {"type": "record", "name": name, "fields": [{"name": field, "type": inner} for field, inner, _ in fields]}
+        made = {
+            "type": "record",
+            "name": name,
+            "fields": [{"name": field, "type": inner} for field, inner, _ in fields],
+        }
         return made, {field: inner for field, _, inner in fields}
     if kind == "union":
-        return (["null", schema], draw(st.sampled_from([None, value]))) if isinstance(schema, str) and schema != "null" else (schema, value)
+        return (
+            (["null", schema], draw(st.sampled_from([None, value])))
+            if isinstance(schema, str) and schema != "null"
+            else (schema, value)
+        )
     times = draw(st.integers(0, 3))
     return {"type": kind, "items" if kind == "array" else "values": schema}, (
         [value] * times if kind == "array" else {str(n): value for n in range(times)}
@@ -95,7 +115,8 @@ def test_rubbish_is_measured_as_fastavro_reads_it_or_refused(made, data):
     try:
         fastavro.schemaless_reader(stream, parsed, None)
     except (IndexError, UnicodeDecodeError):
-        # An enum of which there is no such symbol, a text that is no text: of the value, not of its size.
+        # An enum of which there is no such symbol, a text that is no text: of the value, not of its
+        # size.
         return
     assert stream.tell() == end
 
@@ -120,10 +141,17 @@ def test_only_what_has_no_bound_is_measured(schema, direct):
 
 def doubling(times, leaf):
     """A record that holds two of the one before, which holds two of the one before it, ..."""
-    fields = [{"name": "r0", "type": {"type": "record", "name": "R0", "fields": [{"name": "x", "type": leaf}]}}]
+    fields = [
+        {
+            "name": "r0",
+            "type": {"type": "record", "name": "R0", "fields": [{"name": "x", "type": leaf}]},
+        }
+    ]
     for n in range(1, times + 1):
         inner = [{"name": side, "type": f"R{n - 1}"} for side in "ab"]
-        fields.append({"name": f"r{n}", "type": {"type": "record", "name": f"R{n}", "fields": inner}})
+        fields.append(
+            {"name": f"r{n}", "type": {"type": "record", "name": f"R{n}", "fields": inner}}
+        )
     return {"type": "record", "name": "Top", "fields": fields}
 
 
@@ -145,19 +173,30 @@ def test_the_nesting_of_values():
     # A node and the union that it is a branch of are a level each.
     most = NESTING // 2
     assert measure(nested(most), 0, shape(NODE)) == most
-    with pytest.raises(LimitError, match=f"the values of a record are nested deeper than {NESTING} levels"):
+    with pytest.raises(
+        LimitError, match=f"the values of a record are nested deeper than {NESTING} levels"
+    ):
         measure(nested(most + 1), 0, shape(NODE))
     endless = {"type": "record", "name": "E", "fields": [{"name": "e", "type": "E"}]}
     with pytest.raises(LimitError, match="nested deeper"):
         measure(b"", 0, shape(endless))
 
 
-@pytest.mark.parametrize("item", ["null", {"type": "fixed", "name": "F", "size": 0}, {"type": "record", "name": "N", "fields": []}])
+@pytest.mark.parametrize(
+    "item",
+    [
+        "null",
+        {"type": "fixed", "name": "F", "size": 0},
+        {"type": "record", "name": "N", "fields": []},
+    ],
+)
 def test_values_without_bytes(item):
     items = shape({"type": "array", "items": item})
     assert measure(long(EMPTY_VALUES) + b"\0", 0, items) == 3
     for count in (EMPTY_VALUES + 1, 2**40, -(2**40)):
-        with pytest.raises(LimitError, match=f"a record holds more than {EMPTY_VALUES} values without bytes"):
+        with pytest.raises(
+            LimitError, match=f"a record holds more than {EMPTY_VALUES} values without bytes"
+        ):
             measure(long(count) + b"\0\0", 0, items)
     pairs = shape({"type": "array", "items": record("null", "null")})
     with pytest.raises(LimitError, match="values without bytes"):
@@ -166,8 +205,18 @@ def test_values_without_bytes(item):
 
 def test_a_null_that_a_byte_stands_for_is_not_without_bytes():
     many = 10 * EMPTY_VALUES
-    assert measure(long(many) + bytes(many) + b"\0", 0, shape({"type": "array", "items": ["null", "string"]})) == many + 3
-    assert measure(long(many) + bytes(many) + b"\0", 0, shape({"type": "map", "values": "null"})) == many + 3
+    assert (
+        measure(
+            long(many) + bytes(many) + b"\0",
+            0,
+            shape({"type": "array", "items": ["null", "string"]}),
+        )
+        == many + 3
+    )
+    assert (
+        measure(long(many) + bytes(many) + b"\0", 0, shape({"type": "map", "values": "null"}))
+        == many + 3
+    )
 
 
 @pytest.mark.parametrize("item", ["boolean", {"type": "array", "items": "long"}, "string"])
@@ -199,7 +248,9 @@ def test_the_nesting_of_a_schema():
     for _ in range(SCHEMA_NESTING - 1):
         schema = [schema]
     check_nesting(schema)
-    with pytest.raises(LimitError, match=f"its schema is nested deeper than {SCHEMA_NESTING} levels of JSON"):
+    with pytest.raises(
+        LimitError, match=f"its schema is nested deeper than {SCHEMA_NESTING} levels of JSON"
+    ):
         check_nesting([schema])
 
 

@@ -10,7 +10,11 @@ def read(data, encoding, size=3):
     return b"".join(recoded([data[at : at + size] for at in range(0, len(data), size)], encoding))
 
 
-@given(st.text(st.characters(blacklist_categories=["Cs"])), st.sampled_from(["utf-16", "utf-32", "utf-8", "utf-7"]), st.integers(1, 9))
+@given(
+    st.text(st.characters(blacklist_categories=["Cs"])),
+    st.sampled_from(["utf-16", "utf-32", "utf-8", "utf-7"]),
+    st.integers(1, 9),
+)
 def test_text_is_the_same_whatever_the_chunks(text, encoding, size):
     assert read(text.encode(encoding), encoding, size).decode() == text
 
@@ -32,5 +36,11 @@ def test_encodings_that_there_are():
     assert is_utf_8("UTF8") and is_utf_8("utf-8-sig") and not is_utf_8("latin-1")
     check_encoding("Shift_JIS")
     for wrong in ("klingon", "base64", "a\0b"):
-        with pytest.raises(OptionError, match="^--encoding: .* was given; allowed is an encoding of text such as utf-8, latin-1, cp1252"):
+        with pytest.raises(
+            OptionError,
+            match=(
+                "^--encoding: .* was given; allowed is an encoding of text such as utf-8, latin-1,"
+                " cp1252"
+            ),
+        ):
             check_encoding(wrong)

@@ -18,7 +18,11 @@ def jsonl(*records):
 
 def avro(records, *fields):
     out = io.BytesIO()
-    schema = {"type": "record", "name": "R", "fields": [{"name": name, "type": kind} for name, kind in fields]}
+    schema = {
+        "type": "record",
+        "name": "R",
+        "fields": [{"name": name, "type": kind} for name, kind in fields],
+    }
     fastavro.writer(out, schema, records)
     return out.getvalue()
 
@@ -34,19 +38,37 @@ def test_json_lines_and_avro_say_the_same():
     records = [{"id": "a", "timestamp": 1, "text": "x"}, {"id": "b", "timestamp": 2, "text": "y"}]
     expected = [Document("a", 1_000_000, "x"), Document("b", 2_000_000, "y")]
     assert read(jsonl(*records), "a.jsonl") == expected
-    assert read(avro(records, ("id", "string"), ("timestamp", "int"), ("text", "string")), "a.avro") == expected
+    assert (
+        read(avro(records, ("id", "string"), ("timestamp", "int"), ("text", "string")), "a.avro")
+        == expected
+    )
 
 
 def test_avro_times_by_logical_type():
-    made = read(avro([{"id": 1, "timestamp": 1500, "text": "x"}], ("id", "long"), ("timestamp", MILLIS), ("text", "string")), "a.avro")
+    made = read(
+        avro(
+            [{"id": 1, "timestamp": 1500, "text": "x"}],
+            ("id", "long"),
+            ("timestamp", MILLIS),
+            ("text", "string"),
+        ),
+        "a.avro",
+    )
     assert made == [Document("1", 1_500_000, "x")]
 
 
 def test_the_order_as_time_counts_every_item():
     data = jsonl({"id": "a", "text": "x"}, {"id": "b"}, {"id": "c", "text": "z"})
     made = read(data, "a.jsonl", ReadSettings(time_from="order"), first=10)
-    assert [item.timestamp for item in made if isinstance(item, Document)] == [10_000_000, 12_000_000]
-    made = read(avro([{"id": "a", "text": "x"}] * 2, ("id", "string"), ("text", "string")), "a.avro", ReadSettings(time_from="order"))
+    assert [item.timestamp for item in made if isinstance(item, Document)] == [
+        10_000_000,
+        12_000_000,
+    ]
+    made = read(
+        avro([{"id": "a", "text": "x"}] * 2, ("id", "string"), ("text", "string")),
+        "a.avro",
+        ReadSettings(time_from="order"),
+    )
     assert [item.timestamp for item in made] == [0, 1_000_000]
 
 
@@ -54,9 +76,11 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     data = avro([{"id": "a", "body": "x"}] * 5, ("id", "string"), ("body", "string"))
     (letter,) = read(data, "a.avro", ReadSettings(ParseSettings(FieldNames(key="customer"))))
     assert (letter.source, letter.reason) == ("a.avro", "schema")
-    assert letter.detail == (
-        "the file has no field 'timestamp', 'text', 'customer'; it has 'id', 'body'. Name the field with --timestamp_field."
-        " Files without times: --time_from=order. Name the field with --text_field. Name the field with --key_field."
+    assert (
+        letter.detail
+        == "the file has no field 'timestamp', 'text', 'customer'; it has 'id', 'body'. Name the"
+        " field with --timestamp_field. Files without times: --time_from=order. Name the field"
+        " with --text_field. Name the field with --key_field."
     )
 
 
@@ -68,7 +92,12 @@ def test_files_that_are_nothing():
 
 
 def test_bad_utf8_in_avro_costs_one_record():
-    data = avro([{"id": n, "timestamp": 1, "text": "plain"} for n in "abc"], ("id", "string"), ("timestamp", "int"), ("text", "string"))
+    data = avro(
+        [{"id": n, "timestamp": 1, "text": "plain"} for n in "abc"],
+        ("id", "string"),
+        ("timestamp", "int"),
+        ("text", "string"),
+    )
     at = data.find(b"plain", data.find(b"plain") + 1)
     made = read(data[:at] + b"pl\xffin" + data[at + 5 :], "a.avro")
     assert [type(item) for item in made] == [Document, DeadLetter, Document]
@@ -78,31 +107,53 @@ def test_bad_utf8_in_avro_costs_one_record():
 CSV = b"id,timestamp,text,label\n1,2001-01-31,one,x\n2,980942400,two,\n"
 
 
-@pytest.mark.parametrize(("name", "data"), [("a.csv", CSV), ("a.csv.gz", gzip.compress(CSV)), ("a.tsv", CSV.replace(b",", b"\t"))])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.csv", CSV), ("a.csv.gz", gzip.compress(CSV)), ("a.tsv", CSV.replace(b",", b"\t"))],
+)
 def test_csv_says_the_same(name, data):
     day = 980899200_000_000
-    assert read(data, name) == [Document("1", day, "one", "x"), Document("2", day + 43_200_000_000, "two", None)]
+    assert read(data, name) == [
+        Document("1", day, "one", "x"),
+        Document("2", day + 43_200_000_000, "two", None),
+    ]
 
 
 def test_the_order_as_time_in_csv_and_arrays():
     order = ReadSettings(ParseSettings(id_from="place"), time_from="order")
-    for name, data in (("a.csv", b"text\nx\n \nz\n"), ("a.json", b'[{"text": "x"}, {"text": " "}, {"text": "z"}]')):
+    for name, data in (
+        ("a.csv", b"text\nx\n \nz\n"),
+        ("a.json", b'[{"text": "x"}, {"text": " "}, {"text": "z"}]'),
+    ):
         made = read(data, name, order, first=10)
-        assert [item.timestamp for item in made if isinstance(item, Document)] == [10_000_000, 12_000_000]
+        assert [item.timestamp for item in made if isinstance(item, Document)] == [
+            10_000_000,
+            12_000_000,
+        ]
         assert len({item.id for item in made if isinstance(item, Document)}) == 2
 
 
 def test_a_first_row_without_the_fields_is_one_dead_letter():
-    (letter,) = read(b"id,date,body\n1,2001-01-31,A ship came in\n2,2001-02-01,Another one\n", "a.csv")
-    assert (letter.source, letter.reason, letter.record) == ("a.csv", "schema", "'id', 'date', 'body'")
-    assert letter.detail == (
-        "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Is it --timestamp_field=date?"
-        " Files without times: --time_from=order. Is it --text_field=body?"
+    (letter,) = read(
+        b"id,date,body\n1,2001-01-31,A ship came in\n2,2001-02-01,Another one\n", "a.csv"
+    )
+    assert (letter.source, letter.reason, letter.record) == (
+        "a.csv",
+        "schema",
+        "'id', 'date', 'body'",
+    )
+    assert (
+        letter.detail
+        == "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Is it"
+        " --timestamp_field=date? Files without times: --time_from=order. Is it"
+        " --text_field=body?"
     )
     (letter,) = read(b"id,timestamp,text,text\n1,2,a,b\n", "a.csv")
     assert letter.detail == "the file has more than one field 'text'"
     (letter,) = read(b'"id\n', "a.csv")
-    assert letter.reason == "damaged" and letter.detail.startswith("the file cannot be read: its first row, which names the columns,")
+    assert letter.reason == "damaged" and letter.detail.startswith(
+        "the file cannot be read: its first row, which names the columns,"
+    )
     assert read(b"", "a.csv") == read(gzip.compress(b""), "a.csv.gz") == []
 
 
@@ -110,11 +161,17 @@ def test_other_encodings_of_text():
     csv, lines = "id,timestamp,text\n1,0,café\n", '[{"id": 1, "timestamp": 0, "text": "café"}]'
     for encoding in ("latin-1", "utf-16", "cp1252"):
         how = ReadSettings(encoding=encoding)
-        assert read(csv.encode(encoding), "a.csv", how) == read(lines.encode(encoding), "a.json", how) == [Document("1", 0, "café")]
+        assert (
+            read(csv.encode(encoding), "a.csv", how)
+            == read(lines.encode(encoding), "a.json", how)
+            == [Document("1", 0, "café")]
+        )
     for data, name in ((csv, "a.csv"), (lines, "a.json")):
         (letter,) = read(data.encode("latin-1"), name)
         assert letter.reason == "invalid_utf8"
-        assert letter.detail.endswith("of a file in another encoding say which, for example --encoding=latin-1")
+        assert letter.detail.endswith(
+            "of a file in another encoding say which, for example --encoding=latin-1"
+        )
 
 
 def test_one_bad_byte_in_another_encoding_costs_its_record():
@@ -126,13 +183,22 @@ def test_one_bad_byte_in_another_encoding_costs_its_record():
 def test_a_pretty_printed_object_says_what_to_do():
     letters = read(json.dumps({"id": 1, "text": "x"}, indent=2).encode(), "a.json")
     assert letters[0].source == "a.json:1"
-    assert "Write each object on one line, for example with: jq -c . FILE. Or make one array of them." in letters[0].detail
+    assert (
+        "Write each object on one line, for example with: jq -c . FILE. Or make one array of them."
+        in letters[0].detail
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        *(("a.jsonl", "jsonl"), ("gs://b/A.JSONL.GZ", "jsonl"), ("a.json", "jsonl"), ("a.ndjson.gz", "jsonl"), ("a.avro", "avro")),
+        *(
+            ("a.jsonl", "jsonl"),
+            ("gs://b/A.JSONL.GZ", "jsonl"),
+            ("a.json", "jsonl"),
+            ("a.ndjson.gz", "jsonl"),
+            ("a.avro", "avro"),
+        ),
         *(("a.CSV", "csv"), ("a.csv.gz", "csv"), ("a.tsv", "csv"), ("a.parquet", "parquet")),
     ],
 )
@@ -144,19 +210,42 @@ def test_formats_by_ending(name, kind):
 def test_wrong_options():
     with pytest.raises(OptionError) as raised:
         format_of("a.txt", ReadSettings())
-    assert str(raised.value) == (
-        "--input: 'a.txt' was given; allowed is a file that ends in .jsonl, .ndjson, .json, .csv, .tsv (or in one of them and .gz),"
-        " .avro or .parquet. Or say which it is: --format=jsonl, --format=csv, --format=avro, --format=parquet."
+    assert (
+        str(raised.value)
+        == "--input: 'a.txt' was given; allowed is a file that ends in .jsonl, .ndjson, .json,"
+        " .csv, .tsv (or in one of them and .gz), .avro or .parquet. Or say which it is:"
+        " --format=jsonl, --format=csv, --format=avro, --format=parquet."
     )
-    with pytest.raises(OptionError, match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet"):
+    with pytest.raises(
+        OptionError,
+        match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet",
+    ):
         ReadSettings(format="xml")
-    with pytest.raises(OptionError, match="^--encoding: 'hex' was given; allowed is an encoding of text such as utf-8, latin-1"):
+    with pytest.raises(
+        OptionError,
+        match="^--encoding: 'hex' was given; allowed is an encoding of text such as utf-8, latin-1",
+    ):
         ReadSettings(encoding="hex")
-    with pytest.raises(OptionError, match="^--encoding: 'latin-1' was given; allowed is nothing with files of avro and parquet, which say"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            "^--encoding: 'latin-1' was given; allowed is nothing with files of avro and parquet,"
+            " which say"
+        ),
+    ):
         check_formats(["a.avro", "b.parquet"], ReadSettings(encoding="latin-1"))
     check_formats(["a.avro", "b.csv"], ReadSettings(encoding="latin-1"))
     check_formats(["a.avro"], ReadSettings(encoding="UTF8"))
-    with pytest.raises(OptionError, match="--time_from: 'now' was given; allowed is one of field, order. Correct the spelling."):
+    with pytest.raises(
+        OptionError,
+        match="--time_from: 'now' was given; allowed is one of field, order. Correct the spelling.",
+    ):
         ReadSettings(time_from="now")
-    with pytest.raises(OptionError, match=r"--max_document_mb: 0.0 was given; allowed is a finite number above 0\. Usual values lie"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--max_document_mb: 0.0 was given; allowed is a finite number above 0\. Usual"
+            r" values lie"
+        ),
+    ):
         ReadSettings(ParseSettings(max_document_bytes=0))

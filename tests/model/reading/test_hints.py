@@ -2,20 +2,45 @@ from model.reading.hints import likely_id, likely_text, likely_time, listed
 
 
 def test_the_likely_text_is_the_longest_with_a_space_in_it():
-    assert likely_text({"url": "http://a.example/long/and/longer/yet", "title": "A ship", "body": "A ship came in"}) == "body"
+    assert (
+        likely_text(
+            {
+                "url": "http://a.example/long/and/longer/yet",
+                "title": "A ship",
+                "body": "A ship came in",
+            }
+        )
+        == "body"
+    )
     assert likely_text({"a": "word", "b": 7, "c": ["a b"], "d": None}) is None
 
 
 def test_the_likely_time_has_a_name_or_the_form_of_one():
-    assert likely_time({"id": 7, "created_utc": 980942400, "published": "2001-01-31"}) == "created_utc"
+    assert (
+        likely_time({"id": 7, "created_utc": 980942400, "published": "2001-01-31"}) == "created_utc"
+    )
     assert likely_time({"id": "2001", "when": "2001-01-31T12:00:00Z"}) == "when"
     assert likely_time({"date": "01/31/2001", "updated_at": "980942400"}) == "updated_at"
-    assert likely_time({"count": 980942400, "title": "2001-01-31 was a day like all others in that month of January"}) is None
+    assert (
+        likely_time(
+            {
+                "count": 980942400,
+                "title": "2001-01-31 was a day like all others in that month of January",
+            }
+        )
+        is None
+    )
 
 
 def test_the_likely_id_is_named_like_one():
     assert likely_id({"idea": "x", "paper_id": "a"}) == "paper_id"
-    assert [likely_id({name: 1}) for name in ("_id", "docId", "url", "guid", "doi")] == ["_id", "docId", "url", "guid", "doi"]
+    assert [likely_id({name: 1}) for name in ("_id", "docId", "url", "guid", "doi")] == [
+        "_id",
+        "docId",
+        "url",
+        "guid",
+        "doi",
+    ]
     assert [likely_id({name: "a"}) for name in ("valid", "paid", "grid")] == [None] * 3
     assert likely_id({"id": "", "uid": 1.5, "url": True}) is None
 

@@ -16,16 +16,28 @@ TEXT = b"\n".join(LINES) + b"\n"
 
 def read(data, limit=1000, name="a.jsonl"):
     items = list(read_lines(io.BytesIO(data), name, limit))
-    return [item for item in items if isinstance(item, tuple)], [item for item in items if isinstance(item, DeadLetter)]
+    return [item for item in items if isinstance(item, tuple)], [
+        item for item in items if isinstance(item, DeadLetter)
+    ]
 
 
 def test_places_count_from_one_and_blank_lines_are_no_records():
-    assert read(b"\xef\xbb\xbfone\r\n\n  \nfour")[0] == [("a.jsonl:1", b"one\r"), ("a.jsonl:4", b"four")]
+    assert read(b"\xef\xbb\xbfone\r\n\n  \nfour")[0] == [
+        ("a.jsonl:1", b"one\r"),
+        ("a.jsonl:4", b"four"),
+    ]
     assert read(b"") == ([], [])
     assert read(b"\n\n") == ([], [])
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), gzip.compress(TEXT[:999]) + gzip.compress(TEXT[999:]) + b"\0" * 70_000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT,
+        gzip.compress(TEXT),
+        gzip.compress(TEXT[:999]) + gzip.compress(TEXT[999:]) + b"\0" * 70_000,
+    ],
+)
 def test_plain_and_gzipped(data):
     lines, dead = read(data)
     assert [line for _, line in lines] == LINES
@@ -42,7 +54,9 @@ def test_a_truncated_gzip_is_read_up_to_its_end(kept):
     lines, dead = read(data)
     found = [line for _, line in lines]
     assert found == LINES[: len(found)]
-    assert len(found) > 0.9 * 5000 * (kept if kept > 0 else len(data)) / len(gzip.compress(TEXT)) - 300
+    assert (
+        len(found) > 0.9 * 5000 * (kept if kept > 0 else len(data)) / len(gzip.compress(TEXT)) - 300
+    )
     (letter,) = dead
     assert (letter.reason, letter.source) == ("damaged", f"a.jsonl:{len(found) + 1}")
     assert "the gzip ends too early, after compressed byte" in letter.detail
@@ -113,7 +127,14 @@ def test_lines_after_one_that_is_too_long_are_read():
     assert [letter.source for letter in dead] == ["a.jsonl:2"]
 
 
-@given(st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line and line.strip() == line and line)), st.booleans())
+@given(
+    st.lists(
+        st.binary(max_size=40).filter(
+            lambda line: b"\n" not in line and line.strip() == line and line
+        )
+    ),
+    st.booleans(),
+)
 @settings(max_examples=100)
 def test_lines_round_trip(lines, zipped):
     data = b"\n".join(lines)
@@ -143,7 +164,9 @@ for item in read_lines(io.BytesIO(sys.stdin.buffer.read()), "a.jsonl.gz", 10 * 2
 def zipped(piece, times, end):
     """A gzip of a piece so many times, and an end."""
     engine = zlib.compressobj(wbits=31)
-    return b"".join([*(engine.compress(piece) for _ in range(times)), engine.compress(end), engine.flush()])
+    return b"".join(
+        [*(engine.compress(piece) for _ in range(times)), engine.compress(end), engine.flush()]
+    )
 
 
 @pytest.mark.parametrize(("line", "lines"), [(b"\n", 2**26), (b" \r\n", 2**24)])
@@ -151,16 +174,28 @@ def test_millions_of_blank_lines_in_a_small_gzip_are_skipped_at_once(line, lines
     data = zipped(line * 2**20, lines // 2**20, b"end")
     assert len(data) < 70_000
     # Line by line it takes minutes.
-    assert limited(LAST, data, seconds=10, megabytes=1000) == f"('a.jsonl.gz:{lines + 1}', b'end')\n"
+    assert (
+        limited(LAST, data, seconds=10, megabytes=1000) == f"('a.jsonl.gz:{lines + 1}', b'end')\n"
+    )
 
 
 def test_a_gzip_of_one_endless_line_is_not_held():
     said = limited(LAST, zipped(b"x" * 2**20, 512, b""), seconds=30, megabytes=600)
-    assert "('a.jsonl.gz:1', 'too_large', '536870912 bytes; at most 10485760 are allowed (--max_document_mb)')" in said
+    assert (
+        "('a.jsonl.gz:1', 'too_large', '536870912 bytes; at most 10485760 are allowed"
+        " (--max_document_mb)')" in said
+    )
 
 
 @pytest.mark.parametrize("chunk", [3, 100])
-@given(st.lists(st.sampled_from([b"\n", b" ", b"\r", b"\t\x0b\x0c", b"a", b"  \n", b"\n\n\n", b"longer than allowed"]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"\n", b" ", b"\r", b"\t\x0b\x0c", b"a", b"  \n", b"\n\n\n", b"longer than allowed"]
+        ),
+        max_size=30,
+    )
+)
 @settings(max_examples=200)
 def test_blank_lines_count_and_nothing_else_does(chunk, pieces):
     class Slow(io.BytesIO):

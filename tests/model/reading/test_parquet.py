@@ -34,7 +34,11 @@ def documents(data, settings=None):
 
 
 def columns(count, **others):
-    made = {"id": [f"d{n}" for n in range(count)], "timestamp": list(range(count)), "text": [f"text {n}" for n in range(count)]}
+    made = {
+        "id": [f"d{n}" for n in range(count)],
+        "timestamp": list(range(count)),
+        "text": [f"text {n}" for n in range(count)],
+    }
     return made | others
 
 
@@ -72,9 +76,9 @@ def test_a_time_out_of_pythons_range_costs_its_record():
 
 def test_other_numbers_are_in_the_unit_that_is_set():
     assert open_table(parquet(columns(1)), "timestamp").time_unit("timestamp") is None
-    assert open_table(parquet(columns(1, timestamp=pa.array([1], pa.timestamp("ms")))), "timestamp").time_unit("timestamp") == Fraction(
-        1000
-    )
+    assert open_table(
+        parquet(columns(1, timestamp=pa.array([1], pa.timestamp("ms")))), "timestamp"
+    ).time_unit("timestamp") == Fraction(1000)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +132,16 @@ def test_text_that_is_not_utf_8_costs_its_record():
 def test_fields_that_are_not_there_are_told_once():
     (letter,) = documents(parquet({"id": ["a"] * 9, "body": ["x y"] * 9, "at": [1] * 9}))
     assert (letter.source, letter.reason) == ("a.parquet", "schema")
-    assert letter.detail.startswith("the file has no field 'timestamp', 'text'; it has 'id', 'body', 'at'.")
+    assert letter.detail.startswith(
+        "the file has no field 'timestamp', 'text'; it has 'id', 'body', 'at'."
+    )
 
 
 def test_a_name_that_two_columns_have_is_refused():
-    table = pa.Table.from_arrays([pa.array(["a"]), pa.array([1]), pa.array(["x"]), pa.array(["y"])], ["id", "timestamp", "text", "text"])
+    table = pa.Table.from_arrays(
+        [pa.array(["a"]), pa.array([1]), pa.array(["x"]), pa.array(["y"])],
+        ["id", "timestamp", "text", "text"],
+    )
     out = io.BytesIO()
     pq.write_table(table, out)
     (letter,) = documents(out.getvalue())

@@ -16,7 +16,9 @@ KEYED = ParseSettings(FieldNames(key="key"))
 
 
 def line(**changes):
-    return json.dumps({name: value for name, value in (GOOD | changes).items() if value is not ...}).encode()
+    return json.dumps(
+        {name: value for name, value in (GOOD | changes).items() if value is not ...}
+    ).encode()
 
 
 def parse(data, how=None, **others):
@@ -30,12 +32,20 @@ def test_a_good_record():
 
 
 def test_whole_numbers_are_good_ids_labels_and_keys():
-    assert parse(line(id=7, label=-1, key=0), KEYED) == Document("7", 86_400_000_000, "hello", "-1", "0")
+    assert parse(line(id=7, label=-1, key=0), KEYED) == Document(
+        "7", 86_400_000_000, "hello", "-1", "0"
+    )
 
 
 def test_other_field_names():
-    how = ParseSettings(FieldNames(id="n", timestamp="t", text="body", label="class", key="customer"))
-    made = parse(b'{"n": "a", "t": 1, "body": "hello", "class": null, "customer": "", "id": [1], "label": [2]}', how)
+    how = ParseSettings(
+        FieldNames(id="n", timestamp="t", text="body", label="class", key="customer")
+    )
+    made = parse(
+        b'{"n": "a", "t": 1, "body": "hello", "class": null, "customer": "", "id": [1], "label":'
+        b" [2]}",
+        how,
+    )
     assert made == Document("a", 1_000_000, "hello", None, "")
 
 
@@ -99,46 +109,70 @@ def test_bad_records_say_why(data, reason):
 
 
 def test_every_reason_is_in_the_list_once():
-    names = [value for name, value in vars(parsing).items() if name.isupper() and name[0] != "_" and isinstance(value, str)]
+    names = [
+        value
+        for name, value in vars(parsing).items()
+        if name.isupper() and name[0] != "_" and isinstance(value, str)
+    ]
     assert sorted(names) == sorted(parsing.REASONS)
 
 
 def test_details_name_the_field_and_the_remedy():
-    assert parse(line(timestamp=..., date="2001-01-31")).detail == (
-        "the record has no field 'timestamp'; it has 'id', 'text', 'date'. Is it --timestamp_field=date?"
-        " Files without times: --time_from=order."
-    )
-    assert parse(line(timestamp=..., text=..., headline="A ship came in")).detail == (
-        "the record has no field 'timestamp', 'text'; it has 'id', 'headline'. Name the field with --timestamp_field."
-        " Files without times: --time_from=order. Is it --text_field=headline?"
-    )
-    assert parse(line(text=..., headline="A ship came in")).detail == (
-        "the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is it --text_field=headline?"
-    )
-    assert parse(line(id=..., url="http://a/1")).detail == (
-        "the record has no field 'id'; it has 'timestamp', 'text', 'url'. Is it --id_field=url? Records without ids: --id_from=place."
-    )
-    assert parse(line(id="")).detail == "the field 'id' is empty. Records without ids: --id_from=place."
     assert (
-        parse(line(), KEYED).detail == "the record has no field 'key'; it has 'id', 'timestamp', 'text'. Name the field with --key_field."
+        parse(line(timestamp=..., date="2001-01-31")).detail
+        == "the record has no field 'timestamp'; it has 'id', 'text', 'date'. Is it"
+        " --timestamp_field=date? Files without times: --time_from=order."
     )
-    assert parse(line(timestamp=1600000000000)).detail == (
-        "the field 'timestamp' is 1600000000000: too large for a number of seconds; as milliseconds it is 2020-09-13 (--timestamp_unit=ms)"
+    assert (
+        parse(line(timestamp=..., text=..., headline="A ship came in")).detail
+        == "the record has no field 'timestamp', 'text'; it has 'id', 'headline'. Name the field"
+        " with --timestamp_field. Files without times: --time_from=order. Is it"
+        " --text_field=headline?"
     )
-    assert parse(line(timestamp="12/31/2001")).detail == (
-        "the field 'timestamp' is '12/31/2001': it is not ISO 8601: Invalid isoformat string: '12/31/2001'; ISO 8601 text is wanted,"
-        " as 2001-01-31 or 2001-01-31T23:59:00Z, or the seconds since 1970 as a number (--timestamp_unit)"
+    assert (
+        parse(line(text=..., headline="A ship came in")).detail
+        == "the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is it"
+        " --text_field=headline?"
     )
-    assert parse(b'{"id": "caf\xe9"}').detail == (
-        "byte 12 of the record is not UTF-8: invalid continuation byte;"
+    assert (
+        parse(line(id=..., url="http://a/1")).detail
+        == "the record has no field 'id'; it has 'timestamp', 'text', 'url'. Is it --id_field=url?"
+        " Records without ids: --id_from=place."
+    )
+    assert (
+        parse(line(id="")).detail
+        == "the field 'id' is empty. Records without ids: --id_from=place."
+    )
+    assert (
+        parse(line(), KEYED).detail
+        == "the record has no field 'key'; it has 'id', 'timestamp', 'text'. Name the field with"
+        " --key_field."
+    )
+    assert (
+        parse(line(timestamp=1600000000000)).detail
+        == "the field 'timestamp' is 1600000000000: too large for a number of seconds; as"
+        " milliseconds it is 2020-09-13 (--timestamp_unit=ms)"
+    )
+    assert (
+        parse(line(timestamp="12/31/2001")).detail
+        == "the field 'timestamp' is '12/31/2001': it is not ISO 8601: Invalid isoformat string:"
+        " '12/31/2001'; ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the"
+        " seconds since 1970 as a number (--timestamp_unit)"
+    )
+    assert (
+        parse(b'{"id": "caf\xe9"}').detail
+        == "byte 12 of the record is not UTF-8: invalid continuation byte;"
         " of a file in another encoding say which, for example --encoding=latin-1"
     )
     assert parse("\ufeff{}".encode("utf-16")).detail.endswith("--encoding=utf-16")
     assert parse(b"{").detail.startswith(
-        "a JSON object begins here and does not end in this line. Write each object on one line, for example with: jq"
+        "a JSON object begins here and does not end in this line. Write each object on one line,"
+        " for example with: jq"
     )
     assert parse(b'{"id": 1} {}').detail == "it is not JSON: Extra data: line 1 column 11 (char 10)"
-    assert parse(b"[1]").detail.endswith("an object is wanted: one in each line, or one array of them as the whole file")
+    assert parse(b"[1]").detail.endswith(
+        "an object is wanted: one in each line, or one array of them as the whole file"
+    )
     assert parse(line(text=7)).detail == "the field 'text' is a int; text is wanted"
 
 
@@ -148,7 +182,10 @@ def test_the_largest_document_is_counted_in_bytes():
     record = {"id": "a", "timestamp": 0}
     assert isinstance(parse_record(record | {"text": "é" * 50}, "p", small), Document)
     letter = parse_record(record | {"text": "é" * 51}, "p", small)
-    assert (letter.reason, letter.detail) == ("too_large", "102 bytes; at most 100 are allowed (--max_document_mb)")
+    assert (letter.reason, letter.detail) == (
+        "too_large",
+        "102 bytes; at most 100 are allowed (--max_document_mb)",
+    )
     assert len(letter.record) < 200
 
 
@@ -159,24 +196,42 @@ def test_a_text_of_fifty_megabytes():
     assert parse(data, ParseSettings(max_document_bytes=60 * parsing.MEGABYTE)).text == text
 
 
-@pytest.mark.parametrize(("unit", "time"), [("s", 7), ("ms", 7000), ("us", 7_000_000), ("ns", 7_000_000_000)])
+@pytest.mark.parametrize(
+    ("unit", "time"), [("s", 7), ("ms", 7000), ("us", 7_000_000), ("ns", 7_000_000_000)]
+)
 def test_numbers_are_read_in_the_unit_that_is_set(unit, time):
     how = ParseSettings(timestamp_unit=unit)
-    assert parse(line(timestamp=time), how).timestamp == parse(line(timestamp=str(time)), how).timestamp == 7_000_000
+    assert (
+        parse(line(timestamp=time), how).timestamp
+        == parse(line(timestamp=str(time)), how).timestamp
+        == 7_000_000
+    )
     assert parse(line(), how).timestamp == 86_400_000_000
 
 
 def test_an_id_from_the_place():
     how = ParseSettings(id_from="place")
-    (first, again), other = (parse(line(id=x), how) for x in (..., [1])), parse_line(line(), "a.jsonl:4", how)
+    (first, again), other = (
+        (parse(line(id=x), how) for x in (..., [1])),
+        parse_line(line(), "a.jsonl:4", how),
+    )
     assert first == again and first.id != other.id
     assert len(first.id) == 32 and first.id == parsing.place_id("a.jsonl:3")
 
 
 def test_settings_of_reading_are_checked():
-    with pytest.raises(OptionError, match="--id_from: 'name' was given; allowed is one of field, place. Correct the spelling."):
+    with pytest.raises(
+        OptionError,
+        match="--id_from: 'name' was given; allowed is one of field, place. Correct the spelling.",
+    ):
         ParseSettings(id_from="name")
-    with pytest.raises(OptionError, match="--timestamp_unit: 'h' was given; allowed is one of s, ms, us, ns. Correct the spelling."):
+    with pytest.raises(
+        OptionError,
+        match=(
+            "--timestamp_unit: 'h' was given; allowed is one of s, ms, us, ns. Correct the"
+            " spelling."
+        ),
+    ):
         ParseSettings(timestamp_unit="h")
 
 
@@ -185,7 +240,10 @@ def test_times_of_avro_come_in_units():
     assert parse_record(record, "p", ParseSettings(), time_unit=Fraction(1000)).timestamp == 3000
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3),
+)
 RECORDS = st.dictionaries(st.sampled_from(["id", "timestamp", "text", "label", "key"]), JSON)
 
 
@@ -208,7 +266,9 @@ def test_any_line_is_a_document_or_a_dead_letter(data):
     made.as_json().encode()
 
 
-@given(st.text(min_size=1), st.integers(-(2**35), 2**36), st.text(min_size=1), st.none() | st.text())
+@given(
+    st.text(min_size=1), st.integers(-(2**35), 2**36), st.text(min_size=1), st.none() | st.text()
+)
 @settings(max_examples=100)
 def test_json_round_trip(name, time, text, label):
     made = parse(line(id=name, timestamp=time, text=text, label=label))

@@ -16,11 +16,18 @@ from model.records import Document
 
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))
 SYNC = bytes(range(16))
-PATHS = ["archive-20010101T000000Z-aa.avro", "archive-20010201T000000Z-bb.avro", "archive-20010301T000000Z-cc.avro"]
+PATHS = [
+    "archive-20010101T000000Z-aa.avro",
+    "archive-20010201T000000Z-bb.avro",
+    "archive-20010301T000000Z-cc.avro",
+]
 
 
 def avro(numbers):
-    rows = [{"id": f"d{n}", "timestamp": n, "text": f"text {n} " * 5, "label": None, "key": "k"} for n in numbers]
+    rows = [
+        {"id": f"d{n}", "timestamp": n, "text": f"text {n} " * 5, "label": None, "key": "k"}
+        for n in numbers
+    ]
     out = io.BytesIO()
     fastavro.writer(out, DOCUMENT_SCHEMA, rows, sync_interval=200, sync_marker=SYNC)
     return out.getvalue()
@@ -34,7 +41,9 @@ def damaged(data, block):
     return data[: at + 2] + b"\xff" * 30 + data[at + 32 :]
 
 
-FILES = dict(zip(PATHS, (avro(range(20)), damaged(avro(range(20, 50)), 3), avro(range(50, 60))), strict=True))
+FILES = dict(
+    zip(PATHS, (avro(range(20)), damaged(avro(range(20, 50)), 3), avro(range(50, 60))), strict=True)
+)
 
 
 def items(start=replaying.BEGINNING, files=FILES):
@@ -43,7 +52,9 @@ def items(start=replaying.BEGINNING, files=FILES):
 
 def test_an_archive_is_its_files_one_after_the_other():
     whole = [item for _, item in items()]
-    assert whole == [item for path in PATHS for item in read_file(io.BytesIO(FILES[path]), path, SETTINGS)]
+    assert whole == [
+        item for path in PATHS for item in read_file(io.BytesIO(FILES[path]), path, SETTINGS)
+    ]
     assert sum(isinstance(item, DeadLetter) for item in whole) >= 1
     good = [item.timestamp for item in whole if isinstance(item, Document)]
     assert good == sorted(good)
@@ -65,7 +76,11 @@ def test_reading_goes_on_behind_any_item(number):
     assert items(position) == every[number:]
 
 
-@pytest.mark.parametrize("files", [{PATHS[0]: b"nonsense"}, {PATHS[0]: b""}, {PATHS[0]: avro([])}], ids=["nonsense", "empty", "no records"])
+@pytest.mark.parametrize(
+    "files",
+    [{PATHS[0]: b"nonsense"}, {PATHS[0]: b""}, {PATHS[0]: avro([])}],
+    ids=["nonsense", "empty", "no records"],
+)
 def test_a_file_without_records(files):
     found = items(files=files | {PATHS[1]: avro([7])})
     assert [item.id for _, item in found if isinstance(item, Document)] == ["d7"]
@@ -81,19 +96,37 @@ def test_a_schema_without_the_fields():
     assert (found[1].reason, found[1].source) == ("schema", PATHS[0])
 
 
-@given(st.lists(st.datetimes().map(lambda moment: moment.strftime("%Y%m%dT%H%M%SZ").rjust(16, "0")), unique=True, min_size=1))
+@given(
+    st.lists(
+        st.datetimes().map(lambda moment: moment.strftime("%Y%m%dT%H%M%SZ").rjust(16, "0")),
+        unique=True,
+        min_size=1,
+    )
+)
 def test_files_are_in_the_order_of_their_names_times(starts):
     paths = [f"{number}/archive-{start}-0a{number}.avro" for number, start in enumerate(starts)]
     assert [path.split("/archive-")[1][:16] for path in in_order(paths)] == sorted(starts)
 
 
 def test_files_that_are_not_an_archives():
-    with pytest.raises(OptionError, match=r"--input: 'a/b\.avro' was given; allowed is files of an archive.*pipelines\.archive makes one"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--input: 'a/b\.avro' was given; allowed is files of an archive.*pipelines\.archive"
+            r" makes one"
+        ),
+    ):
         in_order([PATHS[0], "a/b.avro"])
 
 
 def test_two_files_of_one_period():
     other = PATHS[0].replace("aa", "ab")
-    with pytest.raises(OptionError, match=rf"{other}' was given; allowed is one file for each period, and {PATHS[0]} .*Remove the older"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            rf"{other}' was given; allowed is one file for each period, and {PATHS[0]} .*Remove the"
+            r" older"
+        ),
+    ):
         in_order([*PATHS, other])
     assert in_order([PATHS[0], PATHS[0]]) == [PATHS[0]]

@@ -11,9 +11,16 @@ from model.times import TimeRangeError
 MOMENT = 980942400
 
 
-@pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)]
+)
 def test_numbers_in_every_unit_and_as_text(unit, factor):
-    for value in (MOMENT * factor, float(MOMENT * factor), str(MOMENT * factor), f" +{MOMENT * factor}.0 "):
+    for value in (
+        MOMENT * factor,
+        float(MOMENT * factor),
+        str(MOMENT * factor),
+        f" +{MOMENT * factor}.0 ",
+    ):
         assert read_time(value, unit) == MOMENT * 10**6
     assert read_time(f"-{factor}", unit) == read_time(-factor, unit) == -(10**6)
 
@@ -22,7 +29,11 @@ def test_numbers_in_every_unit_and_as_text(unit, factor):
 def test_iso_text_is_the_same_in_every_unit(unit):
     for value in ("2001-01-31T12:00:00Z", "20010131T120000Z", "2001-01-31 12:00"):
         assert read_time(value, unit) == MOMENT * 10**6
-    assert read_time("20010131", unit) == read_time(date(2001, 1, 31), unit) == read_time("2001-01-31", unit)
+    assert (
+        read_time("20010131", unit)
+        == read_time(date(2001, 1, 31), unit)
+        == read_time("2001-01-31", unit)
+    )
 
 
 def test_digits_are_never_taken_for_a_date_with_a_time():
@@ -33,12 +44,54 @@ def test_digits_are_never_taken_for_a_date_with_a_time():
 @pytest.mark.parametrize(
     ("value", "unit", "message"),
     [
-        (MOMENT * 10**3, "s", "too large for a number of seconds; as milliseconds it is 2001-01-31 (--timestamp_unit=ms)"),
-        (str(MOMENT * 10**6), "s", "too large for a number of seconds; as microseconds it is 2001-01-31 (--timestamp_unit=us)"),
-        (float(MOMENT * 10**9), "s", "too large for a number of seconds; as nanoseconds it is 2001-01-31 (--timestamp_unit=ns)"),
-        (MOMENT * 10**9, "ms", "too large for a number of milliseconds; as nanoseconds it is 2001-01-31 (--timestamp_unit=ns)"),
-        (-(10**11), "s", "too large for a number of seconds; as milliseconds it is 1966-10-31 (--timestamp_unit=ms)"),
-        (10**11, "s", "too large for a number of seconds; as milliseconds it is 1973-03-03 (--timestamp_unit=ms)"),
+        (
+            MOMENT * 10**3,
+            "s",
+            (
+                "too large for a number of seconds; as milliseconds it is 2001-01-31"
+                " (--timestamp_unit=ms)"
+            ),
+        ),
+        (
+            str(MOMENT * 10**6),
+            "s",
+            (
+                "too large for a number of seconds; as microseconds it is 2001-01-31"
+                " (--timestamp_unit=us)"
+            ),
+        ),
+        (
+            float(MOMENT * 10**9),
+            "s",
+            (
+                "too large for a number of seconds; as nanoseconds it is 2001-01-31"
+                " (--timestamp_unit=ns)"
+            ),
+        ),
+        (
+            MOMENT * 10**9,
+            "ms",
+            (
+                "too large for a number of milliseconds; as nanoseconds it is 2001-01-31"
+                " (--timestamp_unit=ns)"
+            ),
+        ),
+        (
+            -(10**11),
+            "s",
+            (
+                "too large for a number of seconds; as milliseconds it is 1966-10-31"
+                " (--timestamp_unit=ms)"
+            ),
+        ),
+        (
+            10**11,
+            "s",
+            (
+                "too large for a number of seconds; as milliseconds it is 1973-03-03"
+                " (--timestamp_unit=ms)"
+            ),
+        ),
     ],
 )
 def test_another_unit_is_known_by_the_size(value, unit, message):
@@ -62,14 +115,33 @@ def test_what_a_schema_declares_comes_first():
 
 
 @pytest.mark.parametrize(
-    "value", ["", "31/01/2001", "01/31/2001", "1e9", "1_000", "١٢٣", "0x10", "1" * 40, True, None, [], {}, b"1", float("nan")]
+    "value",
+    [
+        "",
+        "31/01/2001",
+        "01/31/2001",
+        "1e9",
+        "1_000",
+        "١٢٣",
+        "0x10",
+        "1" * 40,
+        True,
+        None,
+        [],
+        {},
+        b"1",
+        float("nan"),
+    ],
 )
 def test_what_is_no_time(value):
     with pytest.raises(ValueError):
         read_time(value, "s")
 
 
-@given(st.text() | st.floats() | st.integers() | st.text("0123456789+-.:TZ "), st.sampled_from(sorted(UNITS)))
+@given(
+    st.text() | st.floats() | st.integers() | st.text("0123456789+-.:TZ "),
+    st.sampled_from(sorted(UNITS)),
+)
 def test_any_value_is_a_time_or_a_value_error(value, unit):
     try:
         assert isinstance(read_time(value, unit), int)

@@ -7,17 +7,26 @@ from hypothesis import strategies as st
 from model.words.spelling import Spelling, codes
 
 FEW = settings(max_examples=100)
-# Few letters, so that runs come again; a mark that words do not hold, and characters of one to four bytes.
-LETTERS = st.text("abc\N{LATIN SMALL LETTER E WITH ACUTE}\N{GRINNING FACE}\U0010ffff", min_size=1, max_size=9)
+# Few letters, so that runs come again; a mark that words do not hold, and characters of one to four
+# bytes.
+LETTERS = st.text(
+    "abc\N{LATIN SMALL LETTER E WITH ACUTE}\N{GRINNING FACE}\U0010ffff", min_size=1, max_size=9
+)
 
 
 @FEW
-@given(st.lists(LETTERS, min_size=1, max_size=30, unique=True), st.lists(LETTERS, max_size=5), st.integers(0, 4))
+@given(
+    st.lists(LETTERS, min_size=1, max_size=30, unique=True),
+    st.lists(LETTERS, max_size=5),
+    st.integers(0, 4),
+)
 def test_bit_for_bit_as_the_twin(words, others, order):
     spelling = Spelling.fit(words, order)
     asked = [*words, *others, "zq", "a" * 700]
     products, exponents = spelling.probabilities(asked)
-    assert list(zip(products.tolist(), exponents.tolist(), strict=True)) == [spelling_twin.spelled(spelling, word) for word in asked]
+    assert list(zip(products.tolist(), exponents.tolist(), strict=True)) == [
+        spelling_twin.spelled(spelling, word) for word in asked
+    ]
 
 
 @pytest.mark.parametrize("bug", ["what a context leaves", "kinds"])
@@ -27,7 +36,11 @@ def test_the_twin_would_find_a_bug(bug, monkeypatch):
 
     def wrong(*arguments):
         seen, left = right(*arguments)
-        return (seen, dict.fromkeys(left, 1.0)) if bug == "what a context leaves" else ({run: p * 0.99 for run, p in seen.items()}, left)
+        return (
+            (seen, dict.fromkeys(left, 1.0))
+            if bug == "what a context leaves"
+            else ({run: p * 0.99 for run, p in seen.items()}, left)
+        )
 
     monkeypatch.setattr(spelling_twin, "tables", wrong)
     products, exponents = spelling.probabilities(["seat"])

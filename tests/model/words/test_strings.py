@@ -14,9 +14,24 @@ from model.words.strings import CHARACTERS, SMALLEST, CharacterModel
 
 FEW = settings(max_examples=60)
 # No surrogates, which UTF-8 cannot hold, and no newline, which no word holds.
-WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9)
+WORD = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1, max_size=9
+)
 LISTS = st.lists(WORD, min_size=1, max_size=20)
-ENGLISH = ["sea", "seas", "seed", "seen", "the", "then", "these", "otherwise", "others", "nation", "nations", "a"]
+ENGLISH = [
+    "sea",
+    "seas",
+    "seed",
+    "seen",
+    "the",
+    "then",
+    "these",
+    "otherwise",
+    "others",
+    "nation",
+    "nations",
+    "a",
+]
 AWKWARD = [
     "wolverine",
     "\N{GRINNING FACE}\N{PILE OF POO}",
@@ -40,7 +55,11 @@ def value(number: Scaled) -> float:
 def test_all_strings_together_have_mass_one(order):
     letters = CharacterModel.fit(["ab", "abba", "b", "bab", "caaa"], order, characters=4)
     longest = 6
-    mass = sum(value(letters.probability("".join(word))) for length in range(1, longest + 1) for word in product("abcd", repeat=length))
+    mass = sum(
+        value(letters.probability("".join(word)))
+        for length in range(1, longest + 1)
+        for word in product("abcd", repeat=length)
+    )
     beyond = 0.1 * letters.again**longest
     assert mass + beyond == pytest.approx(1, abs=1e-12)
 
@@ -81,7 +100,13 @@ def test_lengths_are_the_least_squares():
 
     size = len(letters.lengths)
     rule = {"type": "eq", "fun": lambda law: law.sum() - 1}
-    best = minimize(discrepancy, np.full(size, 1 / size), bounds=[(0, 1)] * size, constraints=rule, options={"ftol": 1e-12})
+    best = minimize(
+        discrepancy,
+        np.full(size, 1 / size),
+        bounds=[(0, 1)] * size,
+        constraints=rule,
+        options={"ftol": 1e-12},
+    )
     assert discrepancy(letters.lengths) <= best.fun * (1 + 1e-7)
     assert discrepancy(letters.lengths) < discrepancy(np.bincount(length) / len(length)) - 1e-3
 
@@ -95,11 +120,17 @@ def test_how_often_words_are_used_changes_lengths_only():
 
 def test_what_looks_like_the_words_is_more_probable():
     letters = CharacterModel.fit(ENGLISH)
-    assert letters.log_probability("senses") > letters.log_probability("sxqzes") > letters.log_probability("שלוםשל")
+    assert (
+        letters.log_probability("senses")
+        > letters.log_probability("sxqzes")
+        > letters.log_probability("שלוםשל")
+    )
     assert letters.log_probability("then") > letters.log_probability("nthe")
 
 
-@pytest.mark.parametrize("word", AWKWARD, ids=[f"{len(word)} characters, U+{ord(word[0]):04X}" for word in AWKWARD])
+@pytest.mark.parametrize(
+    "word", AWKWARD, ids=[f"{len(word)} characters, U+{ord(word[0]):04X}" for word in AWKWARD]
+)
 @pytest.mark.parametrize("trained", [ENGLISH, AWKWARD], ids=["of English", "of itself"])
 def test_any_string_has_a_probability(word, trained):
     letters = CharacterModel.fit(trained)
@@ -111,7 +142,11 @@ def test_long_words_keep_their_order_and_their_floor():
     letters = CharacterModel.fit(ENGLISH)
     shorter, longer = "q" * 5000, "q" * 10_000
     assert letters.log_probability(longer) < letters.log_probability(shorter) < math.log(SMALLEST)
-    assert letters.probabilities(["sea", shorter, longer]).tolist() == [value(letters.probability("sea")), SMALLEST, SMALLEST]
+    assert letters.probabilities(["sea", shorter, longer]).tolist() == [
+        value(letters.probability("sea")),
+        SMALLEST,
+        SMALLEST,
+    ]
     assert SMALLEST * SMALLEST > 0
 
 
@@ -124,9 +159,13 @@ def test_logarithms_are_those_of_a_plain_sum(word):
     def follows(context, c):
         pairs = [w[i - len(context) : i + 1] for w in marked for i in range(1, len(w))]
         after = [p[-1] for p in pairs if p[:-1] == context]
-        kinds = len(set(after))
+        topic_tables = len(set(after))
         shorter = follows(context[1:], c) if context else 1 / CHARACTERS
-        return (after.count(c) + kinds * shorter) / (len(after) + kinds) if after else shorter
+        return (
+            (after.count(c) + topic_tables * shorter) / (len(after) + topic_tables)
+            if after
+            else shorter
+        )
 
     at = "^" + word
     spelled = sum(math.log(follows(at[i - 1], at[i])) for i in range(1, len(at)))
@@ -153,12 +192,16 @@ def test_damaged_bytes_are_refused(data):
     for wrong in (whole[:cut], whole + b"\0"):
         with pytest.raises(DamagedDataError):
             CharacterModel.from_bytes(wrong)
-    with pytest.raises(DamagedDataError, match="characters of n-grams: found 124 values, allowed is 93"):
+    with pytest.raises(
+        DamagedDataError, match="characters of n-grams: found 124 values, allowed is 93"
+    ):
         CharacterModel.from_bytes(whole.replace(b'"order":3', b'"order":2'))
 
 
 def test_words_too_long_for_least_squares():
-    letters = CharacterModel.fit(["".join(map(chr, range(0x4E00, 0x4E00 + length))) for length in (4000, 5000)])
+    letters = CharacterModel.fit(
+        ["".join(map(chr, range(0x4E00, 0x4E00 + length))) for length in (4000, 5000)]
+    )
     assert letters.lengths[4000] == letters.lengths[5000] == letters.lengths.sum() / 2 == 0.5
 
 

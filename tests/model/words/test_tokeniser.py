@@ -10,7 +10,9 @@ from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 
 def words(text, **options):
-    return Tokeniser(tokeniser_settings(**({"stop_words": "none", "min_length": 1} | options))).words(text)
+    return Tokeniser(
+        tokeniser_settings(**({"stop_words": "none", "min_length": 1} | options))
+    ).words(text)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +71,18 @@ def test_stop_words_from_a_file(tmp_path):
 
 
 def test_errors_say_what_is_allowed(tmp_path):
-    with pytest.raises(OptionError, match=r"--stop_words: 'english' was given; allowed is none, or one of .*\ben, .*--stop_words_file"):
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"--stop_words: 'english' was given; allowed is none, or one of .*\ben,"
+            r" .*--stop_words_file"
+        ),
+    ):
         tokeniser_settings(stop_words="english")
-    with pytest.raises(OptionError, match=r"--stemmer: 'en' was given; allowed is none, or one of arabic, .*english"):
+    with pytest.raises(
+        OptionError,
+        match=r"--stemmer: 'en' was given; allowed is none, or one of arabic, .*english",
+    ):
         tokeniser_settings(stemmer="en")
     with pytest.raises(OptionError, match=r"--stop_words_file: .*It cannot be read"):
         tokeniser_settings(stop_words_file=str(tmp_path / "absent"))
@@ -99,7 +110,9 @@ def test_the_memo_is_bounded_and_changes_nothing(monkeypatch):
 
 
 def test_tokens_index_words_in_order_of_first_use():
-    made = Tokeniser(TokeniserSettings()).tokenise(Document("a", 5, "rivers freeze; rivers flow", "l", "k"))
+    made = Tokeniser(TokeniserSettings()).tokenise(
+        Document("a", 5, "rivers freeze; rivers flow", "l", "k")
+    )
     assert (made.id, made.timestamp, made.label, made.key) == ("a", 5, "l", "k")
     assert made.words == ("rivers", "freeze", "flow")
     assert made.tokens.tolist() == [0, 1, 0, 2]
@@ -109,12 +122,17 @@ def test_tokens_index_words_in_order_of_first_use():
 @given(st.text())
 @settings(max_examples=200)
 def test_any_text_gives_words_that_the_wire_takes(text):
-    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(Document("a", 0, text))
+    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(
+        Document("a", 0, text)
+    )
     assert type(made).from_bytes(made.to_bytes()).words == made.words
     assert all(word == word.strip() and "\n" not in word for word in made.words)
 
 
 def test_a_language_beside_a_file(tmp_path):
     (tmp_path / "words").write_text("a")
-    with pytest.raises(OptionError, match=r"--stop_words: 'de' was given; allowed is file where --stop_words_file is given"):
+    with pytest.raises(
+        OptionError,
+        match=r"--stop_words: 'de' was given; allowed is file where --stop_words_file is given",
+    ):
         tokeniser_settings(stop_words="de", stop_words_file=str(tmp_path / "words"))

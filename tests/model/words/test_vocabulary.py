@@ -73,4 +73,8 @@ def test_the_memory_of_the_words_is_counted_as_they_come_and_leave():
     assert vocabulary.nbytes() == summed(vocabulary)
     vocabulary.keep(np.array([0, 2]))
     vocabulary.extend(["gold"])
-    assert vocabulary.nbytes() == summed(vocabulary) == summed(Vocabulary(["tax", "a longer word", "gold"], 10))
+    assert (
+        vocabulary.nbytes()
+        == summed(vocabulary)
+        == summed(Vocabulary(["tax", "a longer word", "gold"], 10))
+    )

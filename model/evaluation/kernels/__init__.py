@@ -1,0 +1,1 @@
+"""Numba kernels of the evaluation: arrays in, arrays out."""

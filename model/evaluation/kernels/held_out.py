@@ -1,0 +1,133 @@
+"""Score documents under fixed topics: phi is float64[V, T], P(w | z) of the document's own V words,
+and never changes here.
+
+All three kernels return probabilities or counts and leave logarithms to their callers, so their
+bits depend on no library.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.gibbs.kernels.gibbs3 import pick
+from model.kernels.jit import inlined, kernel
+from model.kernels.random import EVALUATION, fill_uniforms, uniform
+
+# The ``sequence`` that keeps the uniforms of the two samplers apart.
+_SWEEPS, _LEFT_TO_RIGHT = 0, 1
+
+
+@inlined
+def _cumulate(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
+    """Prefix sums of phi[v, t] * (alpha_t + n_td); returns the whole sum."""
+    total = 0.0
+    for t in range(alpha.shape[0]):
+        total += phi[v, t] * (alpha[t] + in_document[t])
+        cumulated[t] = total
+    return total
+
+
+@kernel
+def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
+    """float64[n]: p_i = sum_t phi[w_i, t] (alpha_t + m_t) / (sum alpha + i), i from 0; then each
+    m_t grows by its part of the sum.
+    """
+    n = tokens.shape[0]
+    mean = np.zeros(alpha.shape[0])
+    weights = np.empty(alpha.shape[0])
+    p = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        for t in range(alpha.shape[0]):
+            weights[t] = phi[tokens[i], t] * (alpha[t] + mean[t])
+            total += weights[t]
+        for t in range(alpha.shape[0]):
+            mean[t] += weights[t] / total
+        p[i] = total / (alpha_sum + i)
+    return p
+
+
+@inlined
+def _parents(parents: Any, weights: Any, u: Any) -> Any:
+    """Systematic resampling: fill ``parents`` in proportion to the weights, by one uniform;
+    returns the weights' sum.
+    """
+    particles = weights.shape[0]
+    total = 0.0
+    for r in range(particles):
+        total += weights[r]
+    cumulated = 0.0
+    child = 0
+    for r in range(particles):
+        cumulated += weights[r]
+        while child < particles and (child + u) * total < cumulated * particles:
+            parents[child] = r
+            child += 1
+    # Rounding may leave the last sum a little short.
+    parents[child:] = particles - 1
+    return total
+
+
+@kernel
+def left_to_right(
+    tokens: Any, phi: Any, alpha: Any, alpha_sum: Any, particles: Any, key0: Any, key1: Any
+) -> Any:
+    """float64[n]: the mean over the particles of P(w_i | a particle's topics of the tokens before
+    i).
+
+    Before each token a particle redraws the topics of all tokens before it, one sweep; then
+    particles are resampled by what they gave the token, and draw its topic: R n^2 / 2 draws.
+    """
+    n = tokens.shape[0]
+    p = np.empty(n)
+    weights, parents = np.empty(particles), np.empty(particles, np.int64)
+    in_document = np.zeros((particles, alpha.shape[0]), np.int64)
+    cumulated = np.empty(alpha.shape[0])
+    states = np.zeros((particles, n), np.int32)
+    uniforms = np.empty((particles, n))
+    for i in range(n):
+        for r in range(particles):
+            fill_uniforms(
+                uniforms[r], i + 1, i * (i + 1) // 2, key0, key1, r, _LEFT_TO_RIGHT, EVALUATION
+            )
+            for j in range(i):
+                in_document[r, states[r, j]] -= 1
+                _cumulate(cumulated, phi, tokens[j], alpha, in_document[r])
+                states[r, j] = pick(cumulated, uniforms[r, j])
+                in_document[r, states[r, j]] += 1
+            weights[r] = _cumulate(cumulated, phi, tokens[i], alpha, in_document[r]) / (
+                alpha_sum + i
+            )
+        p[i] = (
+            _parents(
+                parents, weights, uniform(i, key0, key1, particles, _LEFT_TO_RIGHT, EVALUATION)
+            )
+            / particles
+        )
+        states, in_document = states[parents], in_document[parents]
+        for r in range(particles):
+            _cumulate(cumulated, phi, tokens[i], alpha, in_document[r])
+            states[r, i] = pick(cumulated, uniforms[r, i])
+            in_document[r, states[r, i]] += 1
+    return p
+
+
+@kernel
+def sample_fixed(tokens: Any, phi: Any, alpha: Any, sweeps: Any, key0: Any, key1: Any) -> Any:
+    """int64[T]: n_td after a first pass and ``sweeps`` Gibbs sweeps."""
+    n = tokens.shape[0]
+    in_document = np.zeros(alpha.shape[0], np.int64)
+    cumulated = np.empty(alpha.shape[0])
+    states = np.empty(n, np.int32)
+    uniforms = np.empty(n)
+    for sweep in range(sweeps + 1):
+        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, _SWEEPS, EVALUATION)
+        for i in range(n):
+            if sweep > 0:
+                in_document[states[i]] -= 1
+            _cumulate(cumulated, phi, tokens[i], alpha, in_document)
+            states[i] = pick(cumulated, uniforms[i])
+            in_document[states[i]] += 1
+    return in_document

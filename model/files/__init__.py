@@ -1,0 +1,1 @@
+"""Files of our own process: which may be opened, and which were left behind."""

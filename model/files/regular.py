@@ -1,0 +1,57 @@
+"""Regular files, and what is none: a pipe, a device or a socket may have no end, or wait for
+somebody who never writes.
+
+>>> kind_of("/dev/null")
+'a device'
+"""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from model.errors import OptionError
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def kind_of(path: str) -> str | None:
+    """What a local path is, with its article; None for a regular file, and where nothing is."""
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return None
+    return next((name for is_one, name in _KINDS if is_one(mode)), None)
+
+
+def check_regular(option: str, path: str) -> None:
+    """Refuse a local path that is something else than a regular file; it is not opened.
+
+    Raises:
+        OptionError: it is.
+    """
+    if (kind := kind_of(path)) is not None:
+        remedy = f"It is {kind}. Write what it gives to a file, and name that."
+        raise OptionError(option, path, "a regular file", remedy)
+
+
+def read_text(option: str, path: str, allowed: str) -> str:
+    """Read a small local file of UTF-8 text, with or without a byte order mark.
+
+    Args:
+        option: that names the file. allowed: what the file should be, as a phrase.
+
+    Raises:
+        OptionError: it is no regular file, cannot be read, or is not UTF-8.
+    """
+    check_regular(option, path)
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise OptionError(option, path, allowed, f"It cannot be read: {error}.") from error

@@ -1,0 +1,1 @@
+"""Numba kernels of :mod:`model.gibbs`: arrays in, arrays out."""

@@ -1,0 +1,1 @@
+"""Numba kernels of the inference methods: arrays in, arrays out."""

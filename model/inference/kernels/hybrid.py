@@ -1,0 +1,94 @@
+"""Draw the topics of a document's tokens given its proportions, estimate the proportions again, and
+so on.
+
+Given theta the tokens do not depend on one another: z_i is drawn in proportion to theta_t P(w_i |
+t), P(w | t) = sparse[w, t] + smooth[t] B(w) as in :mod:`model.inference.kernels.mean_field`. A
+word's row is weighed once a repeat, however often the word occurs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel
+from model.kernels.random import INFERENCE, fill_uniforms
+
+
+@inlined
+def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
+    """The first place in [begin, end) whose prefix sum is above x; the last one where rounding
+    leaves none.
+    """
+    low, high = begin, end - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > x:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def repeat_document(
+    tokens: Any,
+    rows: Any,
+    offsets: Any,
+    topics: Any,
+    sparse: Any,
+    smooth: Any,
+    base: Any,
+    theta: Any,
+    alpha: Any,
+    repeats: Any,
+    kept: Any,
+    key0: Any,
+    key1: Any,
+) -> Any:
+    """int64[T]: n_td, summed over the last ``kept`` of the repeats.
+
+    Args:
+        tokens: int32[n], indices into ``rows``. rows: int64[V], the document's distinct words in
+        the model. offsets, topics: the model's rows. sparse: float64[nnz]. smooth: float64[T].
+        base: float64[V]. theta: float64[T], the proportions to begin with. alpha: float64[T]. key0,
+        key1: of the document's stream of uniforms.
+    """
+    n, t_count = tokens.shape[0], alpha.shape[0]
+    starts = np.zeros(rows.shape[0] + 1, np.int64)
+    for v in range(rows.shape[0]):
+        starts[v + 1] = starts[v] + offsets[rows[v] + 1] - offsets[rows[v]]
+    sums, everywhere = np.empty(starts[-1]), np.empty(t_count)
+    theta, result, uniforms = theta.copy(), np.zeros(t_count, np.int64), np.empty(n)
+    for repeat in range(repeats):
+        fill_uniforms(uniforms, n, repeat * n, key0, key1, 0, 0, INFERENCE)
+        total = 0.0
+        for t in range(t_count):
+            total += theta[t] * smooth[t]
+            everywhere[t] = total
+        for v in range(rows.shape[0]):
+            own, at = 0.0, offsets[rows[v]]
+            for k in range(starts[v], starts[v + 1]):
+                own += theta[topics[at]] * sparse[at]
+                sums[k] = own
+                at += 1
+        counts = np.zeros(t_count, np.int64)
+        for i in range(n):
+            v = tokens[i]
+            own = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
+            x = uniforms[i] * (own + total * base[v])
+            if x < own:
+                k = _first_above(sums, starts[v], starts[v + 1], x)
+                counts[topics[offsets[rows[v]] + k - starts[v]]] += 1
+            else:
+                counts[_first_above(everywhere, 0, t_count, (x - own) / base[v])] += 1
+        mass = 0.0
+        for t in range(t_count):
+            theta[t] = alpha[t] + counts[t]
+            mass += theta[t]
+        for t in range(t_count):
+            theta[t] /= mass
+        if repeat >= repeats - kept:
+            result += counts
+    return result

@@ -1,0 +1,135 @@
+"""The head of a learner: all that is committed at each minibatch, a few hundred bytes; and the
+checkpoint, a head with a state.
+
+A learner's state is (checkpoint, log): the checkpoint is a file in the model store, the log holds
+the minibatches since. The head names both, and says what a replay must come to: the fingerprint
+(which settings, island, release and minibatches) and the witness (the bits of the evidence and of
+each particle's posterior).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.learners.base import ALGORITHM_VERSION, LearnerSettings
+
+_CHECKPOINT = b"BTl1"
+# Chain, fingerprint, witness and seal; candidates come before the seal.
+_FEWEST_BLOBS = 4
+
+
+def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
+    """h_n to the learner's fingerprint: H(settings that change what is learned, island,
+    algorithm version, h_n).
+    """
+    # Written out once: settings may hold a whole vocabulary.
+    canonical = settings.canonical().encode()
+    return lambda chain: wire.digest(
+        canonical, str(island).encode(), str(ALGORITHM_VERSION).encode(), chain
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerHead:
+    """Where one learner stands.
+
+    Attributes:
+        sequence, chain: the last minibatch learned, and its h_n. fingerprint, witness: after it.
+        checkpoint_sequence, checkpoint: which minibatches the checkpoint holds, and its digest,
+        hex; 0 and "" before the first. log_count, log_tokens: of the log. gaps: entries of the gap
+        bag, which came too early. window_end: of the last minibatch. offered: sequence of the last
+        candidate. since: the end of its window, before the first the begin of the first window;
+        None before
+            that. windows: how many were closed since. They decide when the next is due.
+        log_evidence, scored_tokens: when the last candidate was offered.
+        candidates: the bytes of those since the checkpoint, preceded by the last one before it.
+    """
+
+    sequence: int
+    chain: bytes
+    fingerprint: bytes
+    witness: bytes
+    checkpoint_sequence: int = 0
+    checkpoint: str = ""
+    log_count: int = 0
+    log_tokens: int = 0
+    gaps: int = 0
+    window_end: int = 0
+    offered: int = 0
+    since: int | None = None
+    windows: int = 0
+    log_evidence: float = 0.0
+    scored_tokens: int = 0
+    candidates: tuple[bytes, ...] = ()
+
+    MAGIC = b"BTh2"
+
+    def to_bytes(self) -> bytes:
+        blobs = (self.chain, self.fingerprint, self.witness, *self.candidates)
+        return wire.pack(self.MAGIC, self._numbers(), *blobs, _seal(self._numbers(), blobs))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LearnerHead:
+        header, found = wire.unpack(cls.MAGIC, data)
+        if len(found) < _FEWEST_BLOBS:
+            checks.refuse("parts of a learner's head", len(found), f"{_FEWEST_BLOBS} or more")
+        *blobs, seal = found
+        if seal != _seal(header, blobs):
+            raise DamagedDataError(
+                "a learner's head does not have the content that it was written with"
+            )
+        chain, fingerprint, witness, *candidates = blobs
+        facts = checks.record(
+            cls, header, "a learner's head", apart=("chain", "fingerprint", "witness", "candidates")
+        )
+        head = cls(
+            chain=chain,
+            fingerprint=fingerprint,
+            witness=witness,
+            candidates=tuple(candidates),
+            **facts,
+        )
+        head.check()
+        return head
+
+    def check(self) -> None:
+        """Refuse counts and digests that no learner has. Raises DamagedDataError."""
+        for name in ("sequence", "log_count", "log_tokens", "gaps", "windows", "scored_tokens"):
+            checks.whole(f"{name} of a learner's head", getattr(self, name))
+        for name in ("checkpoint_sequence", "offered"):
+            checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
+        checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
+        checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
+        if self.checkpoint:
+            checks.hexadecimal("checkpoint of a learner's head", self.checkpoint)
+
+    def _numbers(self) -> dict[str, Any]:
+        others = ("chain", "fingerprint", "witness", "candidates")
+        return {name: getattr(self, name) for name in self.__slots__ if name not in others}
+
+
+def _seal(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
+    # A head that lost count would put everything that follows into the gap bag, without any other
+    # error.
+    return wire.digest(wire.canonical_json(header).encode(), *blobs)
+
+
+def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
+    """A checkpoint: the learner's saved state, and its head as it is without log and gaps.
+
+    The ``checkpoint`` in it is the one before, so the candidates of a whole history can be found
+    again.
+    """
+    return wire.pack(
+        _CHECKPOINT, {}, replace(head, log_count=0, log_tokens=0, gaps=0).to_bytes(), state
+    )
+
+
+def checkpoint_from_bytes(data: bytes) -> tuple[LearnerHead, bytes]:
+    """The inverse of :func:`checkpoint_to_bytes`. Raises DamagedDataError."""
+    _, (head, state) = wire.unpack(_CHECKPOINT, data, 2)
+    return LearnerHead.from_bytes(head), state

@@ -1,0 +1,135 @@
+"""The way back: a learner's state from its checkpoint and its log, with every step of the way
+checked.
+
+What is read here comes from a runner's state and from the model store. Neither is believed: digests
+say that the bytes are those that were written, the chain that the minibatches are the same and in
+order, the fingerprint that settings and release are, and the witness that this machine's arithmetic
+comes to the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from model.errors import DamagedDataError, DivergedError
+from model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
+from model.learner_log.options import LearnOptions
+from model.learners.base import Learner
+from model.publishing.candidates import Candidate
+from model.publishing.store import ModelStore
+from model.records import NumberedMinibatch
+from model.sequencing import chain_start
+
+REPLAY = (
+    "The log was replayed by another release, with other libraries or on another kind of processor,"
+    " or it was changed. Go on where it was written, or start anew with an empty model store."
+)
+
+
+class History:
+    """What one learner has behind it."""
+
+    def __init__(
+        self,
+        options: LearnOptions,
+        key: str,
+        island: int,
+        store: ModelStore,
+        learner: Learner[object],
+    ) -> None:
+        self._options, self._key, self._island = options, key, island
+        self._store, self._learner = store, learner
+        self._fingerprint = fingerprinter(options.settings, island)
+
+    def start(self) -> LearnerHead:
+        """The head before the first minibatch."""
+        chain = chain_start(self._key, self._options.tokeniser, self._options.sequence)
+        return LearnerHead(0, chain, self.fingerprint(chain), b"")
+
+    def fingerprint(self, chain: bytes) -> bytes:
+        """The learner's, after the minibatch with this h_n."""
+        return self._fingerprint(chain)
+
+    def who(self) -> str:
+        """Its name in messages."""
+        return f"learner of key {self._key!r}, island {self._island}"
+
+    def restore(self, head: LearnerHead, log: Iterable[bytes]) -> object:
+        """The learner's state at ``head``, from its checkpoint and its log.
+
+        Raises:
+            DamagedDataError: the checkpoint or the log is not what the head names.
+            DivergedError: the replay came to other bits.
+        """
+        options, chain = self._options, self.start().chain
+        if head.checkpoint:
+            saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
+            chain, state = (
+                saved.chain,
+                self._learner.load(
+                    options.settings, self._key, self._island, data, options.threads
+                ),
+            )
+        else:
+            state = self._learner.init(options.settings, self._key, self._island, options.threads)
+        links = sorted(
+            (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
+        )
+        if [link.sequence for link in links] != list(
+            range(head.checkpoint_sequence + 1, head.sequence + 1)
+        ):
+            raise DamagedDataError(
+                f"{self.who()}: the log holds minibatches {[link.sequence for link in links][:10]},"
+                f" and must hold {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
+            )
+        for link in links:
+            chain = self.checked(link, chain)
+            self._learner.step(state, link.minibatch())
+        self._check_replay(head, chain, state)
+        return state
+
+    def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
+        # Before the first minibatch there is nothing that a replay could differ in.
+        same = chain == head.chain and self.fingerprint(chain) == head.fingerprint
+        if not same or (head.sequence and self._learner.witness(state) != head.witness):
+            what = "other bits" if same else "another history"
+            raise DivergedError(
+                f"{self.who()}: the replay up to minibatch {head.sequence} came to {what}. {REPLAY}"
+            )
+
+    def checked(self, link: NumberedMinibatch, chain: bytes) -> bytes:
+        """The chain after a minibatch. Raises DivergedError: it does not follow ``chain``."""
+        if link.previous != chain:
+            raise DivergedError(
+                f"{self.who()}: minibatch {link.sequence} does not follow what was learned: the"
+                " documents before it were others. If the input holds only documents that came"
+                " after those that were learned, give --add_documents in place of --resume_from."
+                " Otherwise give the same input, or an empty model store."
+            )
+        return link.fingerprint
+
+    def checkpoint(self, digest: str, sequence: int) -> tuple[LearnerHead, bytes]:
+        """A checkpoint's head and saved state. Raises DamagedDataError: it is damaged, or of
+        another learner or minibatch.
+        """
+        saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self._key, digest))
+        if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
+            raise DamagedDataError(
+                f"{self.who()}: checkpoint {digest} holds another learner, or minibatch"
+                f" {saved.sequence} in place of {sequence}. {REPLAY}"
+            )
+        return saved, data
+
+    def offers(self, saved: LearnerHead) -> list[Candidate]:
+        """The candidates up to a checkpoint, back to one that was published for certain: a run
+        may end between offer and publication.
+        """
+        latest = self._store.latest(self._key)
+        reached = latest.sequence if latest else 0
+        offers: dict[int, Candidate] = {}
+        while True:
+            for candidate in map(Candidate.from_bytes, saved.candidates):
+                offers[candidate.sequence] = candidate
+            if not saved.checkpoint or min(offers, default=reached + 1) <= reached:
+                return [offers[sequence] for sequence in sorted(offers)]
+            saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)

@@ -1,0 +1,1 @@
+"""Batch Gibbs sampling over all documents: the reference learner."""

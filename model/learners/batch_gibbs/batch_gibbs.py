@@ -1,0 +1,126 @@
+"""Batch Gibbs (Canini et al. 2009, Alg. 1): the reference, not a streaming algorithm.
+
+It keeps every document in an initial batch that never ends. A snapshot is what P chains of
+``sweeps`` sweeps over all documents so far come to, the best by its joint probability. Each
+snapshot starts from nothing, so it is a function of the documents alone. Its state grows with the
+stream.
+
+The chains are particles that never meet (``--sampler=dense``), or, where topics are many, chains of
+their own on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.errors import OptionError
+from model.evaluation.nmi import nmi
+from model.gibbs.samplers import SAMPLER_HELP, Sampler, is_sparse
+from model.learners.base import register
+from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
+from model.learners.particles.initial_settings import Initial, InitialBatch
+from model.learners.particles.particle_filter import ParticleLearner
+from model.learners.particles.settings import ParticleSettings
+from model.learners.particles.state import ParticleState, make_room
+from model.learners.particles.topic_priors import Flat
+from model.options import option
+from model.scaled import Scaled
+from model.snapshot import Snapshot, TopicWordPrior
+
+# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
+SPARSE_FROM = 4
+
+
+@dataclass(frozen=True)
+class BatchGibbs(ParticleSettings):
+    """Gibbs chains over all documents so far, anew for each version (Alg. 1)."""
+
+    kind = "batch-gibbs"
+
+    chains: int = option(2, "C, Gibbs chains, of which the best is published", least=1, first=True)
+    sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
+    sampler: Sampler = option("auto", SAMPLER_HELP)
+
+    def check(self) -> None:
+        super().check()
+        if self.sampler == "sparse" and not isinstance(self.prior, Flat):
+            allowed = f"auto or dense with --prior={self.prior.kind}"
+            raise OptionError("--sampler", "sparse", allowed, "SparseLDA has no tables to sample.")
+
+    @property
+    def initial(self) -> Initial:
+        return InitialBatch(
+            documents=sys.maxsize, chains=self.chains, sweeps=self.sweeps, choice="posterior"
+        )
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the chains have packed counts."""
+        return isinstance(self.prior, Flat) and is_sparse(self.sampler, self.topics, SPARSE_FROM)
+
+
+@register(BatchGibbs)
+class BatchGibbsLearner(ParticleLearner):
+    """Alg. 1 over all documents so far, at each snapshot."""
+
+    def snapshot(self, state: ParticleState) -> Snapshot:
+        if not _is_sparse(state):
+            return super().snapshot(state)
+        settings, known = state.settings, len(state.vocabulary)
+        words, topics, counts = _chain(state)[0].counts.triples()
+        return Snapshot(
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=state.prior.alpha[: settings.topics].copy(),
+            prior=TopicWordPrior.flat(
+                state.prior.a, settings.vocabulary.size, known, settings.topics
+            ),
+            words=tuple(state.vocabulary.words),
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(words, minlength=known))]).astype(
+                np.int64
+            ),
+            topics=topics.astype(np.int32),
+            counts=counts.astype(np.float64),
+        )
+
+    def nbytes(self, state: ParticleState) -> int:
+        return super().nbytes(state) + (state.chain[0].nbytes() if state.chain else 0)
+
+    def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
+        if not _is_sparse(state):
+            return super().posterior_and_nmi(state)
+        (chain, joint), labels = _chain(state), [label for _, label in state.waiting or ()]
+        labelled = [d for d, label in enumerate(labels) if label is not None]
+        if not labelled:
+            return joint, None
+        return joint, nmi(
+            [labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist()
+        )
+
+
+def _is_sparse(state: ParticleState) -> bool:
+    return isinstance(state.settings, BatchGibbs) and state.settings.is_sparse
+
+
+def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
+    """What the documents so far come to, and its joint probability."""
+    settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
+    if state.chain is None or len(state.chain[0].in_documents) != len(documents):
+        make_room(state, 0, 0, 0)
+        state.chain = best_chain(
+            documents,
+            state.prior.alpha[: settings.topics].copy(),
+            state.prior.a,
+            state.prior.base[: len(state.vocabulary)],
+            state.initial.chains,
+            state.initial.sweeps,
+            settings.seed,
+            state.key,
+            state.threads,
+        )
+    return state.chain

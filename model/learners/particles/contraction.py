@@ -1,0 +1,80 @@
+"""Words leave the vocabulary, so that a stream that never stops inventing words is learned in
+bounded memory.
+
+A word leaves with its counts, its tables, and its tokens in the history: their places there are
+marked as gone, and they count for no document any more. A word that comes back is new. The joint
+probability and the evidence stay those of everything that was learned, the words that have left
+included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model import checks
+from model.learners.particles.kernels.copy_on_write import new_table, with_rows
+from model.learners.particles.kernels.particles import GONE
+from model.learners.particles.packing import Packed, pack_table, unpack_table
+from model.learners.particles.priors import row_length, word_rows
+from model.learners.particles.saving import count_documents_of
+from model.learners.particles.state import ParticleState
+from model.records import IntArray, LongArray
+
+
+def make_room_for_words(state: ParticleState, words: Sequence[str]) -> None:
+    """Let words leave where those of a minibatch would not find room beside them."""
+    if not state.settings.vocabulary.is_open:
+        return
+    staying = state.vocabulary.staying(words)
+    if staying is not None:
+        _contract(state, staying)
+
+
+def _contract(state: ParticleState, staying: LongArray) -> None:
+    # By old number; the last entry is for GONE itself, which is -1.
+    numbers = np.full(len(state.vocabulary) + 1, GONE, np.int32)
+    numbers[staying] = np.arange(len(staying))
+    leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
+    _forget_counts(state, leaving)
+    table, length = state.population.words, row_length(state.prior)
+    blobs = pack_table(with_rows(table, len(numbers)), staying, np.full(len(staying), length))
+    packed = Packed.of(blobs, len(staying), len(table.line), length, checks.LARGEST)
+    empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
+    words = unpack_table(empty, np.arange(len(staying)), len(staying), packed)
+    state.population = state.population._replace(words=words)
+    state.prior = state.prior._replace(
+        base=state.prior.base[: state.based][staying[staying < state.based]]
+    )
+    state.based = len(state.prior.base)
+    state.vocabulary.keep(staying)
+    _forget_tokens(state, numbers)
+    if state.waiting:
+        state.waiting = [(_without_gone(numbers[tokens]), label) for tokens, label in state.waiting]
+
+
+def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
+    population, tp = state.population, len(state.prior.alpha)
+    for particle in range(len(population.weight)):
+        sums = word_rows(population, particle, leaving).sum(axis=0, dtype=np.int64)
+        population.totals[particle] -= sums[:tp]
+        if len(sums) > tp:
+            population.topic_tables[particle] -= sums[tp : 2 * tp]
+            population.tables[particle] -= sums[2 * tp]
+
+
+def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
+    history, touched = state.history, []
+    for slot in history.slots().tolist():
+        pages = history.pages_of(slot)
+        before = history.pages.words[pages]
+        after = numbers[before]
+        if ((after == GONE) & (before != GONE)).any():
+            touched.append(slot)
+        history.pages.words[pages] = after
+    count_documents_of(state, np.array(touched, np.int64))
+
+
+def _without_gone(tokens: IntArray) -> IntArray:
+    return tokens[tokens != GONE]

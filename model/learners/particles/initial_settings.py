@@ -1,0 +1,50 @@
+"""The initial batch's settings; :mod:`model.learners.particles.initial_batch` has what is done
+with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from model.options import Kinds, Record, option
+
+
+class Initial(Record):
+    """How learning begins."""
+
+
+@dataclass(frozen=True)
+class NoInitialBatch(Initial):
+    """The first document is learned like all others."""
+
+    kind = "none"
+
+
+@dataclass(frozen=True)
+class InitialBatch(Initial):
+    """Gibbs chains over the first documents, the best of which all particles start from."""
+
+    kind = "batch"
+
+    documents: int = option(
+        200,
+        "size of the batch that learning starts with",
+        name="initial_documents",
+        unit="documents",
+        least=1,
+        remedy="Give --initial=none to start without.",
+    )
+    chains: int = option(
+        8, "C, Gibbs chains over the initial batch, of which the best goes on", least=1
+    )
+    sweeps: int = option(50, "sweeps of each chain", name="initial_sweeps", least=1)
+    choice: Literal["perplexity", "nmi", "posterior"] = option(
+        "perplexity",
+        "what says which chain is best: held-out perplexity, its posterior, or nMI with the labels",
+        name="initial_choice",
+        only_where=(lambda batch: batch.chains > 1, "--chains is above 1"),
+    )
+
+
+INITIALS = Kinds(InitialBatch, NoInitialBatch)

@@ -1,0 +1,1 @@
+"""Numba kernels of the particle family: arrays in, arrays out."""

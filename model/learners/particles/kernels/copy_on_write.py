@@ -1,0 +1,276 @@
+"""Tables that particles share until they write: a tree, each level copied on write, without
+reference counts.
+
+A :class:`Table` holds, for each of P particles, a logical array of rows (word w's counts per topic,
+say). Particle p's row i is
+
+    rows[blocks[blocks[lines[line[p], i // 1024], i // 32 % 32], i % 32]]
+
+so a child that inherits everything costs one number: its parent's line. A particle that writes
+needs a line, two blocks and a row of its own, and copies what it shares: lines are short, and the
+others cost the same however many rows there are. Who may write in place is told by owner marks:
+each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that
+number. When a particle is shared after a resampling, it and its children all get new numbers, so
+nothing that they reach is anyone's own now. Blocks and rows that no particle reaches are found by
+:func:`sweep` when the free ones run short; there are two lines a particle, one of them always
+spare.
+
+Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory.
+Each thread takes free rows and blocks from a stretch of its own (``cursors``), so threads never
+meet. Which physical row a count lives in depends on threads and sweeps; no result may depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
+
+BLOCK = 32
+_SHIFT = 5
+_MASK = BLOCK - 1
+# A write needs at most so many blocks for each row.
+BLOCKS_EACH = 2
+
+NEXT_ROW, END_ROW, NEXT_BLOCK, END_BLOCK = 0, 1, 2, 3
+
+
+class Table(NamedTuple):
+    """See the module's docstring.
+
+    Attributes:
+        line: int64[P], the line of each particle, and spare: int64[P], one that nobody has, for its
+        first write. lines: uint32[2 P, rows of a particle / 1024]. blocks: uint32[B, 32]. rows:
+        int32 or int64[R, L]. line_owner: int64[2 P]. block_owner: int64[B]. row_owner: int64[R].
+        free_blocks: uint32[B]. free_rows: uint32[R]. cursors: int64[threads, 4]: each thread's
+        stretch of ``free_rows`` and of ``free_blocks``: next, end, next, end.
+    """
+
+    line: npt.NDArray[np.int64]
+    spare: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.uint32]
+    blocks: npt.NDArray[np.uint32]
+    rows: npt.NDArray[Any]
+    line_owner: npt.NDArray[np.int64]
+    block_owner: npt.NDArray[np.int64]
+    row_owner: npt.NDArray[np.int64]
+    free_blocks: npt.NDArray[np.uint32]
+    free_rows: npt.NDArray[np.uint32]
+    cursors: npt.NDArray[np.int64]
+
+
+@inlined
+def row_of(table: Any, p: Any, i: Any) -> Any:
+    """The physical row that holds p's row i, to read."""
+    # Unsigned: numba tests signed indices for being negative.
+    n, shift, mask = np.uint64(i), np.uint64(_SHIFT), np.uint64(_MASK)
+    upper = table.lines[np.uint64(table.line[np.uint64(p)]), n >> shift >> shift]
+    return table.blocks[table.blocks[upper, n >> shift & mask], n & mask]
+
+
+@inlined
+def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
+    """The block itself if it bears the generation, else a copy that does."""
+    if table.block_owner[block] == generation:
+        return block
+    fresh = np.int64(table.free_blocks[table.cursors[thread, NEXT_BLOCK]])
+    table.cursors[thread, NEXT_BLOCK] += 1
+    for k in range(BLOCK):
+        table.blocks[fresh, k] = table.blocks[block, k]
+    table.block_owner[fresh] = generation
+    return fresh
+
+
+@page_inlined
+def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    """A physical row of p's own for its row i: what it held is copied, or left as it happens to be
+    when all will be written.
+
+    What bears p's generation lies in what does too, as p made all of it its own.
+    """
+    row = row_of(table, p, i)
+    if table.row_owner[row] == generation:
+        return np.int64(row)
+    return _fresh_row(table, p, i, generation, thread, copy)
+
+
+@page_kernel
+def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    """A row in place of one that is not p's own, in blocks and a line that are."""
+    lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
+    place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK
+    if table.line_owner[line] != generation:
+        for k in range(lines.shape[1]):
+            lines[table.spare[p], k] = lines[line, k]
+        line = table.spare[p]
+        table.line_owner[line] = generation
+        table.line[p] = line
+    upper = _own_block(table, np.int64(lines[line, place]), generation, thread)
+    lines[line, place] = upper
+    lower = _own_block(table, np.int64(blocks[upper, entry]), generation, thread)
+    blocks[upper, entry] = lower
+    row, fresh = (
+        np.int64(blocks[lower, column]),
+        np.int64(table.free_rows[table.cursors[thread, NEXT_ROW]]),
+    )
+    table.cursors[thread, NEXT_ROW] += 1
+    if copy:
+        for k in range(rows.shape[1]):
+            rows[fresh, k] = rows[row, k]
+    table.row_owner[fresh] = generation
+    blocks[lower, column] = fresh
+    return fresh
+
+
+@kernel
+def inherit(table: Any, ancestors: Any) -> None:
+    """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is
+    its own ancestor.
+    """
+    taken = np.zeros(len(table.lines), np.bool_)
+    for p in range(len(ancestors)):
+        table.line[p] = table.line[ancestors[p]]
+        taken[table.line[p]] = True
+    free = 0
+    for p in range(len(ancestors)):
+        while taken[free]:
+            free += 1
+        table.spare[p] = free
+        free += 1
+
+
+@kernel
+def sweep(table: Any) -> Any:
+    """Find every block and row that no particle reaches, and share them out to the threads
+    evenly: (free rows, free blocks).
+    """
+    threads = len(table.cursors)
+    line_used = np.zeros(len(table.lines), np.bool_)
+    upper_used, block_used = (
+        np.zeros(len(table.blocks), np.bool_),
+        np.zeros(len(table.blocks), np.bool_),
+    )
+    row_used = np.zeros(len(table.rows), np.bool_)
+    block_used[0] = True
+    row_used[0] = True
+    for line in table.line:
+        if not line_used[line]:
+            line_used[line] = True
+            for upper in table.lines[line]:
+                if not upper_used[upper]:
+                    upper_used[upper] = True
+                    for lower in table.blocks[upper]:
+                        block_used[lower] = True
+    blocks = 0
+    for b in range(len(block_used)):
+        if block_used[b]:
+            for k in range(BLOCK):
+                row_used[table.blocks[b, k]] = True
+        elif not upper_used[b]:
+            table.free_blocks[blocks] = b
+            blocks += 1
+    rows = 0
+    for r in range(len(row_used)):
+        if not row_used[r]:
+            table.free_rows[rows] = r
+            rows += 1
+    for thread in range(threads):
+        table.cursors[thread, NEXT_ROW] = rows * thread // threads
+        table.cursors[thread, END_ROW] = rows * (thread + 1) // threads
+        table.cursors[thread, NEXT_BLOCK] = blocks * thread // threads
+        table.cursors[thread, END_BLOCK] = blocks * (thread + 1) // threads
+    return rows, blocks
+
+
+def new_table(
+    particles: int, logical: int, length: int, threads: int, dtype: Any = np.int32
+) -> Table:
+    """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
+    length_of_a_line = -(-max(logical, 1) // BLOCK**2)
+    return Table(
+        line=np.arange(particles),
+        spare=np.arange(particles, 2 * particles),
+        lines=np.zeros((2 * particles, length_of_a_line), np.uint32),
+        blocks=np.zeros((1, BLOCK), np.uint32),
+        rows=np.zeros((1, length), dtype),
+        line_owner=np.full(2 * particles, -1, np.int64),
+        block_owner=np.full(1, -1, np.int64),
+        row_owner=np.full(1, -1, np.int64),
+        free_blocks=np.zeros(1, np.uint32),
+        free_rows=np.zeros(1, np.uint32),
+        cursors=np.zeros((threads, 4), np.int64),
+    )
+
+
+def with_rows(table: Table, logical: int) -> Table:
+    """The table with at least ``logical`` rows for each particle; it grows by half, so that
+    growing is cheap on the whole.
+    """
+    have = table.lines.shape[1]
+    need = -(-logical // BLOCK**2)
+    if need <= have:
+        return table
+    return table._replace(lines=_longer(table.lines, max(need, have + have // 2), axis=1))
+
+
+def spread(table: Table, chosen: int, particles: int) -> Table:
+    """A table of so many particles that all share what one of the table's has."""
+    lines = np.zeros((2 * particles, table.lines.shape[1]), np.uint32)
+    lines[0] = table.lines[table.line[chosen]]
+    return table._replace(
+        line=np.zeros(particles, np.int64),
+        spare=np.arange(1, particles + 1),
+        lines=lines,
+        line_owner=np.full(2 * particles, -1, np.int64),
+    )
+
+
+def reserve(table: Table, rows: int, blocks: int) -> Table:
+    """The table with at least so many free rows and blocks in each thread's stretch.
+
+    It sweeps first; if less than half of the pool came free, the pool grows by half or more, so
+    that both stay rare.
+    """
+    threads, stretches = len(table.cursors), table.cursors.tolist()
+    if all(last - row >= rows and end - block >= blocks for row, last, block, end in stretches):
+        return table
+    free_rows, free_blocks = sweep(table)
+    used_rows, used_blocks = len(table.rows) - free_rows, len(table.blocks) - free_blocks
+    want_rows = max(threads * (rows + 1), used_rows)
+    want_blocks = max(threads * (blocks + 1), used_blocks)
+    if free_rows >= want_rows and free_blocks >= want_blocks:
+        return table
+    grow_rows, grow_blocks = (
+        _growth(len(table.rows), free_rows, want_rows),
+        _growth(len(table.blocks), free_blocks, want_blocks),
+    )
+    table = table._replace(
+        blocks=_longer(table.blocks, len(table.blocks) + grow_blocks),
+        rows=_longer(table.rows, len(table.rows) + grow_rows),
+        block_owner=_longer(table.block_owner, len(table.blocks) + grow_blocks),
+        row_owner=_longer(table.row_owner, len(table.rows) + grow_rows),
+        free_blocks=_longer(table.free_blocks, len(table.blocks) + grow_blocks),
+        free_rows=_longer(table.free_rows, len(table.rows) + grow_rows),
+    )
+    sweep(table)
+    return table
+
+
+def _growth(have: int, free: int, want: int) -> int:
+    return max(want - free, have // 2) if free < want else 0
+
+
+def nbytes(table: Table) -> int:
+    """Memory that the table holds."""
+    return sum(part.nbytes for part in table)
+
+
+def _longer(array: npt.NDArray[Any], length: int, axis: int = 0) -> npt.NDArray[Any]:
+    shape = list(array.shape)
+    shape[axis] = length
+    longer = np.zeros(shape, array.dtype)
+    longer[tuple(slice(size) for size in array.shape)] = array
+    return longer

@@ -1,0 +1,325 @@
+"""Weigh the topics of one token and draw one of them, with the same bits on every run.
+
+For one particle's ``gain`` (float64[Tp]: (alpha_t + n_td) / (a + n_t), one per topic) and one
+word's count row (int32 or int64[Tp]):
+
+    q[t] = gain[t] * (row[t] + share)            the weight of every topic
+    t    drawn with probability q[t] / sum(q)    by one uniform u in [0, 1)
+
+The topics are laid out in blocks of eight: topic t is lane t % 8 of block t // 8. :func:`padded`
+gives the padded length Tp; the pads must have gain 0. One <8 x double> holds one block, and the
+machine code for it is written here with llvmlite: numba's own loops store q and read it back with
+another width before they sum it, and that wait was most of the time (62 ns a visit against 39 at T
+= 50; ``benchmarks/README.md``). LLVM lowers <8 x double> for any CPU, and the lanes are the same
+there, hence the bits too. No fast-math flag is set, so LLVM neither reorders a sum nor contracts a
+product into an FMA.
+
+The order of additions, which the twin in the tests follows one by one:
+
+1. each lane sums its topics block after block: cum[8b+l] = cum[8(b-1)+l] + q[8b+l], from 0.0; s[l]
+    is the last of them;
+2. the eight lane sums become prefixes by a fixed tree, with + only inside the brackets:
+   s01 = s0+s1, s23 = s2+s3, s45 = s4+s5, s67 = s6+s7, h = s01+s23;
+   pre = s0, s01, s01+s2, h, h+s4, h+s45, h+(s45+s6), h+(s45+s67); total = pre[7];
+3. x = u * total; lane = how many of pre[0..6] are <= x; r = x - pre[lane-1] (x - 0.0 for lane 0);
+4. block = how many cum[8b+lane] are <= r; t = 8 * block + lane.
+
+Every prefix in this tree is at least the one before it, after rounding too, and equal to it where
+the lane is zero; so are the cum of a lane. Hence the topic found has cum > r >= the cum before,
+that is q[t] > 0. Only at u close to 1 rounding can leave no cum above r; then the last topic with
+gain > 0 is taken: shares are positive, so its q is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from model.kernels.jit import inlined, kernel
+
+LANES = 8
+_SPARE = 16  # room for a zero and the eight prefixes behind q and cum
+_LINE = 64  # bytes of a cache line
+
+_DOUBLE, _INT, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_DOUBLES, _INTS = ir.VectorType(_DOUBLE, LANES), ir.VectorType(_INT, LANES)
+_I32S, _BITS = ir.VectorType(_I32, LANES), ir.VectorType(ir.IntType(1), LANES)
+_ZERO = ir.Constant(_DOUBLES, None)
+_F, _N = types.float64, types.intp
+_Z = LANES  # in a shuffle of (sums, zeros): this lane is 0.0
+
+
+def padded(topics: int) -> int:
+    """The length of gain, row and the like for this many topics."""
+    return -(-topics // LANES) * LANES
+
+
+@kernel
+def aligned(length: Any) -> Any:
+    """float64[length] of zeros that begins on a cache line: half of the vector loads and stores
+    would cross one otherwise.
+    """
+    raw = np.zeros(length + LANES)
+    first = (-raw.ctypes.data) % _LINE // LANES
+    return raw[first : first + length]
+
+
+@kernel
+def new_scratch(tp: Any) -> Any:
+    """A buffer for rows of padded length ``tp``."""
+    return aligned(tp + _SPARE)
+
+
+@inlined
+def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
+    """(t, total) for a token that is not counted yet."""
+    total = _weigh(scratch, gain, row, share)
+    return _pick(scratch, gain, u), total
+
+
+@inlined
+def draw_without(
+    scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any, u: Any
+) -> Any:
+    """As :func:`draw`, but q[old] is ``q_old``: the weight of its topic with the token taken
+    out. For moves.
+    """
+    total = _weigh_without(scratch, gain, row, share, old, q_old)
+    return _pick(scratch, gain, u), total
+
+
+@inlined
+def draw_discounted(
+    scratch: Any,
+    gain: Any,
+    row: Any,
+    discount: Any,
+    strength: Any,
+    base: Any,
+    old: Any,
+    q_old: Any,
+    u: Any,
+) -> Any:
+    """q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base), and q[old] = q_old
+    unless old is -1.
+
+    A row holds tables behind its counts, see :mod:`model.learners.particles.kernels.table_counts`.
+    """
+    total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
+    return _pick(scratch, gain, u), total
+
+
+def _shuffle(b: Any, x: Any, lanes: list[int]) -> Any:
+    return b.shuffle_vector(x, ir.Constant(x.type, None), ir.Constant(_I32S, lanes))
+
+
+def _splat(b: Any, scalar: Any) -> Any:
+    vector = ir.VectorType(scalar.type, LANES)
+    return _shuffle(
+        b, b.insert_element(ir.Constant(vector, ir.Undefined), scalar, _I32(0)), [0] * LANES
+    )
+
+
+def _prefixes(b: Any, s: Any) -> Any:
+    """Step 2. The shuffle between halves comes last and only once; adding 0.0 changes no bit."""
+    s = b.fadd(s, _shuffle(b, s, [_Z, 0, _Z, 2, _Z, 4, _Z, 6]))
+    s = b.fadd(s, _shuffle(b, s, [_Z, _Z, 1, 1, _Z, _Z, 5, 5]))
+    return b.fadd(s, _shuffle(b, s, [_Z, _Z, _Z, _Z, 3, 3, 3, 3]))
+
+
+def _at(b: Any, base: Any, j: Any, vector: Any) -> Any:
+    return b.bitcast(b.gep(base, [j], inbounds=True), vector.as_pointer())
+
+
+def _loop(
+    b: Any,
+    name: str,
+    first: Any,
+    end: Any,
+    start: Sequence[Any],
+    step: Callable[..., Sequence[Any]],
+) -> Any:
+    """for j from `first` by 8 while j < end: values = step(j, *values).  It runs at least once."""
+    before, body, after = b.block, b.append_basic_block(name), b.append_basic_block(name + ".end")
+    b.branch(body)
+    b.position_at_end(body)
+    values = (first, *start)
+    now = [b.phi(value.type) for value in values]
+    then = (b.add(now[0], _INT(LANES)), *step(*now))
+    for phi, value, value_then in zip(now, values, then, strict=True):
+        phi.add_incoming(value, before)
+        phi.add_incoming(value_then, body)
+    b.cbranch(b.icmp_signed("<", then[0], end), body, after)
+    b.position_at_end(after)
+    return then[1:]
+
+
+def _sums(b: Any, scratch: Any, tp: Any) -> Any:
+    """Where cum and pre are; pre[7] is 0.0 and pre[8 + l] the prefix up to lane l (on a 64-byte
+    line).
+    """
+    return scratch, b.gep(scratch, [tp], inbounds=True)
+
+
+def _emit_weigh(
+    b: Any,
+    tp: Any,
+    scratch: Any,
+    gain: Any,
+    weight: Callable[[Any], Any],
+    old: Any = None,
+    q_old: Any = None,
+) -> Any:
+    """Write the code of steps 1 and 2; `weight(j)` gives what multiplies gain in the block at j."""
+    cum, pre = _sums(b, scratch, tp)
+
+    def step(j: Any, total: Any) -> list[Any]:
+        q = b.fmul(b.load(_at(b, gain, j, _DOUBLES), align=8), weight(j))
+        if old is not None:
+            # In the register: a store to q[old] would make the next vector load wait for it.
+            here = b.icmp_signed(
+                "==", _splat(b, b.sub(old, j)), ir.Constant(_INTS, list(range(LANES)))
+            )
+            q = b.select(here, _splat(b, q_old), q)
+        total = b.fadd(total, q)
+        b.store(total, _at(b, cum, j, _DOUBLES), align=8)
+        return [total]
+
+    prefixes = _prefixes(b, *_loop(b, "weigh", _INT(0), tp, [_ZERO], step))
+    b.store(_DOUBLE(0.0), b.gep(pre, [_INT(LANES - 1)], inbounds=True))
+    b.store(prefixes, _at(b, pre, _INT(LANES), _DOUBLES), align=8)
+    return b.extract_element(prefixes, _I32(LANES - 1))
+
+
+def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
+    """Write the code of steps 3 and 4."""
+    cum, pre = _sums(b, scratch, tp)
+    prefixes = b.load(_at(b, pre, _INT(LANES), _DOUBLES), align=8)
+    x = b.fmul(u, b.extract_element(prefixes, _I32(LANES - 1)))
+    below = b.and_(
+        b.fcmp_ordered("<=", prefixes, _splat(b, x)), ir.Constant(_BITS, [1] * (LANES - 1) + [0])
+    )
+    lane = b.zext(b.ctpop(b.bitcast(below, ir.IntType(LANES))), _INT)
+    r = b.fsub(x, b.load(b.gep(pre, [b.add(lane, _INT(LANES - 1))], inbounds=True)))
+
+    def step(j: Any, t: Any) -> list[Any]:
+        passed = b.fcmp_ordered("<=", b.load(b.gep(cum, [j], inbounds=True)), r)
+        return [b.add(t, b.shl(b.zext(passed, _INT), _INT(3)))]
+
+    (t,) = _loop(b, "count", lane, tp, [lane], step)
+
+    # Rounding left nothing above r: back from the end to the last q > 0.
+    found, back, drawn = b.block, b.append_basic_block("back"), b.append_basic_block("drawn")
+    b.cbranch(b.icmp_signed("<", t, tp), drawn, back)
+    b.position_at_end(back)
+    last = b.phi(_INT)
+    last.add_incoming(tp, found)
+    before_last = b.sub(last, _INT(1))
+    last.add_incoming(before_last, back)
+    positive = b.fcmp_ordered(">", b.load(b.gep(gain, [before_last], inbounds=True)), _DOUBLE(0.0))
+    b.cbranch(b.or_(positive, b.icmp_signed("==", before_last, _INT(0))), drawn, back)
+    b.position_at_end(drawn)
+    topic = b.phi(_INT)
+    topic.add_incoming(t, found)
+    topic.add_incoming(before_last, back)
+    # By way of 32 bits LLVM knows that t >= 0 and drops numba's test for negative indices.
+    return b.zext(b.trunc(topic, _I32), _INT)
+
+
+def _counts(b: Any, row: Any, j: Any) -> Any:
+    counts = ir.VectorType(row.type.pointee, LANES)
+    return b.sitofp(b.load(_at(b, row, j, counts), align=row.type.pointee.width // 8), _DOUBLES)
+
+
+def _check(scratch: Any, gain: Any, row: Any) -> None:
+    for name, array, allowed in (
+        ("scratch", scratch, (_F,)),
+        ("gain", gain, (_F,)),
+        ("row", row, (types.int32, types.int64)),
+    ):
+        if not (
+            isinstance(array, types.Array)
+            and array.dtype in allowed
+            and array.ndim == 1
+            and array.layout == "C"
+        ):
+            raise TypingError(f"{name} must be a contiguous 1-d array of {allowed[0]}, not {array}")
+
+
+def _arrays(context: Any, b: Any, sig: Any, args: Any, *places: int) -> list[Any]:
+    return [make_array(sig.args[k])(context, b, args[k]) for k in places]
+
+
+@intrinsic
+def _weigh(typing: Any, scratch: Any, gain: Any, row: Any, share: Any) -> Any:
+    _check(scratch, gain, row)
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
+        shares = _splat(b, args[3])
+        tp = b.extract_value(g.shape, 0)
+        return _emit_weigh(b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares))
+
+    return _F(scratch, gain, row, _F), codegen
+
+
+@intrinsic
+def _weigh_without(
+    typing: Any, scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any
+) -> Any:
+    _check(scratch, gain, row)
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
+        shares = _splat(b, args[3])
+        tp = b.extract_value(g.shape, 0)
+        return _emit_weigh(
+            b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares), args[4], args[5]
+        )
+
+    return _F(scratch, gain, row, _F, _N, _F), codegen
+
+
+@intrinsic
+def _weigh_discounted(
+    typing: Any,
+    scratch: Any,
+    gain: Any,
+    row: Any,
+    discount: Any,
+    strength: Any,
+    base: Any,
+    old: Any,
+    q_old: Any,
+) -> Any:
+    _check(scratch, gain, row)
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        q, g, n, c = _arrays(context, b, sig, args, 0, 1, 2, 4)
+        discounts, bases, tp = _splat(b, args[3]), _splat(b, args[5]), b.extract_value(g.shape, 0)
+
+        def weight(j: Any) -> Any:
+            counts = _counts(b, n.data, j)
+            off = b.fmul(discounts, _counts(b, n.data, b.add(j, tp)))
+            backoff = b.fmul(b.load(_at(b, c.data, j, _DOUBLES), align=8), bases)
+            return b.fadd(b.fsub(counts, off), backoff)
+
+        return _emit_weigh(b, tp, q.data, g.data, weight, args[6], args[7])
+
+    return _F(scratch, gain, row, _F, strength, _F, _N, _F), codegen
+
+
+@intrinsic
+def _pick(typing: Any, scratch: Any, gain: Any, u: Any) -> Any:
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        sums, g = _arrays(context, b, sig, args, 0, 1)
+        return _emit_pick(b, b.extract_value(g.shape, 0), sums.data, g.data, args[2])
+
+    return _N(scratch, gain, _F), codegen

@@ -1,0 +1,198 @@
+"""Rejuvenation: draw topics of the past again, each from its conditional probability given all
+others (Canini et al. 2009, eq. 3).
+
+Notation as in :mod:`model.learners.particles.kernels.particles`. A move never writes the token out
+of the counts: only q of its old topic is corrected, and nothing is written (nor copied, if it is
+shared) unless the topic changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import kernel, page_inlined
+from model.learners.particles.kernels.draw import draw_discounted, draw_without
+from model.learners.particles.kernels.particles import (
+    GONE,
+    PAGE,
+    base_of,
+    normalise,
+    page_at,
+    tables_of,
+    times,
+)
+from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row, row_of
+from model.learners.particles.kernels.table_counts import (
+    closes_table,
+    joint_factor,
+    opens_table,
+    update_counts,
+)
+from model.learners.particles.kernels.workspace import (
+    TILE,
+    name_draws,
+    new_workspace,
+    put_counts_back,
+    recount,
+    start_gain,
+    take_counts,
+)
+
+
+@kernel
+def move_units(
+    population: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    slots: Any,
+    positions: Any,
+    index: Any,
+    first: Any,
+    last: Any,
+    thread: Any,
+) -> None:
+    """Particles first..last-1 draw topics again, unit by unit (eq. 3): whole documents, or one
+    token where its position is not -1.
+
+    ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint
+    takes the ratio of the new topic's and the old one's probability.
+    """
+    workspace = new_workspace(len(prior.alpha), TILE)
+    for low in range(first, last, TILE):
+        high, number, named, used = min(low + TILE, last), index, 0, 0
+        for unit in range(len(slots)):
+            slot = slots[unit]
+            begin = max(positions[unit], 0)
+            end = pages.length[slot] if positions[unit] < 0 else begin + 1
+            if unit + 1 < len(slots):
+                _prefetch_unit(
+                    population, pages, slots[unit + 1], max(positions[unit + 1], 0), low, high
+                )
+            take_counts(population, workspace, slot, True, low, high)
+            start_gain(workspace, population, prior, low, high)
+            page = page_at(pages, slot, begin)
+            for start in range(begin // PAGE * PAGE, end, PAGE):
+                here, there = max(begin - start, 0), min(end - start, PAGE)
+                if used == named:
+                    # A page's, or those of single tokens that follow each other.
+                    named, used = (
+                        there - here if positions[unit] < 0 else _single(positions, unit),
+                        0,
+                    )
+                    name_draws(workspace, population, prior, draws, number, named, low, high)
+                _move_page(
+                    population, prior, pages, workspace, page, here, there, used, low, high, thread
+                )
+                number, used = number + (there - here), used + (there - here)
+                page = pages.following[page]
+            put_counts_back(population, workspace, slot, low, high, thread)
+        for p in range(low, high):
+            normalise(population.joint, population.joint_exponent, p)
+
+
+@page_inlined
+def _prefetch_unit(
+    population: Any, pages: Any, slot: Any, position: Any, low: Any, high: Any
+) -> None:
+    """The rows of the unit that comes next are seldom in a cache; they arrive while this one's
+    topics are drawn.
+    """
+    page = page_at(pages, slot, position)
+    for p in range(low, high if pages.length[slot] else low):
+        prefetch_row(population.documents, p, slot)
+        prefetch_row(population.topics, p, page)
+        if pages.words[page, position % PAGE] != GONE:
+            prefetch_row(population.words, p, pages.words[page, position % PAGE])
+
+
+@page_inlined
+def _single(positions: Any, unit: Any) -> Any:
+    """How many units from this one on are single tokens, as far as a workspace has room for
+    their draws.
+    """
+    count = 0
+    while count < PAGE and unit + count < len(positions) and positions[unit + count] >= 0:
+        count += 1
+    return count
+
+
+@page_inlined
+def _move_page(
+    population: Any,
+    prior: Any,
+    pages: Any,
+    workspace: Any,
+    page: Any,
+    here: Any,
+    there: Any,
+    used: Any,
+    low: Any,
+    high: Any,
+    thread: Any,
+) -> None:
+    """The tokens here..there-1 of a page, whose draws are on the workspace from ``used`` on."""
+    words, topics, discount = population.words, population.topics, prior.discount
+    for p in range(low, high):
+        workspace.place[p - low] = row_of(topics, p, page)
+    for k in range(here, there):
+        place = used + (k - here)
+        w = pages.words[page, k]
+        for p in range(low, high if w != GONE else low):
+            workspace.row[p - low] = prefetch_row(words, p, w)
+        for p in range(low, high if w != GONE else low):
+            i, a = p - low, population.concentration[p, 0]
+            workspace.place[i] = current_row(topics, workspace.place[i], p, page)
+            u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.place[i], k])
+            row = words.rows[current_row(words, workspace.row[i], p, w)]
+            n, tables = row[old] - 1, tables_of(prior, row, old)
+            closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
+            base = base_of(population, prior, p, row, w, closed)
+            tables -= closed
+            back = (a + discount * (population.topic_tables[p, old] - closed)) * base
+            gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
+                a + (population.totals[p, old] - 1)
+            )
+            q = gain * ((n - discount * tables) + back)
+            if discount > 0.0:
+                t, _ = draw_discounted(
+                    workspace.scratch,
+                    workspace.gain[i],
+                    row,
+                    discount,
+                    workspace.strength[i],
+                    base,
+                    old,
+                    q,
+                    u,
+                )
+            else:
+                t, _ = draw_without(workspace.scratch, workspace.gain[i], row, a * base, old, q, u)
+            was = gain * joint_factor(prior, n, tables, back, closed)
+            if t != old:
+                gain, n, tables, back = (
+                    workspace.gain[i, t],
+                    row[t],
+                    tables_of(prior, row, t),
+                    workspace.strength[i, t] * base,
+                )
+            opened = opens_table(prior, n, tables, back, workspace.table_uniforms[i, 2 * place + 1])
+            if t != old or opened != closed:
+                times(
+                    population.joint,
+                    population.joint_exponent,
+                    p,
+                    gain * joint_factor(prior, n, tables, back, opened) / was,
+                )
+                mine = words.rows[own_row(words, p, w, population.generation[p], thread, True)]
+                update_counts(mine, len(prior.alpha), old, -1, closed)
+                update_counts(mine, len(prior.alpha), t, 1, opened)
+                recount(population, prior, workspace, p, i, old, -1, closed)
+                recount(population, prior, workspace, p, i, t, 1, opened)
+            if t != old:
+                workspace.place[i] = own_row(
+                    topics, p, page, population.generation[p], thread, True
+                )
+                topics.rows[workspace.place[i], k] = t

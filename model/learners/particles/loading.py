@@ -1,0 +1,343 @@
+"""The way back of :mod:`model.learners.particles.saving`: a state from bytes that may come from
+anywhere.
+
+Kernels do not test indices, and they take counts away from counts. So everything is checked before
+a kernel runs (:mod:`model.checks`): each number against its bounds, and parts against each other.
+Sizes are compared with what the settings allow before anything is made of that size. Three laws
+hold for each particle:
+
+* n_t is the sum of n_wt over the words, and k_t that of t_wt;
+* 1 <= t_wt <= n_wt where n_wt > 0, and t_wt = 0 elsewhere;
+* the tokens of a word that the history has in a topic are at most n_wt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.learners.particles import population as populations
+from model.learners.particles.history import Units
+from model.learners.particles.kernels.canonical_rows import word_in_excess
+from model.learners.particles.kernels.particles import GONE, PAGE
+from model.learners.particles.kernels.table_counts import MINIMAL, NONE
+from model.learners.particles.kernels.tree import Tree
+from model.learners.particles.packing import Packed, unpack_numbers, unpack_table, unpack_tree
+from model.learners.particles.priors import row_length
+from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_documents_of
+from model.learners.particles.state import ParticleState
+from model.records import IntArray, LongArray
+from model.scaled import Scaled
+from model.words.strings import CharacterModel
+from model.words.vocabulary import Vocabulary
+
+_BLOBS, _HISTORY_BLOBS = 16, 10
+_SCALED_BYTES = 16
+# Drawing a concentration takes a step for each table.
+_MOST_TABLES = 2**28
+# A concentration that is learned; beyond these the products of a draw leave the range of a float.
+_LEAST_CONCENTRATION, _MOST_CONCENTRATION = 2.0**-100, 2.0**100
+_ROUNDING = 1e-6
+
+
+def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
+    """Fill a state that has seen nothing.
+
+    Raises:
+        DamagedDataError: the bytes are not a state of this form, are of other settings, or hold
+            what no learner holds.
+    """
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
+    words, evidence, characters, use = blobs[:4]
+    _take_header(state, header)
+    _take_evidence(state, evidence)
+    _take_vocabulary(state, words, use)
+    if characters and not state.settings.is_spelled:
+        raise DamagedDataError(
+            "the state has a distribution over strings, which a learner with these settings does"
+            " not use"
+        )
+    state.characters = CharacterModel.from_bytes(characters) if characters else state.characters
+    _take_particles(state, blobs[4:11])
+    _take_words(state, blobs[11:14])
+    _take_waiting(state, blobs[14])
+    _take_history(state, blobs[15])
+    return state
+
+
+def _take_header(state: ParticleState, header: dict[str, Any]) -> None:
+    for name in ("sequence", "documents", "tokens", "scored"):
+        setattr(
+            state, name, checks.whole(f"{name} of a learner's state", checks.field(header, name))
+        )
+    try:
+        ess = float.fromhex(checks.field(header, "ess"))
+    except (ValueError, TypeError, OverflowError):
+        checks.refuse(
+            "ess of a learner's state", repr(header["ess"]), "a number in hexadecimal digits"
+        )
+    # Rounding can bring it above the number of particles.
+    state.resampler.ess[0] = checks.number(
+        "ess of a learner's state", ess, 0.0, 2.0 * len(state.population.weight)
+    )
+
+
+def _take_evidence(state: ParticleState, data: bytes) -> None:
+    count = len(data) // _SCALED_BYTES
+    checks.whole("figures of evidence", count, 1, state.settings.evidence_window + 2)
+    # A length that is no multiple leaves a last figure that is too short.
+    state.evidence, *recent = [
+        Scaled.from_bytes(data[at : at + _SCALED_BYTES])
+        for at in range(0, len(data), _SCALED_BYTES)
+    ]
+    state.recent.extend(recent)
+
+
+def _take_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
+    settings, names = state.settings.vocabulary, wire.words_from_bytes(words)
+    if not settings.is_open:
+        if names != tuple(state.vocabulary.words):
+            raise DamagedDataError(f"the state's {len(names)} words are not those of the settings")
+    else:
+        checks.whole("words of the vocabulary", len(names), 0, settings.size + 1)
+        checks.distinct("words of the vocabulary", names)
+    state.vocabulary = Vocabulary(names, state.vocabulary.limit, state.vocabulary.memory)
+    uses = wire.array_from_bytes(use, "<f8")
+    checks.sized("uses of words", uses, len(names))
+    checks.measures("uses of words", uses)
+    state.vocabulary.use = uses
+
+
+def _take_particles(state: ParticleState, blobs: list[bytes]) -> None:
+    population, prior, topics, particles = (
+        state.population,
+        state.prior,
+        state.settings.topics,
+        len(state.population.weight),
+    )
+    concentration, weight, joint = (wire.array_from_bytes(blob, "<f8") for blob in blobs[:3])
+    weight_exponent, joint_exponent, totals, topic_tables = (
+        wire.array_from_bytes(blob, "<i8") for blob in blobs[3:]
+    )
+    if len(totals) != particles * topics or len(weight) != particles:
+        raise DamagedDataError(
+            f"the state is not of {particles} particles with {topics} topics, as the settings say"
+        )
+    population.concentration[:] = checks.shaped("concentrations", concentration, particles, 2)
+    if state.settings.prior.learns_concentrations:
+        checks.measures("concentrations", concentration, _LEAST_CONCENTRATION, _MOST_CONCENTRATION)
+    elif (population.concentration != (prior.a, prior.base_a)).any():
+        raise DamagedDataError("the state's concentrations are not those of the settings")
+    checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
+    checks.sized("exponents of weights", weight_exponent, particles)
+    # The least that a float can be is 2^-1074.
+    checks.within("exponents of weights", weight_exponent, -1100, 2)
+    whole = np.ldexp(weight, weight_exponent.astype(np.int32)).sum(keepdims=True)
+    checks.measures("sum of the particles' weights", whole, 1.0 - _ROUNDING, 1.0 + _ROUNDING)
+    checks.sized("joint probabilities", joint, particles)
+    checks.measures("joint probabilities", joint, 0.5, np.nextafter(1.0, 0.0))
+    checks.sized("exponents of joint probabilities", joint_exponent, particles)
+    checks.within(
+        "exponents of joint probabilities", joint_exponent, -checks.LARGEST, checks.LARGEST
+    )
+    population.weight[:], population.weight_exponent[:] = weight, weight_exponent
+    population.joint[:], population.joint_exponent[:] = joint, joint_exponent
+    for name, part, into, high in (
+        ("tokens of a topic", totals, population.totals, checks.LARGEST),
+        (
+            "tables of a topic",
+            topic_tables,
+            population.topic_tables,
+            1 if prior.tables == NONE else _MOST_TABLES,
+        ),
+    ):
+        into[:, :topics] = checks.shaped(name, part, particles, topics)
+        checks.within(name, part, 0, high)
+    population.tables[:] = population.topic_tables.sum(axis=1)
+    checks.within("tables of a particle", population.tables, 0, _MOST_TABLES)
+
+
+def _take_words(state: ParticleState, blobs: list[bytes]) -> None:
+    population, prior, topics, count = (
+        state.population,
+        state.prior,
+        state.settings.topics,
+        len(state.vocabulary),
+    )
+    tp, width = len(prior.alpha), topics if prior.tables == NONE else row_length(prior)
+    packed = Packed.of(blobs, count, len(population.weight), width, checks.LARGEST)
+    _check_rows(state, packed)
+    sums = packed.sums()
+    if (sums[:, :topics] != population.totals[:, :topics]).any():
+        raise DamagedDataError("the tokens of the state's topics are not the sums over its words")
+    if (
+        prior.tables != NONE
+        and (sums[:, tp : tp + topics] != population.topic_tables[:, :topics]).any()
+    ):
+        raise DamagedDataError("the tables of the state's topics are not the sums over its words")
+    wide = int(population.totals.max()) > populations.WIDEST
+    empty = (
+        population.words._replace(rows=population.words.rows.astype(np.int64))
+        if wide
+        else population.words
+    )
+    state.population = population._replace(
+        words=unpack_table(empty, np.arange(count), count, packed)
+    )
+
+
+def _check_rows(state: ParticleState, packed: Packed) -> None:
+    """Refuse words' rows whose tables do not fit their counts."""
+    prior, topics, contents = state.prior, state.settings.topics, packed.contents
+    if prior.tables == NONE:
+        return
+    tp = len(prior.alpha)
+    counts, tables, shared = (
+        contents[:, :topics],
+        contents[:, tp : tp + topics],
+        contents[:, 2 * tp],
+    )
+    if (
+        contents[:, topics:tp].any()
+        or contents[:, tp + topics : 2 * tp].any()
+        or contents[:, 2 * tp + 1 :].any()
+    ):
+        raise DamagedDataError("a word of the state has counts outside the topics")
+    most = counts > 0 if prior.tables == MINIMAL else counts
+    if ((tables > 0) != (counts > 0)).any() or (tables > most).any():
+        raise DamagedDataError(
+            "a word of the state has no tables for its tokens, or more tables than tokens"
+        )
+    if (tables.sum(axis=1, dtype=np.int64) != shared).any():
+        raise DamagedDataError("the tables of a word of the state are not the sum over its topics")
+
+
+def _take_waiting(state: ParticleState, data: bytes) -> None:
+    header, blobs = wire.unpack(WAITING, data, 2)
+    labels, (lengths, tokens) = checks.field(header, "labels"), map(unpack_numbers, blobs)
+    if labels is None:
+        checks.sized("lengths of waiting documents", lengths, 0)
+        state.waiting = None
+        return
+    _check_labels(labels, lengths)
+    # A batch that is complete does not wait.
+    checks.whole("waiting documents", len(lengths), 0, state.initial.documents)
+    if state.documents or state.population.totals.any():
+        raise DamagedDataError(
+            "the state has learned documents although its initial batch is incomplete"
+        )
+    state.waiting = list(
+        zip(_documents(lengths, tokens, 0, len(state.vocabulary)), labels, strict=True)
+    )
+
+
+def _take_history(state: ParticleState, data: bytes) -> None:
+    header, blobs = wire.unpack(HISTORY, data, _HISTORY_BLOBS)
+    history, labels = state.history, checks.field(header, "labels")
+    lengths, tokens, token_draws, newest, newest_position, kept, kept_position = map(
+        unpack_numbers, blobs[:7]
+    )
+    _check_labels(labels, lengths)
+    if state.waiting is not None:
+        checks.sized("documents of the history before the initial batch is complete", lengths, 0)
+    if not history.whole and (
+        len(newest) > len(history.past.newest_slot) or len(kept) > len(history.past.kept_slot)
+    ):
+        raise DamagedDataError("the state's history is larger than the settings allow")
+    seen = checks.whole("units seen", checks.field(header, "seen"))
+    arrived = checks.whole("documents that arrived", checks.field(header, "arrived"))
+    _check_units(state, lengths, (newest, newest_position - 1), (kept, kept_position - 1), seen)
+    checks.sized("arrivals of documents", token_draws, len(lengths))
+    checks.within("arrivals of documents", token_draws, 0, arrived)
+    checks.ascending("arrivals of documents", token_draws, strictly=True)
+    documents = _documents(lengths, tokens - 1, GONE, len(state.vocabulary))
+    slots = history.begin_all(list(zip(documents, labels, strict=True))).astype(np.int64)
+    history.restore(
+        slots, token_draws, arrived, seen, (newest, newest_position - 1), (kept, kept_position - 1)
+    )
+    _take_topics(state, slots, blobs[7:10])
+    _check_history(state, slots)
+    count_documents_of(state, slots)
+
+
+def _check_labels(labels: object, lengths: LongArray) -> None:
+    if not checks.fits(labels, list[str | None]):
+        checks.refuse("labels of documents", repr(labels), "a list of texts and nulls")
+    assert isinstance(labels, list)
+    checks.sized("labels of documents", labels, len(lengths))
+
+
+def _check_units(
+    state: ParticleState, lengths: LongArray, newest: Units, kept: Units, seen: int
+) -> None:
+    """Refuse units that are not of the documents, and documents that no unit holds."""
+    history = state.history
+    for name, (documents, positions) in (
+        ("newest units", newest),
+        ("units of the reservoir", kept),
+    ):
+        checks.sized(f"positions of the {name}", positions, len(documents))
+        checks.within(f"documents of the {name}", documents, 0, len(lengths))
+        checks.ascending(f"documents of the {name}", documents)
+        if history.tokens:
+            checks.within(f"positions of the {name}", positions, 0, checks.LARGEST)
+            checks.within(
+                f"positions of the {name}, from the document's end",
+                positions - lengths[documents],
+                -checks.LARGEST,
+                0,
+            )
+        else:
+            checks.within(f"positions of the {name}", positions, -1, 0)
+    held = np.zeros(len(lengths), bool)
+    held[newest[0]], held[kept[0]] = True, True
+    if not held.all():
+        raise DamagedDataError("the state's history has a document that no unit holds")
+    room = int(lengths.sum()) if history.tokens else len(lengths)
+    checks.equal(
+        "units of the reservoir",
+        len(kept[0]),
+        room if history.whole else min(seen, len(history.past.kept_slot)),
+    )
+    if history.whole:
+        checks.equal("units seen", seen, room)
+    elif seen and len(newest[0]) < len(history.past.newest_slot):
+        raise DamagedDataError(
+            "the state's reservoir has been offered units although the newest are not full"
+        )
+
+
+def _documents(lengths: LongArray, tokens: LongArray, low: int, words: int) -> list[IntArray]:
+    checks.within("tokens of documents", tokens, low, words)
+    checks.within("lengths of documents", lengths, 0, len(tokens) + 1)
+    checks.equal("tokens of all documents", len(tokens), int(lengths.sum()))
+    return np.split(tokens.astype(np.int32), np.cumsum(lengths)[:-1]) if len(lengths) else []
+
+
+def _take_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:
+    history, table = state.history, state.population.topics
+    lengths = history.pages.length[slots]
+    pages = history.all_pages(slots)
+    width = min(int(lengths.max(initial=0)), PAGE)
+    packed = Packed.of(
+        blobs, len(pages), len(state.population.weight), width, state.settings.topics
+    )
+    topics = (
+        unpack_tree(table, pages, packed)
+        if isinstance(table, Tree)
+        else unpack_table(table, pages, len(history.pages.words), packed)
+    )
+    state.population = state.population._replace(topics=topics)
+
+
+def _check_history(state: ParticleState, slots: LongArray) -> None:
+    """Refuse topics of the history's tokens that the words' counts do not have."""
+    excess = word_in_excess(state.population, state.history.pages, slots, len(state.vocabulary))
+    if excess >= 0:
+        raise DamagedDataError(
+            f"the state's history has more tokens of word number {excess} in a topic than were"
+            " counted"
+        )

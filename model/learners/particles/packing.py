@@ -1,0 +1,187 @@
+"""A shared table as bytes and back, and whole numbers in as few bytes as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
+from model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
+from model.learners.particles.kernels.shared_rows import Rows
+from model.learners.particles.kernels.tree import Tree
+from model.learners.particles.kernels.tree_storage import planted
+from model.records import LongArray
+
+_SIZES = ("<u1", "<u2", "<u4", "<i8")
+# Logical rows below one entry of a line.
+_ENTRY = BLOCK**2
+
+
+def pack_table(
+    table: Rows, logical: npt.NDArray[np.int64], live: npt.NDArray[np.int64]
+) -> list[bytes]:
+    """How many distinct rows each of some logical rows has, who has which where they differ, and
+    their contents.
+
+    live: int64, how many entries of each row count; the others are written as zeros.
+    """
+    if not len(logical):
+        return [pack_numbers(np.zeros(0))] * 3
+    which, rows, counts = distinct_rows(table, logical, live)
+    contents = table.rows[rows][:, : live.max()]
+    contents[np.arange(contents.shape[1]) >= np.repeat(live, counts)[:, None]] = 0
+    return [
+        pack_numbers(counts),
+        pack_numbers(which[counts > 1].reshape(-1)),
+        pack_numbers(contents),
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """What :func:`pack_table` wrote, checked.
+
+    Attributes:
+        starts: int64[N], of each logical row the first of its contents.
+        differing: int64[N'], the logical rows with more than one content, ascending.
+        owner: int[N', P], which of these each particle has.
+        contents: int[total, width], in the type that it was stored in, which may be unsigned.
+    """
+
+    starts: LongArray
+    differing: LongArray
+    owner: npt.NDArray[Any]
+    contents: npt.NDArray[Any]
+
+    @classmethod
+    def of(
+        cls, blobs: Sequence[bytes], count: int, particles: int, width: int, high: int
+    ) -> Packed:
+        """Of ``count`` logical rows with ``width`` entries below ``high``. Raises
+        DamagedDataError.
+        """
+        distinct, owner, contents = numbers_of(blobs[0]), numbers_of(blobs[1]), numbers_of(blobs[2])
+        checks.sized("rows of a table", distinct, count)
+        checks.within("contents of a row", distinct, 1, particles + 1)
+        differing = np.flatnonzero(distinct > 1)
+        owner = checks.shaped("particles' choices of a row", owner, len(differing), particles)
+        if len(differing):
+            checks.within("particles' choices of a row", owner, 0, particles)
+            checks.within(
+                "a particle's choice of a row",
+                owner.max(axis=1) - distinct[differing].astype(np.int64),
+                -particles,
+                0,
+            )
+        total = int(distinct.sum(dtype=np.int64))
+        contents = checks.shaped("entries of a table", contents, total, width)
+        checks.within("entries of a table", contents, 0, high)
+        starts = np.cumsum(distinct, dtype=np.int64) - distinct
+        return cls(starts, differing, owner, contents)
+
+    def sums(self) -> LongArray:
+        """int64[P, width]: the sum of each particle's rows. A sum above LARGEST comes out as
+        LARGEST + 1.
+        """
+        result = np.zeros((self.owner.shape[1], self.contents.shape[1]), np.int64)
+        alike = np.delete(np.arange(len(self.starts)), self.differing)
+        add_rows(
+            self.contents,
+            self.starts[alike],
+            np.zeros((len(alike), 1), np.uint8),
+            checks.LARGEST + 1,
+            result[:1],
+        )
+        result[1:] = result[0]
+        add_rows(self.contents, self.starts[self.differing], self.owner, checks.LARGEST + 1, result)
+        return result
+
+
+def unpack_table(empty: Table, logical: LongArray, count: int, packed: Packed) -> Table:
+    """The table that was packed.
+
+    Args:
+        empty: gives the particles, the row length, the type and the threads.
+        logical: int64[N], the logical rows that were packed.
+        count: how many logical rows the table has.
+        packed: their contents.
+    """
+    particles, length = len(empty.line), empty.rows.shape[1]
+    if not len(logical):
+        return empty
+    table = new_table(particles, max(count, 1), length, len(empty.cursors), empty.rows.dtype)
+    rows = np.zeros((1 + len(packed.contents), length), empty.rows.dtype)
+    rows[1:, : packed.contents.shape[1]] = packed.contents
+    blocks = _blocks(table, logical, packed)
+    return table._replace(
+        blocks=blocks,
+        rows=rows,
+        block_owner=np.full(len(blocks), -1, np.int64),
+        row_owner=np.full(len(rows), -1, np.int64),
+        free_blocks=np.zeros(len(blocks), np.uint32),
+        free_rows=np.zeros(len(rows), np.uint32),
+    )
+
+
+def unpack_tree(empty: Tree, logical: LongArray, packed: Packed) -> Tree:
+    """The same for a tree."""
+    if not len(logical):
+        return empty
+    owner = np.zeros((len(logical), len(empty.line)), np.int64)
+    owner[packed.differing] = packed.owner
+    distinct = np.diff(packed.starts, append=len(packed.contents))
+    return planted(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
+
+
+def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.uint32]:
+    """The blocks that lead to the rows; fills the particles' lines. Each entry of a line is made
+    on its own, in little memory.
+    """
+    particles, entries = len(table.line), table.lines.shape[1]
+    first, place = np.zeros(entries * _ENTRY, np.int64), np.full(entries * _ENTRY, -1, np.int64)
+    first[logical] = 1 + packed.starts
+    place[logical[packed.differing]] = np.arange(len(packed.differing))
+    lower, upper, counts = [np.zeros((1, BLOCK), np.int64)], [], [1, 0]
+    for entry in range(entries):
+        part = slice(entry * _ENTRY, (entry + 1) * _ENTRY)
+        chosen = np.flatnonzero(place[part] >= 0)
+        # Where no row differs, all particles have what the first has.
+        pointers = np.tile(first[part], (particles if len(chosen) else 1, 1))
+        if len(chosen):
+            pointers[:, chosen] += packed.owner[place[part][chosen]].T
+        below, which = np.unique(pointers.reshape(-1, BLOCK), axis=0, return_inverse=True)
+        above, line = np.unique(which.reshape(-1, BLOCK) + counts[0], axis=0, return_inverse=True)
+        table.lines[:particles, entry] = line.reshape(-1) + counts[1]
+        lower.append(below)
+        upper.append(above)
+        counts = [counts[0] + len(below), counts[1] + len(above)]
+    table.lines[:particles] += np.uint32(counts[0])
+    return np.concatenate([*lower, *upper]).astype(np.uint32)
+
+
+def pack_numbers(values: Any) -> bytes:
+    """Whole numbers, none negative, in the smallest of four types that holds them all, which the
+    first byte names.
+    """
+    array = np.asarray(values)
+    top = int(array.max(initial=0))
+    kind = next((k for k, size in enumerate(_SIZES[:3]) if top <= np.iinfo(np.dtype(size)).max), 3)
+    return bytes([kind]) + wire.array_to_bytes(array, _SIZES[kind])
+
+
+def unpack_numbers(data: bytes) -> LongArray:
+    """The inverse of :func:`pack_numbers`, flat."""
+    return numbers_of(data).astype(np.int64)
+
+
+def numbers_of(data: bytes) -> npt.NDArray[Any]:
+    """The same in the type that they were stored in, over the bytes. Raises DamagedDataError."""
+    if not data or data[0] >= len(_SIZES):
+        raise DamagedDataError("an array in a learner's state does not name its type")
+    return wire.array_from_bytes(data[1:], _SIZES[data[0]])

@@ -1,0 +1,110 @@
+"""When particles are resampled, and by which scheme; the schemes are in
+:mod:`model.learners.particles.kernels.resampling_schemes`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from model.errors import OptionError
+from model.learners.particles.kernels.resampling_schemes import SCHEMES
+from model.options import Kinds, Record, option
+
+
+class Resampling(Record):
+    """What a particle filter asks of its resampling."""
+
+    @property
+    def by_tokens(self) -> bool:
+        """Whether the effective sample size is looked at after each token."""
+        return False
+
+    @property
+    def scheme(self) -> int:
+        """The number of the scheme."""
+        return 0
+
+    def threshold(self, particles: int, islands: int) -> float:
+        """The effective sample size of an island at or below which its particles are resampled;
+        0: never.
+        """
+        return 0.0
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        """Refuse a threshold that so many particles cannot have. Raises OptionError."""
+
+
+@dataclass(frozen=True)
+class NeverResample(Resampling):
+    """Particles are independent chains."""
+
+    kind = "never"
+
+
+@dataclass(frozen=True)
+class _AtThreshold(Resampling):
+    """Resample when the effective sample size is at or below a threshold."""
+
+    ess: float = option(
+        0.5,
+        "resample at this effective sample size or below: particles, or below 1 a share of them",
+        above=0,
+        remedy="Give --resampling=never to resample never.",
+        first=True,
+    )
+    ess_check: Literal["document", "token"] = option(
+        "document", "after what the effective sample size is looked at"
+    )
+
+    @property
+    def by_tokens(self) -> bool:
+        return self.ess_check == "token"
+
+    @property
+    def scheme(self) -> int:
+        return SCHEMES.index(self.kind)
+
+    def threshold(self, particles: int, islands: int) -> float:
+        return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        if self.ess > particles:
+            remedy = "Give a number of particles, or a share below 1."
+            raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)
+        threshold, island = self.threshold(particles, islands), particles // islands
+        if threshold < 1 < island:
+            least = (
+                f"what comes to 1 or more of the {island} particles of an island, not to"
+                f" {threshold:g}"
+            )
+            raise OptionError(
+                "--ess", self.ess, least, "An effective sample size is never below 1."
+            )
+
+
+class Residual(_AtThreshold):
+    """Whole copies of each particle first; the rest of the weights is drawn."""
+
+    kind = "residual"
+
+
+class Multinomial(_AtThreshold):
+    """Each particle is drawn independently."""
+
+    kind = "multinomial"
+
+
+class Stratified(_AtThreshold):
+    """One draw in each of P equal parts of the weights."""
+
+    kind = "stratified"
+
+
+class Systematic(_AtThreshold):
+    """One draw, repeated at equal distances."""
+
+    kind = "systematic"
+
+
+RESAMPLINGS = Kinds(NeverResample, Residual, Multinomial, Stratified, Systematic)

@@ -1,0 +1,132 @@
+"""A learner's state as bytes, canonical: they depend on what was learned, not on how particles
+share it in memory.
+
+For each word, and each page of the history, the distinct rows among the particles are written once,
+in the order of the first particle that has them, beside a table of who has which. Free rows, slots
+and pages leave no trace: documents are written in order of arrival. So the digest of these bytes is
+the digest of the state. Counts per document are not written: they follow from the topics of its
+tokens. :mod:`model.learners.particles.loading` reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model import wire
+from model.learners.particles.kernels.canonical_rows import count_documents
+from model.learners.particles.kernels.copy_on_write import with_rows
+from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
+from model.learners.particles.kernels.particles import GONE, PAGE
+from model.learners.particles.kernels.shared_rows import with_room
+from model.learners.particles.kernels.table_counts import NONE
+from model.learners.particles.packing import pack_numbers, pack_table
+from model.learners.particles.priors import row_length
+from model.learners.particles.state import ParticleState
+
+MAGIC = b"BTo2"
+WAITING = b"BTa1"
+HISTORY = b"BTe1"
+
+
+def to_bytes(state: ParticleState) -> bytes:
+    """The whole state; see the module's docstring."""
+    population, topics, words = state.population, state.settings.topics, len(state.vocabulary)
+    live = np.full(words, topics if state.prior.tables == NONE else row_length(state.prior))
+    header = {
+        "sequence": state.sequence,
+        "documents": state.documents,
+        "tokens": state.tokens,
+        "scored": state.scored,
+        "ess": float(state.resampler.ess[0]).hex(),
+    }
+    return wire.pack(
+        MAGIC,
+        header,
+        wire.words_to_bytes(tuple(state.vocabulary.words)),
+        b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
+        state.characters.to_bytes() if state.characters else b"",
+        *(
+            wire.array_to_bytes(part, "<f8")
+            for part in (
+                state.vocabulary.use,
+                population.concentration,
+                population.weight,
+                population.joint,
+            )
+        ),
+        *(
+            wire.array_to_bytes(part, "<i8")
+            for part in (population.weight_exponent, population.joint_exponent)
+        ),
+        *(
+            wire.array_to_bytes(part[:, :topics], "<i8")
+            for part in (population.totals, population.topic_tables)
+        ),
+        *pack_table(with_rows(population.words, words), np.arange(words), live),
+        _waiting_to_bytes(state),
+        _history_to_bytes(state),
+    )
+
+
+def _waiting_to_bytes(state: ParticleState) -> bytes:
+    waiting = state.waiting or []
+    labels = None if state.waiting is None else [label for _, label in waiting]
+    lengths = np.array([len(tokens) for tokens, _ in waiting])
+    return wire.pack(
+        WAITING,
+        {"labels": labels},
+        pack_numbers(lengths),
+        pack_numbers(_joined([tokens for tokens, _ in waiting])),
+    )
+
+
+def _history_to_bytes(state: ParticleState) -> bytes:
+    history, past = state.history, state.history.past
+    slots = [int(slot) for slot in history.slots()]
+    pages = [np.array(history.pages_of(slot)) for slot in slots]
+    lengths = history.pages.length[slots]
+    live = [
+        np.clip(length - PAGE * np.arange(len(own)), 0, PAGE)
+        for length, own in zip(lengths, pages, strict=True)
+    ]
+    number = np.zeros(len(history.labels), np.int64)
+    number[slots] = np.arange(len(slots))
+    ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
+    newest = (past.marks[HEAD] - ring + np.arange(ring)) % max(1, len(past.newest_slot))
+    header = {
+        "labels": [history.labels[slot] for slot in slots],
+        "seen": int(past.marks[SEEN]),
+        "arrived": history.arrived,
+    }
+    return wire.pack(
+        HISTORY,
+        header,
+        pack_numbers(lengths),
+        pack_numbers(_joined([history.words_of(slot) for slot in slots]) - GONE),
+        pack_numbers(history.token_draws[slots]),
+        pack_numbers(number[past.newest_slot[newest]]),
+        pack_numbers(past.newest_position[newest] + 1),
+        pack_numbers(number[past.kept_slot[:kept]]),
+        pack_numbers(past.kept_position[:kept] + 1),
+        *pack_table(state.population.topics, _joined(pages), _joined(live)),
+    )
+
+
+def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
+    """n_td of each particle and these documents anew, from the topics of their tokens."""
+    particles = len(state.population.weight)
+    documents = with_room(
+        state.population.documents,
+        len(state.history.labels),
+        particles * (len(slots) + 1),
+        particles,
+    )
+    state.population = state.population._replace(documents=documents)
+    count_documents(state.population, state.history.pages, slots)
+
+
+def _joined(parts: list[Any]) -> npt.NDArray[np.int64]:
+    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)

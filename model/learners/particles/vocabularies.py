@@ -1,0 +1,94 @@
+"""The vocabularies of the particle family: :class:`Growing` and :class:`Given`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.errors import OptionError
+from model.options import Kinds, Record, option
+from model.words.vocabulary import Vocabulary
+
+DEFAULT_MAX_WORDS = 50_000
+
+
+class VocabularySettings(Record):
+    """What the particle family asks of a vocabulary."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether new words join it."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """W, the number of words that a flat prior spreads its mass over."""
+        raise NotImplementedError
+
+    def new(self) -> Vocabulary:
+        """A vocabulary before the first minibatch."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Growing(VocabularySettings):
+    """Words join as they come; where there would be too many, the least used leave."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "size of the vocabulary: above it the least used words leave",
+        unit="words",
+        least=1,
+        first=True,
+    )
+    word_memory: int = option(
+        100,
+        "for how long a word's use counts when words have to leave",
+        unit="minibatches",
+        least=1,
+    )
+
+    @property
+    def size(self) -> int:
+        return self.max_words
+
+    def new(self) -> Vocabulary:
+        return Vocabulary((), self.max_words, self.word_memory)
+
+
+@dataclass(frozen=True)
+class Given(VocabularySettings):
+    """The words of a list, and no others."""
+
+    kind = "given"
+
+    words: tuple[str, ...] = option(
+        (),
+        "file with one word a line, as the tokeniser leaves them",
+        name="vocabulary_file",
+        file="lines",
+    )
+
+    def check(self) -> None:
+        if not self.words:
+            raise OptionError(
+                "--vocabulary",
+                "given",
+                "a list of at least one word beside it",
+                "Give the words with --vocabulary_file.",
+            )
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return len(self.words)
+
+    def new(self) -> Vocabulary:
+        return Vocabulary(self.words, len(self.words), Growing().word_memory)
+
+
+VOCABULARIES = Kinds(Growing, Given)

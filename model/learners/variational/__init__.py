@@ -1,0 +1,1 @@
+"""The variational family: fixvoc-vb, fixvoc-hybrid and infvoc."""

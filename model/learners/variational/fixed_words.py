@@ -1,0 +1,174 @@
+"""The vocabularies of topic models that need one (Zhai and Boyd-Graber 2013, section 6): which
+words have a number, and which.
+
+A hash cannot be undone, but a number can be named: each remembers the word that it holds most
+often, by a vote in constant memory (Boyer and Moore): the word in office gains a voice with each
+use and loses one with each use of another word of that number.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import checks
+from model.errors import OptionError
+from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS, Given
+from model.options import Kinds, Record, option
+from model.records import IntArray
+from model.words.hashing import bucket
+from model.words.vocabulary import Vocabulary
+
+_UNUSED = "#"
+
+
+@dataclass(frozen=True)
+class GrowingUntilFull(Record):
+    """Words join as they come until there are ``max_words``; the prior expects that many from
+    the start.
+    """
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "size of the vocabulary: later words are not learned",
+        unit="words",
+        least=1,
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
+class Null(Record):
+    """The words of the first minibatch that has any, and no others."""
+
+    kind = "null"
+
+
+@dataclass(frozen=True)
+class Dict(Record):
+    """The words of a list, as the tokeniser cuts it, and no others."""
+
+    kind = "dict"
+
+    word_list: tuple[str, ...] = option((), "file of the words", file="text")
+
+    def check(self) -> None:
+        if not self.word_list:
+            raise OptionError(
+                "--vocabulary",
+                self.kind,
+                "a list of words beside it",
+                "Give a file of words with --word_list.",
+            )
+
+
+class DictHash(Dict):
+    """The words of a list; every other word shares the number of one of these, by a hash."""
+
+    kind = "dict-hash"
+
+
+@dataclass(frozen=True)
+class FullHash(Record):
+    """Every word has one of so many numbers, by a hash."""
+
+    kind = "full-hash"
+
+    buckets: int = option(30_000, "how many numbers words share", least=1)
+
+
+FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
+
+
+class FixedWords:
+    """See the module's docstring.
+
+    Attributes:
+        words: names of the numbers. buckets: other words have a number below this, by a hash; 0:
+        they have none. expected: W of the prior, 0 while that is not known. voices: int64, of the
+        names where they are found by vote, else empty.
+    """
+
+    def __init__(self, settings: Record) -> None:
+        start: tuple[str, ...] = ()
+        if isinstance(settings, Dict):
+            start = settings.word_list
+        elif isinstance(settings, Given):
+            start = settings.words
+        elif isinstance(settings, FullHash):
+            start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
+        self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
+        self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
+        self._voted = isinstance(settings, FullHash)
+        self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
+        self.voices = np.zeros(len(start) if self._voted else 0, np.int64)
+
+    @property
+    def words(self) -> list[str]:
+        """The names of the numbers, in their order."""
+        return self._vocabulary.words
+
+    def nbytes(self) -> int:
+        """Return the memory of the words."""
+        if self._voted:
+            # The names change, their number does not.
+            return sum(map(sys.getsizeof, self.words))
+        return self._vocabulary.nbytes()
+
+    def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
+        """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
+        if self._voted:
+            found = np.array([bucket(word, self.buckets) for word in words], np.int32)
+            self._vote(words, found, uses)
+            return found
+        found = self._vocabulary.numbers(words)
+        if self.buckets:
+            found = np.array(
+                [bucket(words[i], self.buckets) if n < 0 else n for i, n in enumerate(found)],
+                np.int32,
+            )
+        if not self.expected and len(words):
+            self._close()
+        return found
+
+    def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
+        """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
+        checks.sized("votes for words", voices, len(self.voices))
+        checks.within("votes for words", voices, 0, checks.LARGEST)
+        if self._voted:
+            checks.sized("words of a saved learner", words, len(self.words))
+        else:
+            checks.distinct("words of a saved learner", words)
+            if self.words:
+                checks.sized("words of a saved learner", words, len(self.words))
+                checks.equal(
+                    "words of a saved learner that are not in the settings",
+                    set(words) - set(self.words),
+                    set(),
+                )
+            elif self.expected:
+                checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
+        if self._voted:
+            self._vocabulary.words[:], self.voices = words, voices.copy()
+            return
+        self._vocabulary.extend(words)
+        if not self.expected and words:
+            self._close()
+
+    def _close(self) -> None:
+        self.expected = self._vocabulary.limit = len(self.words)
+
+    def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
+        names, voices = self.words, self.voices
+        for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
+            if names[number] == word:
+                voices[number] += used
+            elif used > voices[number]:
+                names[number], voices[number] = word, used - voices[number]
+            else:
+                voices[number] -= used

@@ -1,0 +1,294 @@
+"""Online LDA with a fixed vocabulary: ``fixvoc-vb`` (Hoffman, Blei and Bach 2010) and
+``fixvoc-hybrid`` (Mimno, Hoffman and Blei 2012).
+
+q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches added. A step makes it
+(1 - epsilon) lambda + epsilon (eta + D / |S| times the expected counts). The two differ in the
+expected counts only: by coordinate ascent on each document, or by Gibbs sweeps within it. Which
+words have a row is up to :mod:`model.learners.variational.fixed_words`.
+
+All that was added decays at each step, so the table is kept divided by ``scale``, and a step
+touches only the rows of its words. Topics begin unlike each other: each row with counts between 1/2
+and 3/2, drawn by name, as though they had been there from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from model import checks, wire
+from model.kernels.expectations import dirichlet_means, dirichlet_weights
+from model.kernels.random import FIRST_TOPICS, fill_uniforms
+from model.learners.base import StepInfo, Summary, register
+from model.learners.particles.population import over_slices
+from model.learners.variational.fixed_words import FIXVOC_VOCABULARIES, FixedWords, GrowingUntilFull
+from model.learners.variational.kernels.variational_estep import expected_counts, fit_documents
+from model.learners.variational.shared import (
+    Local,
+    Progress,
+    SampledLocally,
+    VariationalSettings,
+    known_tokens,
+    sampled_counts,
+    score,
+    settings_digest,
+    sizes,
+    unpack_state,
+    words_of_documents,
+)
+from model.options import Record, option, part
+from model.records import FloatArray, Minibatch
+from model.snapshot import Snapshot, TopicWordPrior
+
+MAGIC = b"BTf1"
+# Counts below this are noise of the start, and of documents' weakest topics; a published model
+# leaves them out.
+SMALLEST_COUNT = 1e-3
+_SMALLEST_SCALE = 2.0**-300
+
+
+@dataclass(frozen=True)
+class Fixvoc(VariationalSettings):
+    """What both learners have."""
+
+    beta: float = option(
+        0.1,
+        "eta, Dirichlet parameter of a topic's words, for each word",
+        above=0,
+        usual="0.001 and 1",
+        first=True,
+    )
+    vocabulary: Record = part(
+        GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True
+    )
+
+
+@dataclass(frozen=True)
+class FixvocHybrid(Fixvoc, SampledLocally):
+    """Online variational LDA with Gibbs sweeps within each document (Mimno, Hoffman and Blei
+    2012).
+    """
+
+    kind = "fixvoc-hybrid"
+
+
+@dataclass(frozen=True)
+class FixvocVb(Fixvoc):
+    """Online variational LDA with coordinate ascent on each document (Hoffman, Blei and Bach
+    2010).
+    """
+
+    kind = "fixvoc-vb"
+
+    local_iterations: int = option(50, "updates of each document", least=1)
+
+    @property
+    def sweeps(self) -> int:
+        """Over each document."""
+        return self.local_iterations
+
+
+F = TypeVar("F", FixvocHybrid, FixvocVb)
+
+
+@dataclass
+class FixvocState(Progress[F]):
+    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the
+    sums of its columns.
+
+    fresh: what the start of a new row is multiplied by: 1, and, once the scale was too small and is
+        1 again, 0.
+    """
+
+    vocabulary: FixedWords = field(init=False)
+    counts: FloatArray = field(init=False)
+    added: FloatArray = field(init=False)
+    rows: int = 0
+    scale: float = 1.0
+    fresh: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.vocabulary = FixedWords(self.settings.vocabulary)
+        self.counts = np.zeros((0, self.settings.topics))
+        self.added = np.zeros(self.settings.topics)
+        self.make_rows()
+
+    @property
+    def totals(self) -> FloatArray:
+        """float64[K]: the sum of lambda_k over the vocabulary of the prior."""
+        totals: FloatArray = self.settings.beta * self.vocabulary.expected + self.scale * self.added
+        return totals
+
+    def make_rows(self) -> None:
+        """Rows for the words that have joined."""
+        words, topics = len(self.vocabulary.words), self.settings.topics
+        if words > len(self.counts):
+            grown = np.zeros((max(words, len(self.counts) * 3 // 2), topics))
+            grown[: self.rows] = self.counts[: self.rows]
+            self.counts = grown
+        if words > self.rows:
+            fresh = self.counts[self.rows : words].reshape(-1)
+            fill_uniforms(fresh, len(fresh), self.rows * topics, *self.keys(), 0, 0, FIRST_TOPICS)
+            fresh += 0.5
+            fresh *= self.fresh
+            self.added = self.added + self.counts[self.rows : words].sum(axis=0)
+            self.rows = words
+
+    def decay(self, step: float) -> None:
+        """All that was added becomes (1 - step) of it."""
+        self.scale *= 1.0 - step
+        if self.scale < _SMALLEST_SCALE:
+            self.counts *= self.scale
+            self.added = self.added * self.scale
+            self.scale, self.fresh = 1.0, 0.0
+
+
+class _FixvocLearner(Generic[F]):
+    """What both learners do."""
+
+    def init(self, settings: F, key: str, island: int, threads: int = 1) -> FixvocState[F]:
+        return FixvocState(settings, key, threads)
+
+    def step(self, state: FixvocState[F], minibatch: Minibatch) -> StepInfo:
+        uses = np.bincount(minibatch.tokens, minlength=len(minibatch.words)).astype(np.int32)
+        local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
+        state.make_rows()
+        found = (
+            score(local, _table(state, local, dirichlet_means), state.settings.alpha)
+            if state.steps
+            else None
+        )
+        if found:
+            state.score(found, len(local.tokens))
+        step, weight = state.begin(minibatch, local)
+        counts = self.local_counts(state, local, _table(state, local, dirichlet_weights))
+        state.decay(step)
+        state.counts[local.rows] += counts * (step * weight / state.scale)
+        state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
+        return state.info(
+            minibatch, local, len(state.vocabulary.words), found, state.settings.sweeps
+        )
+
+    def local_counts(self, state: FixvocState[F], local: Local, weights: FloatArray) -> FloatArray:
+        """float64[V, K]: expected counts of the minibatch's words."""
+        raise NotImplementedError
+
+    def snapshot(self, state: FixvocState[F]) -> Snapshot:
+        settings, words = state.settings, state.vocabulary
+        counts = state.counts[: state.rows] * state.scale
+        # Before the first word of a ``null`` vocabulary; a prior must have some strength.
+        expected = max(words.expected, 1)
+        return Snapshot.from_dense(
+            np.where(counts < SMALLEST_COUNT, 0.0, counts),
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=np.full(settings.topics, settings.alpha),
+            prior=TopicWordPrior.flat(
+                settings.beta * expected, expected, state.rows, settings.topics
+            ),
+            words=tuple(words.words),
+            buckets=words.buckets,
+        )
+
+    def summary(self, state: FixvocState[F]) -> Summary:
+        return state.summary(len(state.vocabulary.words))
+
+    def witness(self, state: FixvocState[F]) -> bytes:
+        return wire.digest(state.evidence.to_bytes(), wire.array_to_bytes(state.totals, "<f8"))
+
+    def save(self, state: FixvocState[F]) -> bytes:
+        words = state.vocabulary
+        header = {
+            **state.header(),
+            "settings": settings_digest(state.settings),
+            "scale": state.scale,
+            "fresh": state.fresh,
+        }
+        arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
+        return wire.pack(
+            MAGIC,
+            header,
+            wire.words_to_bytes(tuple(words.words)),
+            *(wire.array_to_bytes(*array) for array in arrays),
+        )
+
+    def load(
+        self, settings: F, key: str, island: int, data: bytes, threads: int = 1
+    ) -> FixvocState[F]:
+        header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
+        state = self.init(settings, key, island, threads)
+        voices, counts, added = (
+            wire.array_from_bytes(blob, dtype)
+            for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
+        )
+        names = wire.words_from_bytes(words)
+        checks.sized("sums of a saved learner's topics", added, settings.topics)
+        checks.measures("sums of a saved learner's topics", added)
+        checks.measures("counts of a saved learner's words", counts)
+        state.vocabulary.restore(names, voices)
+        state.restore(header)
+        state.counts = checks.shaped(
+            "counts of a saved learner's words", counts, len(names), settings.topics
+        ).copy()
+        state.added, state.rows = added.copy(), len(names)
+        state.scale = checks.number(
+            "scale of a saved learner", checks.field(header, "scale"), _SMALLEST_SCALE, 1.0
+        )
+        state.fresh = checks.number(
+            "fresh of a saved learner", checks.field(header, "fresh"), 0.0, 1.0
+        )
+        return state
+
+    def nbytes(self, state: FixvocState[F]) -> int:
+        return sizes((state.counts, state.vocabulary.voices)) + state.vocabulary.nbytes()
+
+
+@register(FixvocHybrid)
+class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
+    """Gibbs sweeps within each document."""
+
+    def local_counts(
+        self, state: FixvocState[FixvocHybrid], local: Local, weights: FloatArray
+    ) -> FloatArray:
+        return sampled_counts(state, state.settings, local, weights) / state.settings.local_sweeps
+
+
+@register(FixvocVb)
+class FixvocVbLearner(_FixvocLearner[FixvocVb]):
+    """Coordinate ascent on each document."""
+
+    def local_counts(
+        self, state: FixvocState[FixvocVb], local: Local, weights: FloatArray
+    ) -> FloatArray:
+        words, repeats, offsets = words_of_documents(local)
+        theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
+        settings = state.settings
+
+        def run(first: int, last: int, thread: int) -> None:
+            fit_documents(
+                first,
+                last,
+                words,
+                repeats,
+                offsets,
+                weights,
+                settings.alpha,
+                settings.local_iterations,
+                theta,
+            )
+
+        over_slices(len(theta), state.threads, run)
+        expected_counts(words, repeats, offsets, weights, theta, counts)
+        return counts
+
+
+def _table(state: FixvocState[F], local: Local, of: Callable[..., None]) -> FloatArray:
+    """float64[V, K]: a kernel's figures of the minibatch's words."""
+    out = np.empty((len(local.rows), state.settings.topics))
+    of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)
+    return out

@@ -1,0 +1,382 @@
+"""``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
+
+A topic is a stick that is broken without end; each piece belongs to a word that G0
+(:mod:`model.words.strings`) invented; what words look like it learns from ``word_list``, or from
+the first minibatch. Of these words the topic keeps a truncation-ordered set
+(:mod:`model.learners.variational.kernels.sticks`), and what is left of the stick is for all other
+words:
+
+* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words
+  in a topic's set, and for those outside by their share of what the topic's stick has left (as
+  printed all of it goes to each of them: ``remainder``);
+* new words join the sets of the topics that drew them, at the end, with their prior Beta(1,
+  concentration) (as printed with Beta(1, 1), which is too large a piece of the stick for long:
+  ``entry``), and all beta parameters take a step (eq. 8 and 9);
+* every U minibatches the words of each topic are put into the order of their rank score R,
+  parameters moving with their word, and only the first T stay, and of these the ``max_words`` that
+  all topics together use most. A word that is in no topic's set is forgotten; if it comes back, it
+  is new.
+
+R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1
+- 1), and needs no memory of its own.
+
+What a stick has left is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
+topic has, G0(w) / (V + 1) for all others. Under G0 alone, which has next to nothing for any one
+word, a word would belong for ever to the topic that drew it first; under the whole stick, every
+topic claims the words that it does not know. The same B is in a published model.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.learners.base import StepInfo, Summary, register
+from model.learners.particles.population import over_slices
+from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
+from model.learners.variational.kernels.sticks import (
+    Sticks,
+    count_new,
+    expected_logs,
+    learn,
+    look_up,
+    means,
+)
+from model.learners.variational.ordered_sets import (
+    entries,
+    new_positions,
+    place,
+    refine,
+    renumber,
+    with_room,
+)
+from model.learners.variational.shared import (
+    Local,
+    Progress,
+    SampledLocally,
+    sampled_counts,
+    score,
+    settings_digest,
+    sizes,
+    unpack_state,
+)
+from model.options import option
+from model.records import FloatArray, IntArray, LongArray, Minibatch
+from model.snapshot import Snapshot, TopicWordPrior
+from model.words.strings import SMALLEST, CharacterModel
+from model.words.vocabulary import Vocabulary
+
+MAGIC = b"BTi1"
+# Of a stored beta parameter nu2.
+_SMALLEST_REST = 2.0**-400
+
+
+@dataclass(frozen=True)
+class Infvoc(SampledLocally):
+    """Online variational topics over all strings (Zhai and Boyd-Graber 2013)."""
+
+    kind = "infvoc"
+
+    concentration: float = option(
+        1000.0,
+        "alpha^beta: the larger, the more of a topic's stick is left for new words",
+        least=1,
+        remedy="Thousands are usual.",
+    )
+    truncation: int = option(
+        30_000, "T, words that a topic keeps", unit="words", least=1, first=True
+    )
+    max_words: int = option(
+        DEFAULT_MAX_WORDS, "words that all topics together keep", unit="words", least=1, first=True
+    )
+    reorder_every: int = option(
+        20, "U, between two reorderings of a topic's words", unit="minibatches", least=1
+    )
+    remainder: Literal["share", "stick", "mass"] = option(
+        "share",
+        "what a word outside a topic's set gets: its share of what the stick has left, or, as"
+        " printed, all that the stick has left, or all the mass that the topic's words leave",
+    )
+    entry: Literal["prior", "one"] = option(
+        "prior",
+        "where nu2 of a word that joins a topic begins: at the concentration, or, as printed,"
+        " at one",
+    )
+    word_list: tuple[str, ...] = option(
+        (),
+        "file of words that show how words are spelled; without it, the first minibatch",
+        file="text",
+    )
+
+
+@dataclass
+class InfvocState(Progress[Infvoc]):
+    """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of
+    the sticks' parameters, as a witness.
+    """
+
+    vocabulary: Vocabulary = field(init=False)
+    letters: CharacterModel | None = field(init=False)
+    base: FloatArray = field(init=False)
+    sticks: Sticks = field(init=False)
+    sums: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        topics = self.settings.topics
+        self.vocabulary = Vocabulary((), sys.maxsize)
+        self.letters = (
+            CharacterModel.fit(self.settings.word_list) if self.settings.word_list else None
+        )
+        self.base = np.zeros(0)
+        self.sums = np.zeros((topics, 2))
+        none = np.zeros((topics, 0))
+        self.sticks = Sticks(
+            none.astype(np.int32), none, none, np.zeros(topics, np.int64), new_positions(0, topics)
+        )
+
+    @property
+    def spelling(self) -> CharacterModel:
+        """G0; there is one as soon as there is a word."""
+        assert self.letters is not None
+        return self.letters
+
+
+@register(Infvoc)
+class InfvocLearner:
+    """See the module's docstring."""
+
+    def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
+        return InfvocState(settings, key, threads)
+
+    def step(self, state: InfvocState, minibatch: Minibatch) -> StepInfo:
+        settings = state.settings
+        if state.letters is None and minibatch.words:
+            state.letters = CharacterModel.fit(
+                dict(zip(minibatch.words, np.bincount(minibatch.tokens).tolist(), strict=True))
+            )
+        known = len(state.vocabulary)
+        local = Local(
+            state.vocabulary.numbers(minibatch.words).astype(np.int64),
+            minibatch.tokens,
+            minibatch.offsets,
+        )
+        self._spell(state, known)
+        found = (
+            score(local, self._means(state, local, known), settings.alpha) if state.steps else None
+        )
+        if found:
+            state.score(found, len(local.tokens))
+        step, weight = state.begin(minibatch, local)
+        counts = sampled_counts(state, settings, local, self._weights(state, local, known))
+        self._learn(state, local, counts, weight / settings.local_sweeps, step)
+        if state.steps % settings.reorder_every == 0:
+            reorder(state)
+        return state.info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
+
+    def snapshot(self, state: InfvocState) -> Snapshot:
+        settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
+        shares, left = expectations(state, means)
+        # As many counts as the topic's words have, so that a few new tokens weigh as little as they
+        # should.
+        tokens = sticks.use.sum(axis=1, where=entries(sticks)) + settings.concentration
+        topics, places = np.nonzero(entries(sticks))
+        numbers = sticks.words[topics, places]
+        by_word = np.lexsort((topics, numbers))
+        counts = shares[topics, places] * tokens[topics]
+        prior = TopicWordPrior(
+            left * tokens,
+            shared_base(state.base[:words], np.arange(words), words),
+            1.0 / (words + 1),
+            state.letters,
+        )
+        return Snapshot(
+            offsets=np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=words))]),
+            topics=topics[by_word].astype(np.int32),
+            counts=counts[by_word],
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=np.full(settings.topics, settings.alpha),
+            prior=prior,
+            words=tuple(state.vocabulary.words),
+        )
+
+    def summary(self, state: InfvocState) -> Summary:
+        return state.summary(len(state.vocabulary))
+
+    def witness(self, state: InfvocState) -> bytes:
+        arrays = (state.sums, "<f8"), (state.sticks.size, "<i8")
+        return wire.digest(
+            state.evidence.to_bytes(), *(wire.array_to_bytes(*array) for array in arrays)
+        )
+
+    def save(self, state: InfvocState) -> bytes:
+        sticks, words = state.sticks, len(state.vocabulary)
+        used = entries(sticks)
+        arrays = (
+            (state.base[:words], "<f8"),
+            (sticks.size, "<i8"),
+            (sticks.words[used], "<i4"),
+            (sticks.use[used], "<f8"),
+            (sticks.rest[used], "<f8"),
+            (state.sums, "<f8"),
+        )
+        texts = (
+            wire.words_to_bytes(tuple(state.vocabulary.words)),
+            state.letters.to_bytes() if state.letters else b"",
+        )
+        header = {**state.header(), "settings": settings_digest(state.settings)}
+        return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
+
+    def load(
+        self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1
+    ) -> InfvocState:
+        header, (words, letters, *blobs) = unpack_state(MAGIC, data, settings, 8)
+        state = self.init(settings, key, island, threads)
+        topic_tables = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
+        base, size, numbers, use, rest, sums = (
+            wire.array_from_bytes(blob, kind)
+            for blob, kind in zip(blobs, topic_tables, strict=True)
+        )
+        names = wire.words_from_bytes(words)
+        _check_entries(len(names), size, numbers, settings)
+        for name, values in (("use", use), ("rest", rest)):
+            checks.sized(f"{name} of a saved learner's entries", values, len(numbers))
+        # An entry's rest is above 0: it begins there, and a step keeps a part of it or adds the
+        # concentration.
+        checks.measures("use of a saved learner's entries", use)
+        checks.measures("rest of a saved learner's entries", rest, _SMALLEST_REST)
+        checks.sized("spellings of a saved learner's words", base, len(names))
+        checks.measures("spellings of a saved learner's words", base, SMALLEST, 1.0)
+        checks.measures("sums of a saved learner's topics", sums)
+        if names and not letters:
+            raise DamagedDataError("a saved learner has words and no distribution over strings")
+        state.restore(header)
+        state.vocabulary = Vocabulary(names, sys.maxsize)
+        state.letters = CharacterModel.from_bytes(letters) if letters else state.letters
+        state.base, state.sums = (
+            base.copy(),
+            checks.shaped("sums of a saved learner's topics", sums, settings.topics, 2).copy(),
+        )
+        state.sticks = with_room(state.sticks, int(size.max(initial=0)), len(names))._replace(
+            size=size.copy()
+        )
+        used = entries(state.sticks)
+        state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = (
+            numbers,
+            use,
+            rest,
+        )
+        place(state.sticks)
+        return state
+
+    def nbytes(self, state: InfvocState) -> int:
+        return sizes((*state.sticks, state.base)) + state.vocabulary.nbytes()
+
+    def _spell(self, state: InfvocState, known: int) -> None:
+        """G0 of the words that have joined the vocabulary."""
+        new = state.vocabulary.words[known:]
+        if new:
+            state.base = np.concatenate([state.base[:known], state.spelling.probabilities(new)])
+
+    def _means(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+        """float64[V, K]: P(w | k), as in a snapshot, of a vocabulary of the first ``known``
+        words.
+        """
+        shares, left = expectations(state, means)
+        out, rest = np.empty((len(local.rows), len(left))), np.zeros((len(local.rows), len(left)))
+        look_up(local.rows, state.sticks, shares, rest, out)
+        out += np.multiply.outer(shared_base(state.base[local.rows], local.rows, known), left)
+        return out
+
+    def _weights(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+        """float64[V, K]: what a topic is drawn by."""
+        weight, left = expectations(state, expected_logs)
+        kind = state.settings.remainder
+        if kind == "mass":
+            left = 1.0 - weight.sum(axis=1, where=entries(state.sticks))
+        of_word = (
+            shared_base(state.base[local.rows], local.rows, known)
+            if kind == "share"
+            else np.ones(len(local.rows))
+        )
+        out = np.empty((len(local.rows), len(left)))
+        look_up(local.rows, state.sticks, weight, np.multiply.outer(of_word, left), out)
+        return out
+
+    def _learn(
+        self, state: InfvocState, local: Local, counts: IntArray, scale: float, step: float
+    ) -> None:
+        words = len(state.vocabulary)
+        state.sticks = with_room(state.sticks, 0, words)
+        longest = int(
+            (state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0)
+        )
+        state.sticks = with_room(state.sticks, longest, words)
+
+        concentration = state.settings.concentration
+        entry = concentration if state.settings.entry == "prior" else 1.0
+
+        def run(first: int, last: int, thread: int) -> None:
+            learn(
+                first,
+                last,
+                local.rows,
+                counts,
+                scale,
+                step,
+                concentration,
+                entry,
+                state.sticks,
+                state.sums,
+            )
+
+        over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
+
+
+def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Infvoc) -> None:
+    """Refuse sets that are not of the words, or that have a word twice."""
+    checks.sized("sizes of a saved learner's topics", size, settings.topics)
+    checks.within("sizes of a saved learner's topics", size, 0, words + 1)
+    checks.sized("entries of a saved learner", numbers, int(size.sum()))
+    checks.within("words of a saved learner's entries", numbers, 0, words)
+    # Words of different topics are different here.
+    apart = np.sort(np.repeat(np.arange(len(size)) * (words + 1), size) + numbers)
+    checks.ascending("words of a saved learner's topic, sorted", apart, strictly=True)
+
+
+def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:
+    """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below
+    ``known`` are in some topic's set.
+    """
+    shared: FloatArray = (spelled + (rows < known)) / (known + 1)
+    return shared
+
+
+def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArray]:
+    """(float64[K, C], float64[K]): of each entry and of what each stick has left."""
+    weight, left = np.empty(state.sticks.use.shape), np.empty(len(state.sticks.size))
+    over_slices(
+        len(left),
+        state.threads,
+        lambda first, last, thread: kernel(first, last, state.sticks, weight, left),
+    )
+    return weight, left
+
+
+def reorder(state: InfvocState) -> None:
+    """A new order of every topic's words; those that no topic has any more leave the vocabulary."""
+    settings, words = state.settings, state.vocabulary.words
+    kept = refine(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
+    state.sticks = renumber(state.sticks, kept)
+    if not kept.all():
+        state.vocabulary = Vocabulary(
+            (word for word, stays in zip(words, kept, strict=True) if stays), sys.maxsize
+        )
+        state.base = state.base[: len(words)][kept]

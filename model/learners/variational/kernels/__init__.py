@@ -1,0 +1,1 @@
+"""Numba kernels of the variational family: arrays in, arrays out."""

@@ -1,0 +1,278 @@
+"""What the variational learners share: a minibatch as they see it, the step size, how they are
+scored, and what they say of themselves.
+
+They are one chain: no particles, no weights, no islands. Minibatch i moves the topics by epsilon_i
+= (tau0 + i)^-kappa towards what they would be if the whole stream of D documents were like it
+(Hoffman, Blei and Bach 2010). kappa = 0 with D = |S| is the batch algorithm.
+
+``evidence`` is prequential: each minibatch's probability by the first-moment estimate under the
+topics' means before it is learned. The first minibatch is not scored, as nothing is known before
+it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.kernels.random import stream_key
+from model.learners.base import LearnerSettings, StepInfo, Summary
+from model.learners.particles.population import over_slices
+from model.learners.variational.kernels.variational_estep import (
+    cumulate,
+    sample_documents,
+    score_documents,
+)
+from model.options import option
+from model.records import FloatArray, IntArray, LongArray, Minibatch
+from model.scaled import Scaled
+
+# A chain alone keeps the evidence of so many minibatches, though nobody compares it with another's.
+EVIDENCE_WINDOW = 20
+
+
+@dataclass(frozen=True)
+class VariationalSettings(LearnerSettings):
+    """What all variational learners have."""
+
+    kappa: float = option(
+        0.6,
+        "minibatch i has the step size (tau0 + i)^-kappa",
+        least=0,
+        most=1,
+        remedy="Learning converges with more than 0.5; 0 is for batches.",
+    )
+    tau0: float = option(
+        64.0,
+        "the larger, the less early minibatches count",
+        unit="minibatches",
+        least=0,
+        only_where=(lambda settings: settings.kappa > 0, "--kappa is above 0"),
+    )
+    stream_documents: int = option(
+        0,
+        "D, documents in the whole stream; 0: as many as there were so far",
+        unit="documents",
+        least=0,
+    )
+
+
+@dataclass(frozen=True)
+class SampledLocally(VariationalSettings):
+    """Each minibatch's topics are drawn by Gibbs sweeps within its documents."""
+
+    local_burn_in: int = option(
+        5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
+    )
+    local_sweeps: int = option(
+        10, "Gibbs sweeps over each document that count", unit="sweeps", least=1
+    )
+
+    @property
+    def sweeps(self) -> int:
+        """Over each document."""
+        return self.local_burn_in + self.local_sweeps
+
+
+S = TypeVar("S", bound=VariationalSettings)
+
+
+class Local(NamedTuple):
+    """The known tokens of a minibatch: ``rows`` are its words in the vocabulary, ``tokens``
+    (int32) index into these.
+    """
+
+    rows: LongArray
+    tokens: IntArray
+    offsets: LongArray
+
+
+@dataclass
+class Progress(Generic[S]):
+    """What every variational learner keeps beside its topics.
+
+    Attributes:
+        settings, key, threads: as given to ``init``. sequence: of the last minibatch. steps: i.
+        documents, tokens: learned. scored: tokens scored. evidence: of all of these; recent: of the
+        last minibatches.
+    """
+
+    settings: S
+    key: str
+    threads: int
+    sequence: int = 0
+    steps: int = 0
+    documents: int = 0
+    tokens: int = 0
+    scored: int = 0
+    evidence: Scaled = field(default_factory=lambda: Scaled.of(1.0))
+    recent: deque[Scaled] = field(default_factory=deque)
+
+    def keys(self) -> tuple[int, int]:
+        """Names the draws."""
+        return stream_key(self.settings.seed, self.key)
+
+    def score(self, found: Scaled, tokens: int) -> None:
+        """Take the probability of a minibatch."""
+        self.scored += tokens
+        self.evidence = self.evidence * found
+        self.recent.append(found)
+        while len(self.recent) > EVIDENCE_WINDOW:
+            self.recent.popleft()
+
+    def begin(self, minibatch: Minibatch, local: Local) -> tuple[float, float]:
+        """Count a minibatch; its step size epsilon, and D / |S|, what one of its documents
+        stands for.
+        """
+        settings = self.settings
+        self.sequence, self.steps = minibatch.sequence, self.steps + 1
+        self.documents += len(minibatch)
+        self.tokens += len(local.tokens)
+        step = float((settings.tau0 + self.steps) ** -settings.kappa)
+        return step, (settings.stream_documents or self.documents) / max(len(minibatch), 1)
+
+    def info(
+        self, minibatch: Minibatch, local: Local, words: int, found: Scaled | None, sweeps: int
+    ) -> StepInfo:
+        """What a step did; ``found``: the minibatch's probability, None where it was not scored;
+        ``sweeps``: over its tokens.
+        """
+        return StepInfo(
+            documents=len(minibatch),
+            tokens=len(minibatch.tokens),
+            unknown_tokens=len(minibatch.tokens) - len(local.tokens),
+            moves=sweeps * len(local.tokens),
+            resamplings=0,
+            ess=1.0,
+            log_evidence=found.log() if found else 0.0,
+            words=words,
+            scored_tokens=len(local.tokens) if found else 0,
+        )
+
+    def summary(self, words: int) -> Summary:
+        """For ``Learner.summary``; there is no posterior of a particle, so the evidence of
+        everything stands in for it.
+        """
+        recent = Scaled.of(1.0)
+        for evidence in self.recent:
+            recent = recent * evidence
+        return Summary(
+            evidence=recent,
+            posterior=self.evidence,
+            documents=self.documents,
+            tokens=self.tokens,
+            words=words,
+            log_evidence=self.evidence.log(),
+            scored_tokens=self.scored,
+            ess=1.0,
+            in_sample_nmi=None,
+        )
+
+    def header(self) -> dict[str, Any]:
+        """The whole of it, for a saved state."""
+        names = ("sequence", "steps", "documents", "tokens", "scored")
+        evidence = [value.to_bytes().hex() for value in (self.evidence, *self.recent)]
+        return {**{name: getattr(self, name) for name in names}, "evidence": evidence}
+
+    def restore(self, header: dict[str, Any]) -> None:
+        """The inverse of ``header``. Raises DamagedDataError."""
+        for name in ("sequence", "steps", "documents", "tokens", "scored"):
+            setattr(
+                self, name, checks.whole(f"{name} of a saved learner", checks.field(header, name))
+            )
+        listed = checks.field(header, "evidence")
+        if not isinstance(listed, list):
+            checks.refuse("evidence of a saved learner", repr(listed), "a list of scaled numbers")
+        checks.whole("figures of evidence", len(listed), 1, EVIDENCE_WINDOW + 2)
+        self.evidence, *recent = map(Scaled.from_hex, listed)
+        self.recent = deque(recent)
+
+
+def known_tokens(minibatch: Minibatch, numbers: IntArray) -> Local:
+    """The tokens whose word has a number (-1: none); words with one number, in one bucket of a
+    hash, become one.
+    """
+    found, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first[found >= 0], kind="stable")
+    rank = np.full(len(found), -1)
+    rank[np.flatnonzero(found >= 0)[order]] = np.arange(len(order))
+    tokens = rank[inverse][minibatch.tokens] if len(numbers) else np.zeros(0, np.int64)
+    ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
+    return Local(
+        found[found >= 0][order].astype(np.int64),
+        tokens[tokens >= 0].astype(np.int32),
+        ends[minibatch.offsets].astype(np.int64),
+    )
+
+
+def score(local: Local, phi: FloatArray, alpha: float) -> Scaled:
+    """The probability of a minibatch; phi: float64[V, K], P(w | k) of its words."""
+    mantissa, exponent = score_documents(local.tokens, local.offsets, phi, alpha)
+    return Scaled.of(float(mantissa), int(exponent))
+
+
+def sampled_counts(
+    progress: Progress[Any], settings: SampledLocally, local: Local, weights: FloatArray
+) -> IntArray:
+    """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
+    sums = np.empty_like(weights)
+    cumulate(weights, sums)
+    slices = [np.zeros(weights.shape, np.int32) for _ in range(progress.threads)]
+    sweeps = settings.local_burn_in, settings.local_sweeps
+
+    def run(first: int, last: int, thread: int) -> None:
+        at = (first, last, local.tokens, local.offsets)
+        sample_documents(
+            *at,
+            weights,
+            sums,
+            settings.alpha,
+            *sweeps,
+            *progress.keys(),
+            progress.sequence,
+            slices[thread],
+        )
+
+    over_slices(len(local.offsets) - 1, progress.threads, run)
+    for other in slices[1:]:
+        slices[0] += other
+    return slices[0]
+
+
+def words_of_documents(local: Local) -> tuple[IntArray, FloatArray, LongArray]:
+    """(words, repeats, offsets): each document's distinct words, ascending, and how often it has
+    each.
+    """
+    width = max(len(local.rows), 1)
+    document = np.repeat(np.arange(len(local.offsets) - 1), np.diff(local.offsets))
+    pairs, repeats = np.unique(document * width + local.tokens, return_counts=True)
+    offsets = np.searchsorted(pairs, np.arange(len(local.offsets)) * width)
+    return (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
+
+
+def unpack_state(
+    magic: bytes, data: bytes, settings: VariationalSettings, blobs: int
+) -> tuple[dict[str, Any], list[bytes]]:
+    """The parts of a saved state. Raises DamagedDataError where they do not fit the settings."""
+    header, found = wire.unpack(magic, data, blobs)
+    if header.get("settings") != settings_digest(settings):
+        raise DamagedDataError(
+            "a saved learner does not fit these settings; it was made with others, or is damaged"
+        )
+    return header, found
+
+
+def settings_digest(settings: VariationalSettings) -> str:
+    """Which settings a saved state belongs to."""
+    return wire.digest(settings.canonical().encode()).hex()
+
+
+def sizes(parts: Iterable[Any]) -> int:
+    """Bytes of arrays."""
+    return sum(part.nbytes for part in parts)

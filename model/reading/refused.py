@@ -1,0 +1,158 @@
+"""How much of a run's input could not be used, why, and one example: what a run says at its end.
+
+A step that refuses records counts them by reason and keeps an example of each reason, the one whose
+place comes first (:meth:`Example.order`), so the same input gives the same report however it was
+shared out.
+
+>>> letter = DeadLetter("a.jsonl:2", "missing_text", "the field 'text' is missing", '{"id": "b"}')
+>>> report = refused({"records_read": 3, "dead_missing_text": 2}, [Example.of(letter).to_json()])
+>>> report.share, report.reason, report.example.source
+('2 of 3', 'missing_text', 'a.jsonl:2')
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from model import wire
+from model.dead_letters import DeadLetter
+from model.reading.parsing import REASONS
+from model.sequencing import REPEATED_ID
+
+# Of a document whose key has no model in this run.
+UNKNOWN_KEY = "unknown_key"
+
+_SOURCE, _DETAIL, _RECORD = 300, 500, 200
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A dead letter, cut to the length of a message."""
+
+    source: str
+    reason: str
+    detail: str
+    record: str
+
+    @classmethod
+    def of(cls, letter: DeadLetter) -> Example:
+        """Of a dead letter. The end of a long source is kept, because the place is there."""
+        return cls(
+            letter.source[-_SOURCE:],
+            letter.reason,
+            _cut(letter.detail, _DETAIL),
+            _cut(letter.record, _RECORD),
+        )
+
+    def to_json(self) -> str:
+        """For a metric of strings."""
+        return wire.canonical_json(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Example:
+        """The reverse of :meth:`to_json`."""
+        return cls(**json.loads(text))
+
+    def order(self) -> tuple[list[tuple[str, int]], str, str]:
+        """Sorts by file and place, with numbers as numbers: line 9 comes before line 10."""
+        parts = _DIGITS.split(self.source)
+        return (
+            [("", int(part)) if at % 2 else (part, 0) for at, part in enumerate(parts)],
+            self.detail,
+            self.record,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What could not be used.
+
+    Attributes:
+        read: how many records were read.
+        refused: how many of them could not be used.
+        used: how many were used: those of a key without a model are neither.
+        reason: the most frequent reason, of several the first in the alphabet.
+        count: how many had it.
+        example: a record that had it; None where the runner hands none on.
+    """
+
+    read: int
+    refused: int
+    used: int
+    reason: str
+    count: int
+    example: Example | None
+
+    @property
+    def share(self) -> str:
+        """``2 of 3``."""
+        return f"{self.refused:,} of {self.read:,}"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether nothing, or less than half, could be used."""
+        return self.used <= 0 or 2 * self.refused > self.read
+
+
+def refused(counted: Mapping[str, int], examples: Iterable[str]) -> Refused | None:
+    """What a run's counters and examples say; None where nothing was refused.
+
+    Args:
+        counted: counters by name: ``records_read`` and ``dead_<reason>``.
+        examples: of :meth:`Example.to_json`.
+    """
+    by_reason = {reason: counted.get(f"dead_{reason}", 0) for reason in (*REASONS, REPEATED_ID)}
+    total, elsewhere, read = (
+        sum(by_reason.values()),
+        counted.get(f"dead_{UNKNOWN_KEY}", 0),
+        counted.get("records_read", 0),
+    )
+    by_reason[UNKNOWN_KEY] = elsewhere
+    if not total + elsewhere or not read:
+        return None
+    reason = min(by_reason, key=lambda name: (-by_reason[name], name))
+    return Refused(
+        read,
+        total,
+        read - total - elsewhere,
+        reason,
+        by_reason[reason],
+        first_example(reason, examples),
+    )
+
+
+def most_refused(
+    counted: Mapping[str, Mapping[str, int]], examples: Mapping[str, Iterable[str]]
+) -> Refused | None:
+    """What was refused where a run could use nothing or less than half of all its records, or of
+    those of one of its inputs.
+
+    Args:
+        counted: counters by name, for each step; a step reads one input.
+        examples: for each step those of :meth:`Example.to_json`.
+    """
+    total: Counter[str] = Counter()
+    for counters in counted.values():
+        total.update(counters)
+    inputs = [
+        refused(counters, examples.get(step, ())) for step, counters in sorted(counted.items())
+    ]
+    everything = refused(total, [example for each in examples.values() for example in each])
+    return next(
+        (found for found in (everything, *inputs) if found is not None and found.is_failure), None
+    )
+
+
+def first_example(reason: str, examples: Iterable[str]) -> Example | None:
+    """Of the examples of a reason the first by file and place."""
+    known = [example for example in map(Example.from_json, examples) if example.reason == reason]
+    return min(known, key=Example.order, default=None)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,1 @@
+"""Numba kernels for words: arrays in, arrays out."""

@@ -1,0 +1,80 @@
+"""Where words stand in a list: the rows of a document's words, without a Python object for each.
+
+A dictionary of Python waits for memory several times a word: for its string, its entry, the string
+and the number that are there. Here the list is one text, words joined by newlines, and a table of
+(31 bits of a word's hash, its number), open and half empty at least. The words that are looked up
+come joined, too. Bytes are compared, so no two words are ever taken for one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel
+
+_NEWLINE = 10
+_EMPTY = np.int64(-1)
+_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_HALF = np.uint64(32)
+# A number is below 2^31; above it are 31 bits of the hash.
+_BITS, _NUMBER, _LOW = 31, np.int64(0x7FFFFFFF), np.uint64(0x7FFFFFFF)
+
+
+@inlined
+def _read(text: Any, begin: Any) -> Any:
+    """Where the word that begins there ends, and its hash, 0 to 2^31 - 1: FNV-1a, folded."""
+    h, end = _OFFSET, begin
+    while end < text.shape[0] and text[end] != _NEWLINE:
+        h = (h ^ np.uint64(text[end])) * _PRIME
+        end += 1
+    return end, np.int64((h ^ (h >> _HALF)) & _LOW)
+
+
+@inlined
+def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
+    """Whether text[begin:end] is the word that begins at other[start]."""
+    at = begin
+    while at < end and start < other.shape[0] and text[at] == other[start]:
+        at += 1
+        start += 1
+    return at == end and (start == other.shape[0] or other[start] == _NEWLINE)
+
+
+@kernel
+def table_of(text: Any, count: Any) -> Any:
+    """(starts int64[count], slots int64[power of 2]): where each of ``count`` words begins in
+    ``text``, uint8; and the table.
+    """
+    size = 8
+    while size < 2 * count:
+        size *= 2
+    starts, slots, begin = np.empty(count, np.int64), np.full(size, _EMPTY), 0
+    for number in range(count):
+        end, h = _read(text, begin)
+        place = h & (size - 1)
+        while slots[place] != _EMPTY:
+            place = (place + 1) & (size - 1)
+        starts[number], slots[place] = begin, h << _BITS | number
+        begin = end + 1
+    return starts, slots
+
+
+@kernel
+def rows_in(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
+    """int64[count]: the number of each word of ``words``, uint8, joined by newlines; -1 for a
+    word that the table does not have.
+    """
+    rows, begin, size = np.full(count, -1), 0, slots.shape[0]
+    for i in range(count):
+        end, h = _read(words, begin)
+        place = h & (size - 1)
+        while slots[place] != _EMPTY:
+            slot = slots[place]
+            if slot >> _BITS == h and _same(words, begin, end, text, starts[slot & _NUMBER]):
+                rows[i] = slot & _NUMBER
+                break
+            place = (place + 1) & (size - 1)
+        begin = end + 1
+    return rows

@@ -1,0 +1,121 @@
+"""How probable the spelling of a word is, character by character, from a trie of runs of characters
+(:mod:`model.words.spelling`).
+
+A node of the trie is a run; node 0 is the empty one. An edge leads from a run to the run that is
+one character longer. P(c | h) is that of the longest end of the run hc that was seen, times what
+each longer context leaves to shorter ones. So a word is read with the nodes of its last 0, 1, ..
+``order`` characters in hand, -1 where there is no such node, and each character moves them along
+their edges.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.jit import inlined, kernel
+
+# An edge is its run's number and a code point, of which there are fewer than 2^21.
+CODE_BITS = 21
+_EMPTY = -1
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_TINY = 2.0**-400
+
+
+class Trie(NamedTuple):
+    """``edges``: int64[size], node << 21 | character, or -1, in a hash table; ``leads``:
+    int32[size], to which node.
+
+    ``shift``: 64 - log2(size). ``seen``: float64[nodes], P(last character | those before it), 0 for
+    a run that was never seen. ``left``: float64[nodes], what the run leaves to its shorter ends as
+    a context; 1 where it never was one.
+    """
+
+    edges: npt.NDArray[np.int64]
+    leads: npt.NDArray[np.int32]
+    shift: int
+    seen: npt.NDArray[np.float64]
+    left: npt.NDArray[np.float64]
+
+
+@inlined
+def _place(edges: Any, shift: Any, edge: Any) -> Any:
+    """Where an edge is, or where it would be: by multiplication, then one place after the other."""
+    at = np.int64(np.uint64(edge) * _MIX >> np.uint64(shift))
+    while edges[at] != _EMPTY and edges[at] != edge:
+        at = (at + 1) & (len(edges) - 1)
+    return at
+
+
+@kernel
+def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
+    """(edges, leads) of a table of size 2^(64 - shift), more than there are edges. sources:
+    int64[n]; targets: int32[n].
+    """
+    edges, leads = (
+        np.full(1 << (64 - shift), _EMPTY, np.int64),
+        np.zeros(1 << (64 - shift), np.int32),
+    )
+    for n in range(len(sources)):
+        at = _place(edges, shift, sources[n])
+        edges[at], leads[at] = sources[n], targets[n]
+    return edges, leads
+
+
+@inlined
+def _follow(trie: Any, node: Any, c: Any) -> Any:
+    """The node of the run that is c longer, or -1."""
+    at = _place(trie.edges, trie.shift, np.int64(node) << CODE_BITS | np.int64(c))
+    return np.int64(trie.leads[at]) if trie.edges[at] != _EMPTY else -1
+
+
+@kernel
+def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
+    """P(c | the characters before it). held: int64[order + 1], the nodes of the last 0, 1, ..
+    characters, which move on.
+    """
+    share, found = 1.0, 0.0
+    for length in range(len(held) - 1, -1, -1):
+        node = held[length]
+        longer = _follow(trie, node, c) if node >= 0 else -1
+        if length + 1 < len(held):
+            held[length + 1] = longer
+        if found == 0.0 and longer >= 0 and trie.seen[longer] > 0.0:
+            found = share * trie.seen[longer]
+        if node >= 0:
+            share *= trie.left[node]
+    return found if found > 0.0 else share / characters
+
+
+@kernel
+def spell(
+    trie: Any,
+    text: Any,
+    offsets: Any,
+    order: Any,
+    start: Any,
+    characters: Any,
+    products: Any,
+    exponents: Any,
+) -> None:
+    """products[w] * 2^exponents[w] = the probability of word w, ``text[offsets[w]:offsets[w +
+    1]]``, among those of its length.
+
+    text: uint32, code points. ``start``: the code point that stands before words, ``order`` times.
+        characters: size of the alphabet.
+    """
+    begin, held = np.zeros(order + 1, np.int64), np.zeros(order + 1, np.int64)
+    for length in range(order):
+        begin[length + 1] = _follow(trie, begin[length], start) if begin[length] >= 0 else -1
+    for w in range(len(offsets) - 1):
+        held[:] = begin
+        product, exponent = 1.0, 0
+        for at in range(offsets[w], offsets[w + 1]):
+            product *= read_character(trie, held, text[at], characters)
+            if product < _TINY:
+                product, shift = math.frexp(product)
+                exponent += shift
+        products[w], exponents[w] = product, exponent

@@ -1,0 +1,205 @@
+"""A pipeline's command line: every option is checked before anything starts, and each error is one
+line.
+
+>>> from pipelines.cli.options import StoreOptions
+>>> required = {"model_store": "models"}
+>>> run = lambda options: None
+>>> main = command("pipelines.x", "What it does.", [StoreOptions], required, run)
+>>> main(["--model_store=models"])
+0
+
+``--help`` shows a pipeline's own options; Beam's are accepted beside them. A flag that nobody knows
+is refused with the nearest spelling, because Beam would only warn of it, and a misspelt
+``--topisc=20`` would learn 50 topics.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
+
+from model.errors import BeamTopicsError
+from pipelines.cli import inference_options, input_options, options
+from pipelines.cli.help import ALL, help_text, iter_choices, titled
+from pipelines.cli.settings_from_options import check_outputs
+from pipelines.cli.terminal import plain
+from pipelines.graphs.arenas import limit_arenas
+from pipelines.graphs.runners import check_name, complete, is_local
+
+Groups = Sequence[type[PipelineOptions]]
+
+_BEAM_OPTIONS = (
+    "Beam's own options may be given too: --runner (default: this machine), --streaming,"
+    " --direct_num_workers, ..."
+)
+_CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
+_NO_VALUE = re.compile(r"(\S+): expected one argument")
+
+
+class UsageError(BeamTopicsError):
+    """A command line that cannot be used as it is."""
+
+
+class _Parser(_BeamArgumentParser):
+    """Raises where argparse would print and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ")
+        if found := _CHOICE.fullmatch(message):
+            message = (
+                f"{found[1]}: {found[2]} was given; allowed is one of {found[3]}. Correct the"
+                " spelling."
+            )
+        elif found := _NO_VALUE.fullmatch(message):
+            message = f"{found[1]}: no value was given. Write {found[1]}=VALUE."
+        raise UsageError(message)
+
+
+class _Help(argparse.HelpFormatter):
+    """Adds each default, as the user would write it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=34, width=132)
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text = action.help or ""
+        if action.default in (None, "", False, argparse.SUPPRESS):
+            return text
+        return f"{text} (default: {action.default})"
+
+
+def parser_for(
+    prog: str, description: str, groups: Groups, required: Mapping[str, str]
+) -> argparse.ArgumentParser:
+    """A parser of the groups, titled by their docstrings, and of all of Beam's options, which
+    stay out of the help.
+    """
+    needed = " ".join(f"--{name}=..." for name in required)
+    parser = _Parser(
+        prog=f"python -m {prog}",
+        usage=f"python -m {prog} {needed} [options]",
+        description=description,
+        epilog=_BEAM_OPTIONS,
+        formatter_class=_Help,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    for group in groups:
+        group._add_argparse_args(parser.add_argument_group(titled(group)))
+    parser.add_argument(
+        "-h", "--help", nargs="?", const="", choices=("", ALL), help=argparse.SUPPRESS
+    )
+    for action in parser._actions:
+        action.metavar = action.metavar or (
+            None if action.choices or action.nargs is not None else "X"
+        )
+        if action.dest in required:
+            action.help = f"{action.help} (required)"
+    own = len(parser._actions)
+    for beams in PipelineOptions.__subclasses__():
+        if beams.__module__.startswith("apache_beam."):
+            beams._add_argparse_args(parser)
+    for action in parser._actions[own:]:
+        action.help = argparse.SUPPRESS
+    return parser
+
+
+def parse(
+    argv: Sequence[str], prog: str, description: str, groups: Groups, required: Mapping[str, str]
+) -> PipelineOptions:
+    """The options of a command line; ``required`` gives an example for each option that must be
+    there.
+
+    Raises:
+        UsageError: an unknown flag, a value of the wrong form, a missing option. OptionError: no
+        such runner, options that it cannot work with, or a path on a file system that is not
+        installed.
+    """
+    parser = parser_for(prog, description, groups, required)
+    given, unknown = parser.parse_known_args(list(argv))
+    if given.help is not None:
+        print(help_text(parser, dict(iter_choices(groups)), given, required))
+        raise SystemExit(0)
+    check_name(given.runner)
+    _refuse_unknown(unknown, parser, prog, given.runner)
+    for name, example in required.items():
+        if getattr(given, name) in (None, ""):
+            raise UsageError(
+                f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog}"
+                " --help shows all options."
+            )
+    check_outputs(vars(given), is_local(given.runner))
+    return PipelineOptions(complete(argv, given))
+
+
+def _refuse_unknown(
+    unknown: Sequence[str], parser: argparse.ArgumentParser, prog: str, runner: str | None
+) -> None:
+    flags = [flag for action in parser._actions for flag in action.option_strings]
+    for given in unknown:
+        flag = given.partition("=")[0]
+        if flag in _all_flags():
+            raise UsageError(
+                f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or"
+                " run one of those."
+            )
+        near = difflib.get_close_matches(flag, flags, 1, 0.8)
+        # Flink and others have options of their own, which only their job server knows.
+        if is_local(runner) or near or not flag.startswith("--"):
+            hint = (
+                f"Did you mean {near[0]}?"
+                if near
+                else f"python -m {prog} --help shows all options."
+            )
+            raise UsageError(f"{given}: there is no such option here. {hint}")
+
+
+def _all_flags() -> set[str]:
+    """The options of all pipelines; no runner has one of such a name."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for module in (options, input_options, inference_options):
+        for group in vars(module).values():
+            if (
+                isinstance(group, type)
+                and issubclass(group, PipelineOptions)
+                and group.__module__ == module.__name__
+            ):
+                group._add_argparse_args(parser)
+    return {flag for action in parser._actions for flag in action.option_strings}
+
+
+def command(
+    prog: str,
+    description: str,
+    groups: Groups,
+    required: Mapping[str, str],
+    run: Callable[[PipelineOptions], Any],
+) -> Callable[[Sequence[str] | None], int]:
+    """A ``main(argv)`` that parses, runs, and returns the exit status, with one line on stderr for
+    an error that a user can mend.
+
+    The status is 0, or that of the error (:mod:`model.errors`): 3 where most of the input was
+    refused, 2 for any other error.
+    """
+
+    def main(argv: Sequence[str] | None = None) -> int:
+        limit_arenas()
+        try:
+            run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
+        except BeamTopicsError as error:
+            # It may quote a document.
+            print(
+                f"python -m {prog}:",
+                *(plain(line) for line in str(error).splitlines()),
+                file=sys.stderr,
+            )
+            return error.exit_status
+        return 0
+
+    return main

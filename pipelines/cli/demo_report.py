@@ -1,0 +1,82 @@
+"""What the demo says about the mixtures that ``pipelines.infer`` wrote: topics over the decades,
+and a few passages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from model.records import FloatArray
+from pipelines.cli.terminal import plain, thin
+
+Mixture = dict[str, Any]
+
+_PASSAGES = 5
+_BEGINNING = 220
+_BAR = 12
+
+
+def read_mixtures(folder: Path) -> list[Mixture]:
+    """The rows of all ``mixtures-*.jsonl`` in a folder, by time and id."""
+    rows = [
+        json.loads(line)
+        for path in sorted(folder.glob("mixtures-*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    return sorted(rows, key=lambda row: (row["timestamp"], row["id"]))
+
+
+def shares_by_decade(mixtures: Sequence[Mixture], topics: int, decades: range) -> FloatArray:
+    """float64[topics, decades]: each topic's share of the known words of a decade; NaN where
+    there is no word.
+    """
+    counts = np.zeros((topics, len(decades)))
+    for row in mixtures:
+        decade = min(
+            max((int(row["timestamp"][:4]) - decades.start) // decades.step, 0), len(decades) - 1
+        )
+        counts[:, decade] += np.array(row["proportions"]) * row["words_known"]
+    totals = counts.sum(axis=0)
+    return np.divide(counts, totals, out=np.full_like(counts, np.nan), where=totals > 0)
+
+
+def document_table(
+    mixtures: Sequence[Mixture], corpus: Path, top_words: Sequence[Sequence[str]]
+) -> Table:
+    """A few passages, evenly spread over time: how they begin, and their largest topics."""
+    chosen = {row["id"]: row for row in thin(mixtures[len(mixtures) // 20 :], _PASSAGES)}
+    with corpus.open(encoding="utf-8") as lines:
+        texts = {row["id"]: row for row in map(json.loads, lines) if row["id"] in chosen}
+    table = Table(
+        title="A few passages and what they are about",
+        title_justify="left",
+        show_edge=False,
+        show_lines=True,
+    )
+    table.add_column("passage", ratio=1, min_width=40)
+    table.add_column("topics", no_wrap=True, max_width=60)
+    for name, row in chosen.items():
+        text = texts[name]
+        begins = " ".join(text["text"].split())[:_BEGINNING].rpartition(" ")[0]
+        table.add_row(
+            plain(f"{text['label']}, {text['timestamp']}: {begins} …"),
+            Text("\n").join(map(plain, _largest(row, top_words))),
+        )
+    return table
+
+
+def _largest(row: Mixture, top_words: Sequence[Sequence[str]]) -> list[str]:
+    order = np.argsort(-np.array(row["proportions"]), kind="stable")[:3]
+    return [
+        f"{row['proportions'][t]:4.0%} {'█' * round(_BAR * row['proportions'][t]):{_BAR}} {t:2}"
+        f" {' '.join(top_words[t])}"
+        for t in map(int, order)
+        if row["proportions"][t] >= 0.05
+    ]

@@ -1,0 +1,61 @@
+"""Figures that a graph computes: JSON lines in the file ``--json``, which the program reads back
+to print and draw them.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
+from model.errors import OptionError
+from pipelines.cli.options import FigureOptions
+from pipelines.cli.settings_from_options import check_plot
+from pipelines.graphs.execute import run
+from pipelines.graphs.runners import LOCAL_RUNNER
+
+
+def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
+    """JSON lines into one file."""
+    _ = lines | "Write" >> beam.io.WriteToText(
+        options.view_as(FigureOptions).json, num_shards=1, shard_name_template=""
+    )
+
+
+def run_for_figures(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    show: Callable[[list[dict[str, Any]]], None],
+) -> None:
+    """Run a graph that ends in :func:`write_figures`, and show its lines, in any order. Without
+    ``--json`` they are kept only so long.
+
+    Nothing is shown where the job was only submitted: ``--json`` will have them.
+
+    Raises:
+        OptionError: a plot is wanted and cannot be drawn, or another runner's workers have no file
+            to write to.
+    """
+    given = options.view_as(FigureOptions)
+    check_plot(given.plot)
+    if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
+        raise OptionError(
+            "--json",
+            None,
+            "a file that the runner's workers can write",
+            "Give for example --json=gs://bucket/figures.jsonl.",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        given.json = given.json or str(Path(folder) / "figures.jsonl")
+        run(build, options, lambda counted: show(_lines(given.json)))
+
+
+def _lines(path: str) -> list[dict[str, Any]]:
+    with FileSystems.open(path) as lines:
+        return [json.loads(line) for line in lines.read().splitlines()]

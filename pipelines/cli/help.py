@@ -1,0 +1,190 @@
+"""What ``--help`` shows: the options that matter, those of one choice, or all.
+
+* ``--help``: the options of the first rank.
+* ``--learner=infvoc --help``: the options of that learner, and no others; ``--prior=flat`` beside
+  it leaves the other priors out.
+* ``--help=all``: every option, with what it belongs to.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from model.compositions import Choice, Placement, chosen, placements
+from model.options import Option
+from pipelines.cli.settings_options import described
+from pipelines.cli.values import choices
+
+ALL = "all"
+# Options of the first rank that are not of a settings record.
+FIRST = frozenset(
+    (
+        "input",
+        "source",
+        "model_store",
+        "dead_letters",
+        "archive",
+        "output",
+        "sink",
+        "key_field",
+        "id_field",
+        "timestamp_field",
+        "text_field",
+        "publish_every",
+        "resume_from",
+        "threads",
+        "model_version",
+        "coverage",
+        "training",
+        "methods",
+        "reference",
+        "held_out",
+        "plot",
+        "json",
+        "folder",
+    )
+)
+# A pipeline with so few options shows them all.
+FEW = 20
+
+Section = tuple[str, list[argparse.Action]]
+
+
+def help_text(
+    parser: argparse.ArgumentParser,
+    groups: Mapping[str, Choice[Any] | None],
+    given: argparse.Namespace,
+    required: Collection[str],
+) -> str:
+    """The help that the command line asks for.
+
+    Args:
+        parser: with the pipeline's own options in groups. groups: title of each, with the choice
+        that it declares. given: the parsed command line. required: options that are always shown.
+    """
+    asked = [
+        (choice, found)
+        for choice in groups.values()
+        if choice is not None and (found := _given(choice, given))
+    ]
+    shown: list[Section] = []
+    if given.help == ALL or not asked:
+        every = (
+            given.help == ALL
+            or sum(len(group._group_actions) for group in parser._action_groups) <= FEW
+        )
+        for group in parser._action_groups:
+            choice = groups.get(group.title or "")
+            if choice is None:
+                shown.append(
+                    (
+                        group.title or "",
+                        [one for one in group._group_actions if every or _matters(one, required)],
+                    )
+                )
+            else:
+                own = {action.dest for action in group._group_actions}
+                found = _sections(choice, {}) if every else _first(choice, group.title or "")
+                shown += [
+                    (title, [one for one in actions if one.dest in own]) for title, actions in found
+                ]
+    for choice, found in asked if given.help != ALL else ():
+        shown += _sections(choice, found)
+    return _formatted(parser, shown, given.help == ALL)
+
+
+def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
+    """The kinds that the command line chooses, those that it leaves to their defaults left out."""
+    names = {
+        choice.name,
+        *(place.option.name for place in placements(choice) if place.option.kinds is not None),
+    }
+    found = {name: value for name in names if (value := getattr(given, name, None)) is not None}
+    kinds = chosen(choice, found).kinds
+    return {name: kinds[name] for name in (choice.name, *found)} if found else {}
+
+
+def _matters(action: argparse.Action, required: Collection[str]) -> bool:
+    return action.dest in FIRST or action.dest in required or getattr(action, "first", False)
+
+
+def _first(choice: Choice[Any], title: str) -> list[Section]:
+    kinds = chosen(choice, {}).kinds
+    places = [
+        place
+        for place in placements(choice)
+        if place.option.first and all(kinds[flag] == kind for flag, kind in place.path)
+    ]
+    return [
+        (
+            title,
+            [
+                _action(choice.option(), choice.default),
+                *(_action(place.option) for place in places),
+            ],
+        )
+    ]
+
+
+def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
+    """A section for all options that belong to the same choices."""
+    alike: dict[tuple[str, str], list[Placement]] = {}
+    for place in placements(choice):
+        if all(given.get(flag, kind) == kind for flag, kind in place.path):
+            alike.setdefault((place.option.name, described(place.option, brief=False)), []).append(
+                place
+            )
+    found: dict[str, list[argparse.Action]] = {}
+    for places in alike.values():
+        found.setdefault(_title(choice, [place.path[-1] for place in places]), []).append(
+            _action(places[0].option, brief=False)
+        )
+    return [("Choice", [_action(choice.option(), choice.default, brief=False)]), *found.items()]
+
+
+def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
+    kinds: dict[str, dict[str, None]] = {}
+    for flag, kind in pairs:
+        kinds.setdefault(flag, {})[kind] = None
+    if len(kinds.get(choice.name, ())) == len(choice.kinds):
+        return f"Every {choice.name}"
+    return "With " + ", or ".join(
+        f"--{flag}={choices(tuple(names))}" for flag, names in kinds.items()
+    )
+
+
+def _action(option: Option, default: str = "", brief: bool = True) -> argparse.Action:
+    text = described(option, brief)
+    text = f"{text[:-1]}; default: {default})" if default else text
+    metavar = None if option.value_type is bool else "X"
+    nargs = 0 if option.value_type is bool else None
+    return argparse.Action(
+        [option.flag], option.name, nargs=nargs, help=text.replace("%", "%%"), metavar=metavar
+    )
+
+
+def _formatted(parser: argparse.ArgumentParser, sections: Iterable[Section], every: bool) -> str:
+    formatter = parser._get_formatter()
+    formatter.add_usage(parser.usage, [], [])
+    formatter.add_text(parser.description)
+    for title, actions in sections:
+        if actions:
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+    formatter.add_text(parser.epilog)
+    if not every:
+        formatter.add_text("--help=all shows every option.")
+    return formatter.format_help()
+
+
+def iter_choices(groups: Iterable[type]) -> Iterator[tuple[str, Choice[Any] | None]]:
+    """The titles of option groups, and the choice that each declares."""
+    return ((titled(group), getattr(group, "CHOICE", None)) for group in groups)
+
+
+def titled(group: type) -> str:
+    """The title of a group of options: its docstring."""
+    return (group.__doc__ or "").rstrip(".")

@@ -1,0 +1,295 @@
+"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``.
+
+A pipeline lists the groups that it takes (:mod:`pipelines.cli.command` reads its command line), and
+makes checked settings of them (:mod:`pipelines.cli.settings_from_options`). A group's docstring is
+its title in the help. No two groups have an option of the same name, because Beam puts them all
+into one space of names.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.compositions import placements
+from model.evaluation import EvaluationSettings
+from model.inference import METHOD
+from model.learners import LEARNER
+from model.options import options_of
+from model.settings import SequenceSettings, TokeniserSettings
+from pipelines.cli import values
+from pipelines.cli.settings_options import add_choice, add_options
+
+TOKENS_OF_A_CHECKPOINT = 2_000_000
+# Options that name what workers write, through Beam's file systems. The model store has file
+# systems of its own.
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
+
+
+class TokeniserOptions(PipelineOptions):
+    """Words."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_options(parser, options_of(TokeniserSettings))
+
+
+class SequenceOptions(PipelineOptions):
+    """Minibatches."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_options(parser, options_of(SequenceSettings))
+
+
+class LearnerOptions(PipelineOptions):
+    """Learner."""
+
+    CHOICE = LEARNER
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_choice(parser, LEARNER)
+
+
+class StoreOptions(PipelineOptions):
+    """Model store."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--model_store",
+            help="folder, or gs://bucket/folder, of the published models and checkpoints",
+        )
+
+
+class TrainingOptions(PipelineOptions):
+    """Running."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--publish_every",
+            type=values.publication,
+            default="1d",
+            help="a model version: a length of event time, or 4windows",
+        )
+        parser.add_argument(
+            "--checkpoint_tokens",
+            type=values.positive,
+            default=TOKENS_OF_A_CHECKPOINT,
+            help="learned between two checkpoints",
+        )
+        adds = (
+            "the input holds only documents that came after those that the model store has learned;"
+            " go on from there"
+        )
+        parser.add_argument(
+            "--add_documents", type=values.switch, nargs="?", const=True, default=False, help=adds
+        )
+        again = (
+            "finish a run that was interrupted, with the same input: latest, or the number of a"
+            " checkpoint"
+        )
+        parser.add_argument("--resume_from", help=again)
+        parser.add_argument(
+            "--threads",
+            type=values.positive,
+            default=1,
+            help="of one learner; they never change a result",
+        )
+        parser.add_argument(
+            "--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused"
+        )
+
+
+class ModelVersionOptions(PipelineOptions):
+    """Which model."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--model_version", default="latest", help="a version of the store, or latest"
+        )
+        parser.add_argument(
+            "--model_key",
+            default="",
+            help="which model, where the store holds one for each --key_field",
+        )
+
+
+class MethodOptions(PipelineOptions):
+    """Method."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_options(parser, [METHOD.option()])
+
+
+class InferenceOptions(PipelineOptions):
+    """Inference."""
+
+    CHOICE = METHOD
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_options(parser, (placement.option for placement in placements(METHOD)))
+
+
+class StreamOptions(PipelineOptions):
+    """Labelling."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--before_first_model",
+            choices=("prior", "wait", "dead_letter"),
+            default="wait",
+            help=(
+                "a document without an earlier model gets the prior's mixture, waits for the first,"
+                " or is a dead letter"
+            ),
+        )
+        parser.add_argument(
+            "--label_with",
+            choices=("window", "latest"),
+            default="window",
+            help=(
+                "window: the newest model before the end of the document's window; latest: sooner,"
+                " and not reproducible"
+            ),
+        )
+        parser.add_argument(
+            "--shards", type=values.positive, default=4, help="how many labellers a key has"
+        )
+
+
+class OutputOptions(PipelineOptions):
+    """Output."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--sink", choices=("files", "kafka"), default="files", help="where the mixtures go"
+        )
+        parser.add_argument("--output", help="files: folder for the mixtures")
+        parser.add_argument(
+            "--output_format",
+            choices=("jsonl", "avro"),
+            default="jsonl",
+            help="files: of the mixtures",
+        )
+        parser.add_argument("--output_topic", help="kafka: the topic for the mixtures, as JSON")
+        parser.add_argument(
+            "--top_topics",
+            type=values.whole,
+            default=3,
+            help="how many topics are named beside the proportions",
+        )
+
+
+class FigureOptions(PipelineOptions):
+    """Figures."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--json", help="write the figures here, one JSON line for each row of the table"
+        )
+        parser.add_argument("--plot", help="draw the figures here, a .png or .svg")
+
+
+class EvaluationOptions(PipelineOptions):
+    """Evaluation."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        default = EvaluationSettings()
+        parser.add_argument(
+            "--held_out",
+            type=values.patterns,
+            help="documents that were not learned: paths or globs, with commas",
+        )
+        parser.add_argument(
+            "--coherence_with",
+            type=values.patterns,
+            help="documents that show which words belong together: PMI of topics",
+        )
+        parser.add_argument(
+            "--classify",
+            type=values.patterns,
+            help="labelled documents for a linear SVM, tested on those of --held_out",
+        )
+        parser.add_argument(
+            "--words",
+            type=values.words,
+            default=(),
+            help="with commas: where each stands in its topic, over the stream",
+        )
+        parser.add_argument(
+            "--versions",
+            type=values.positive,
+            default=50,
+            help="how many versions, evenly spread, the newest among them",
+        )
+        parser.add_argument(
+            "--evaluation_sweeps",
+            type=values.whole,
+            default=default.sweeps,
+            help="Gibbs sweeps before the nMI",
+        )
+        parser.add_argument(
+            "--check_documents",
+            type=values.whole,
+            default=default.check_documents,
+            help="scored left to right; 0: none",
+        )
+        parser.add_argument(
+            "--check_tokens",
+            type=values.whole,
+            default=default.check_tokens,
+            help="of each of them, the first so many",
+        )
+        parser.add_argument(
+            "--check_particles",
+            type=values.whole,
+            default=default.particles,
+            help="of left-to-right",
+        )
+        parser.add_argument(
+            "--evaluation_seed", type=values.whole, default=default.seed, help="of the draws"
+        )
+
+
+class ShowOptions(PipelineOptions):
+    """Display."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--top_words", type=values.positive, default=10, help="words shown for each topic"
+        )
+
+
+class DemoOptions(PipelineOptions):
+    """Demo."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--folder",
+            default="demo-run",
+            help="where it writes; what an earlier demo wrote there is removed",
+        )
+
+
+class ArchiveOptions(PipelineOptions):
+    """Archive."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--archive", help="folder for the archive")
+        parser.add_argument(
+            "--shard_period", type=values.duration, default="30d", help="event time in one file"
+        )

@@ -1,0 +1,114 @@
+"""The figures of ``pipelines.evaluate`` and ``pipelines.compare`` as pictures; needs matplotlib
+(``pip install 'beam-topics[plots]'``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from model.errors import FULL_DISK, OutputError
+from model.times import EPOCH
+from pipelines.cli.terminal import plain, rank_trace
+
+_UPPER = {
+    "nmi": "nMI, held out",
+    "in_sample_nmi": "nMI, in sample",
+    "coverage": "known share of words",
+    "npmi": "coherence, NPMI",
+    "svm_accuracy": "accuracy of a linear SVM",
+}
+_LOWER = {
+    "first_moment_perplexity": "held out, first moment",
+    "left_to_right_perplexity": "held out, left to right",
+    "prequential_perplexity": "prequential",
+}
+
+_AGREEMENT = {"cosine": "cosine", "kl": "KL, nats", "f1": "F1"}
+
+
+def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the figures of the versions, in their order, over event time."""
+    from matplotlib.figure import Figure
+
+    times = [EPOCH + timedelta(microseconds=row["event_time"]) for row in rows]
+    words = list(rows[-1]["ranks"]) if rows else []
+    figure = Figure(figsize=(9, 10 if words else 7), layout="constrained")
+    panels = figure.subplots(3 if words else 2, 1, sharex=True)
+    for axes, names, title in zip(panels, (_UPPER, _LOWER), ("share", "perplexity"), strict=False):
+        for name, label in names.items():
+            values = [float("nan") if row.get(name) is None else row[name] for row in rows]
+            if any(value == value for value in values):
+                axes.plot(times, values, label=label, marker="." if len(rows) < 60 else None)
+        axes.set_ylabel(title)
+        if names is _LOWER:
+            # An early version may be worse than the last by powers of ten.
+            axes.set_yscale("log")
+        if axes.lines:
+            axes.legend()
+    if words:
+        _draw_ranks(panels[2], times, words, rows)
+    _save(figure, path)
+
+
+def _draw_ranks(
+    axes: Any, times: Sequence[Any], words: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """The rank of each word, 1 at the top."""
+    for word in words:
+        topic, ranks = rank_trace(word, rows)
+        if topic is not None:
+            values = [float("nan") if rank is None else rank for rank in ranks]
+            axes.plot(times, values, label=f"{plain(word)}, topic {topic}", marker=".")
+    axes.set_yscale("log")
+    axes.invert_yaxis()
+    axes.set_ylabel("rank in the topic")
+    if axes.lines:
+        axes.legend()
+
+
+def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Each method's agreement with the reference over its time per document, a panel for each
+    measure.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 4.5), layout="constrained")
+    for axes, (name, title) in zip(figure.subplots(1, 3), _AGREEMENT.items(), strict=True):
+        for row in rows:
+            if row[name] is not None and row["method"] != row["reference"]:
+                axes.plot(row["milliseconds"], row[name], "o")
+                axes.annotate(
+                    row["method"],
+                    (row["milliseconds"], row[name]),
+                    xytext=(4, 4),
+                    textcoords="offset points",
+                    fontsize=8,
+                )
+        axes.set_xscale("log")
+        axes.set_xlabel("milliseconds a document")
+        axes.set_title(title)
+    _save(figure, path)
+
+
+def _save(figure: Any, path: str) -> None:
+    """Write the picture in the format of its ending; the same figures give the same bytes.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    import matplotlib
+
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    ending = Path(path).suffix[1:].lower()
+    try:
+        with matplotlib.rc_context({"svg.hashsalt": "beam-topics"}):
+            figure.savefig(
+                path, format=ending, dpi=110, metadata={"Date": None} if ending == "svg" else None
+            )
+    except OSError as error:
+        raise OutputError(
+            f"--plot: {path} cannot be written: {error.strerror}. {FULL_DISK}"
+        ) from error

@@ -1,0 +1,175 @@
+"""Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
+
+:mod:`transforms.learn` logs a record for every so many tokens to the logger
+``beam_topics.progress``, :mod:`transforms.fit` a line for each iteration to
+``beam_topics.fitting``; on a local runner they arrive in this process, and :func:`progress` shows
+the newest. What :mod:`transforms.coverage` says is shown where a model should be trained again, and
+summed up at the end. The wall clock is used here only, for tokens a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from pipelines.cli.terminal import day, plain
+
+LOGGER = "beam_topics.progress"
+FITTING = "beam_topics.fitting"
+COVERAGE = "beam_topics.coverage"
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class Progress(logging.Handler):
+    """Keeps the newest record of each (key, island) and says where learning stands."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._newest: dict[tuple[str, int], logging.LogRecord] = {}
+        self._began = time.monotonic()
+        self._first_tokens = 0
+        self._said = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not hasattr(record, "event_time"):
+            self._said = record.getMessage()
+            self.changed(self._said)
+            return
+        if not self._newest:
+            # The first record ends compilation and the initial batch, which would spoil the rate.
+            self._began, self._first_tokens = time.monotonic(), record.tokens
+        self._newest[record.key, record.island] = record
+        self.changed(self.line())
+
+    def changed(self, line: str) -> None:
+        """Called with each new line."""
+
+    def line(self) -> str:
+        """Event time reached, documents, tokens a second, words known, effective sample size."""
+        if not self._newest:
+            return self._said or "working"
+        records = self._newest.values()
+        last = max(records, key=lambda record: (record.event_time, record.sequence))
+        # The counts are of this process, which learns each document once for each island.
+        islands = len({record.island for record in records})
+        documents, tokens = (
+            max(getattr(record, name) for record in records) for name in ("documents", "tokens")
+        )
+        learned = (tokens - self._first_tokens) / islands
+        # The rate is known from the second record on.
+        rate = (
+            f"  {learned / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s"
+            if learned > 0
+            else ""
+        )
+        return (
+            f"up to {day(last.event_time)}  {documents // islands:,} documents{rate} "
+            f" {last.words:,} words  ESS {last.ess:.1f}"
+        )
+
+
+class _TerminalProgress(Progress):
+    def __init__(self, live: Live, spinner: Spinner) -> None:
+        super().__init__()
+        self._live, self._spinner = live, spinner
+
+    def changed(self, line: str) -> None:
+        self._spinner.update(text=Text(line))
+
+
+class _PipeProgress(Progress):
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console, self._last = console, -_SECONDS_BETWEEN_LINES
+
+    def changed(self, line: str) -> None:
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            self._console.print(line)
+
+
+class _Coverage(logging.Handler):
+    """Prints retrain signals as they come, a few of them, and keeps the lowest coverage for the
+    end.
+    """
+
+    MOST = 10
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console, self._windows, self._signals = console, 0, 0
+        self._lowest: tuple[float, str] = (2.0, "")
+        self._newest: tuple[int, str] | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._windows += 1
+        report = record.report  # type: ignore[attr-defined]
+        share = report.word_share
+        if report.retrain_below is None:
+            self._newest = max(self._newest or (report.end, ""), (report.end, record.getMessage()))
+        self._lowest = min(self._lowest, (2.0 if share is None else share, record.getMessage()))
+        self._signals += record.levelno >= logging.WARNING
+        if record.levelno >= logging.WARNING and self._signals <= self.MOST:
+            self._console.print(plain(record.getMessage()))
+
+    def sum_up(self) -> None:
+        """The lowest of the windows, of a model that is being trained the newest; nothing where
+        there was none.
+        """
+        if self._newest is not None:
+            self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
+        elif self._lowest[1]:
+            remedy = ". To train it further: pipelines.train --add_documents" * (self._signals > 0)
+            self._console.print(
+                plain(
+                    f"{self._windows} windows, {self._signals} retrain signals; the lowest"
+                    f" {self._lowest[1]}{remedy}"
+                )
+            )
+
+
+@contextmanager
+def _listening(handler: logging.Handler, *names: str) -> Iterator[None]:
+    """The loggers talk to the handler alone; Beam gives the root logger one that would print
+    every record again.
+    """
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, (level, propagates) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagates
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """Show progress on standard error until the block ends."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    spinner, coverage = Spinner("dots", text="working"), _Coverage(console)
+    with ExitStack() as stack:
+        handler: Progress = _PipeProgress(console)
+        if console.is_terminal:
+            handler = _TerminalProgress(
+                stack.enter_context(Live(spinner, console=console)), spinner
+            )
+        stack.enter_context(_listening(handler, LOGGER, FITTING))
+        stack.enter_context(_listening(coverage, COVERAGE))
+        try:
+            yield handler
+        finally:
+            spinner.update(text=Text(handler.line()))
+            coverage.sum_up()

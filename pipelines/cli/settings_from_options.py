@@ -1,0 +1,201 @@
+"""Options into settings: each function checks all that it returns, and its errors name the flags.
+
+What is learned is checked by the settings records of :mod:`model.settings` themselves, so a program
+that uses those without a command line gets the same errors.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.compositions import check_placed, compose, placements
+from model.errors import OptionError
+from model.evaluation import EvaluationSettings
+from model.files.regular import read_text
+from model.inference import METHOD, InferenceSettings
+from model.learners import LEARNER, LearnerSettings
+from model.reading.files import ReadSettings
+from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
+from model.settings import SequenceSettings, TokeniserSettings
+from model.words.tokeniser import Tokeniser, tokeniser_settings
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import (
+    OUTPUTS,
+    EvaluationOptions,
+    InferenceOptions,
+    LearnerOptions,
+    MethodOptions,
+    SequenceOptions,
+    TokeniserOptions,
+)
+from pipelines.cli.settings_options import fields_given, given_of
+
+# The formats of --plot, by the ending of its name.
+PLOTS = (".png", ".svg")
+
+
+def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
+    """Refuse, before any work is done, an output on a file system that is not installed, or, of a
+    ``local`` runner, that cannot be made.
+
+    Raises:
+        OptionError: there is such a path among ``given``, options by name.
+    """
+    for name in OUTPUTS:
+        path = given.get(name)
+        if local and path is not None and FileSystems.get_scheme(path) is None:
+            _check_can_be_made(f"--{name}", path, is_file=name == "json")
+        try:
+            FileSystems.get_filesystem(path or "")
+        except ValueError as error:
+            scheme = FileSystems.get_scheme(path)
+            remedy = (
+                "Run: pip install 'apache-beam[gcp]'."
+                if scheme == "gs"
+                else "Correct the part before ://, or install what it needs."
+            )
+            allowed = f"a path on a file system that is installed, and {scheme}:// is not"
+            raise OptionError(f"--{name}", path, allowed, remedy) from error
+
+
+def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
+    """Refuse what is something else already, and what is where this user may not write."""
+    target = Path(path).absolute()
+    nearest = next(place for place in (target, *target.parents) if os.access(place, os.F_OK))
+    if nearest == target and target.is_dir() == is_file:
+        why = "is a folder" if is_file else "is a file"
+    elif nearest != target and not nearest.is_dir():
+        why = "is a file"
+    elif not os.access(nearest, os.W_OK):
+        why = "may not be written by this user"
+    else:
+        return
+    raise OptionError(
+        option,
+        path,
+        f"a {'file' if is_file else 'folder'} that is there, or can be made",
+        f"{nearest} {why}.",
+    )
+
+
+def check_plot(path: str | None) -> None:
+    """Raises OptionError: a plot is wanted, and cannot be drawn or written."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in PLOTS:
+        raise OptionError(
+            "--plot", path, f"a file whose name ends in {' or '.join(PLOTS)}", "Correct the ending."
+        )
+    if importlib.util.find_spec("matplotlib") is None:
+        raise OptionError(
+            "--plot",
+            path,
+            "nothing unless matplotlib is installed",
+            "Run: pip install matplotlib. Or leave --plot out.",
+        )
+    _check_can_be_made("--plot", path, is_file=True)
+
+
+def read_settings_of(options: PipelineOptions) -> ReadSettings:
+    """How the input is read.
+
+    Raises:
+        OptionError: a value cannot be used, or would be ignored beside another option.
+    """
+    given = options.view_as(RecordOptions)
+    _refuse_beside("id_from", "place", given, {"id_field": "id"})
+    _refuse_beside(
+        "time_from", "order", given, {"timestamp_field": "timestamp", "timestamp_unit": "s"}
+    )
+    names = FieldNames(
+        given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field
+    )
+    parse = ParseSettings(
+        names, given.max_document_mb * MEGABYTE, given.id_from, given.timestamp_unit
+    )
+    return ReadSettings(parse, given.format, given.time_from, given.encoding)
+
+
+def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str]) -> None:
+    """Refuse options that have no effect where ``option`` has this value."""
+    for name, default in defaults.items():
+        if getattr(given, option) == value and getattr(given, name) != default:
+            raise OptionError(
+                f"--{name}",
+                getattr(given, name),
+                f"nothing with --{option}={value}",
+                "Leave one of the two out.",
+            )
+
+
+def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
+    """Checked settings of the tokeniser; a file of stop words is read here."""
+    given = fields_given(options, TokeniserOptions, TokeniserSettings)
+    return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
+
+
+def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
+    """Checked settings of the sequence."""
+    return SequenceSettings(**fields_given(options, SequenceOptions, SequenceSettings))
+
+
+def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
+    """Checked settings of the learner; files of words are read here."""
+    found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
+    given = given_of(options, LearnerOptions, found)
+    # Before a file is read that does not belong here.
+    check_placed(LEARNER, given)
+    files = {option.name: option.file for option in found if option.file and option.name in given}
+    words = {name: _words(name, given[name], kind, options) for name, kind in files.items()}
+    return compose(LEARNER, {**given, **words})
+
+
+def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
+    """Checked settings of the inference by ``--method``."""
+    return compose(
+        METHOD,
+        {**given_of(options, MethodOptions, [METHOD.option()]), **inference_options_of(options)},
+    )
+
+
+def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
+    """The options of inference that were given, by name, for methods that are chosen elsewhere."""
+    return given_of(
+        options, InferenceOptions, (placement.option for placement in placements(METHOD))
+    )
+
+
+def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
+    """Checked settings of the evaluation."""
+    given = options.view_as(EvaluationOptions)
+    return EvaluationSettings(
+        sweeps=given.evaluation_sweeps,
+        check_documents=given.check_documents,
+        check_tokens=given.check_tokens,
+        particles=given.check_particles,
+        seed=given.evaluation_seed,
+    )
+
+
+def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:
+    """The words of a file: its lines, or what the tokeniser cuts of it, sorted."""
+    lines = _lines(f"--{name}", path)
+    if kind == "lines":
+        return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
+    cut = Tokeniser(tokeniser_settings_of(options))
+    words = {word for line in lines for word in cut.words(line)}
+    if not words:
+        allowed = "a file with at least one word that the tokeniser keeps"
+        raise OptionError(f"--{name}", path, allowed, "Leave it out to learn from the stream.")
+    return tuple(sorted(words))
+
+
+def _lines(option: str, path: str) -> list[str]:
+    return read_text(option, path, "a UTF-8 text file, one word a line").split("\n")

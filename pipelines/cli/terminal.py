@@ -1,0 +1,174 @@
+"""What pipelines print: tables of topics, small curves, numbers that people can read.
+
+Words and names come from documents, that is from anywhere: they reach the terminal as plain text
+(:func:`plain`), never as markup or control characters.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from model.publishing.watching import topic_of
+from model.snapshot import Snapshot
+from model.times import to_iso
+
+# Printed under every table with such a figure.
+PREQUENTIAL = (
+    "Prequential perplexity: each minibatch is scored before it is learned; over the tokens since"
+    " the version before, so the first version has none. A word that is new to the model counts by"
+    " its spelling. Lower is better."
+)
+_BARS = "▁▂▃▄▅▆▇█"
+_BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def plain(text: str) -> Text:
+    """The text as it is, with what would move the cursor, colour the screen or turn the
+    writing's direction shown as �.
+    """
+    return Text("".join("\ufffd" if _acts(c) else c for c in text))
+
+
+def _acts(character: str) -> bool:
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in _BIDI
+    )
+
+
+def sparkline(values: Iterable[float]) -> str:
+    """A curve of one character a value, from 0 to the largest; a blank where the value is not a
+    number.
+    """
+    numbers = [float(value) for value in values]
+    most = max((value for value in numbers if value == value), default=0.0)
+    return "".join(
+        " " if value != value else _BARS[min(7, int(8 * value / most))] if most > 0 else _BARS[0]
+        for value in numbers
+    )
+
+
+def thin(values: Sequence[Any], most: int) -> list[Any]:
+    """At most ``most`` of the values, evenly spread, the last among them, and the first if there
+    is room for two.
+    """
+    if len(values) <= most:
+        return list(values)
+    if most == 1:
+        return [values[-1]]
+    return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))]
+
+
+def shares(snapshot: Snapshot) -> list[float]:
+    """Each topic's share of the tokens that the model holds."""
+    total = float(snapshot.totals.sum())
+    return [float(n) / total if total else 0.0 for n in snapshot.totals]
+
+
+def titled(title: str, table: Table) -> Group:
+    """A table under its title, which may be longer than a row: a title of the table itself would
+    be wrapped to its width.
+    """
+    return Group(Text(plain(title).plain, style="italic"), table)
+
+
+def topic_table(
+    title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int
+) -> Group:
+    """Topics by share: number, share, curve, most frequent words."""
+    table = Table(show_edge=False)
+    table.add_column("topic", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column(plain(curve_title), no_wrap=True)
+    table.add_column("words", overflow="fold", ratio=1)
+    share, top = shares(snapshot), snapshot.top_words(words)
+    for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
+        table.add_row(
+            str(topic),
+            f"{share[topic]:.1%}",
+            Text(curves[topic], style="cyan"),
+            plain(" ".join(top[topic])),
+        )
+    return titled(title, table)
+
+
+def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Group:
+    """Rows of figures; None is shown as a dash."""
+    table = Table(show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(_figure(value)) for value in row))
+    return titled(title, table)
+
+
+def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
+    """What :func:`model.publishing.watching.changes` found: the words that entered and left each
+    topic's first ones, with their ranks.
+    """
+    table = Table(show_edge=False)
+    table.add_column("topic", justify="right")
+    for column in ("entered", "left"):
+        table.add_column(column, overflow="fold", ratio=1)
+    for topic in changed:
+        words = (
+            " ".join(f"{word} {_figure(rank)}" for word, rank in topic[way].items())
+            for way in ("entered", "left")
+        )
+        table.add_row(*map(plain, (str(topic["topic"]), *words)))
+    return titled(title, table)
+
+
+def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group:
+    """Each word's rank in the topic where it stands highest in the last row; a curve that is
+    high where the rank is.
+    """
+    table = Table(show_edge=False)
+    for column in ("word", "topic", "first", "best", "now", "over the stream"):
+        table.add_column(
+            column, justify="left" if column in ("word", "over the stream") else "right"
+        )
+    for word in words:
+        topic, ranks = rank_trace(word, rows)
+        known = [rank for rank in ranks if rank is not None]
+        heights = [math.nan if rank is None else 1 / math.log2(1 + rank) for rank in ranks]
+        figures = (topic, known[0], min(known), ranks[-1]) if known else (None,) * 4
+        table.add_row(plain(word), *map(_figure, figures), Text(sparkline(heights), style="cyan"))
+    return titled("ranks of words", table)
+
+
+def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[int | None, list[int | None]]:
+    """(topic, its rank there in each row): the topic where it stands highest in the last row, or
+    the last row that has it at all.
+    """
+    for row in reversed(rows):
+        if (topic := topic_of(row["ranks"][word])) is not None:
+            return topic, [row["ranks"][word][topic] for row in rows]
+    return None, [None] * len(rows)
+
+
+def _figure(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.3f}" if abs(value) < 10 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def console() -> Console:
+    """Standard output; a pipe gets plain text, wide enough for a table."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=140)
+
+
+def day(micros: int) -> str:
+    """The date of a time."""
+    return to_iso(micros)[:10]

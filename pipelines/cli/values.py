@@ -1,0 +1,205 @@
+"""Values as people write them on a command line, and as programs want them.
+
+>>> duration("15min")
+900000000
+>>> duration_text(90_000_000)
+'1min30s'
+>>> publication("4windows")
+('windows', 4)
+>>> speed("3600x")
+3600.0
+>>> choices(("flat", "urn"), urn="by spelling")
+'flat or urn (by spelling)'
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+Publication = tuple[Literal["windows", "period"], int]
+
+_UNITS = {
+    "w": 604_800_000_000,
+    "d": 86_400_000_000,
+    "h": 3_600_000_000,
+    "min": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1_000,
+    "us": 1,
+}
+_PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
+_WHOLE = re.compile(rf"(?:{_PART.pattern})+")
+
+DURATION = "a length of time such as 15min, 1h, 1h30min, 7d or 52w (units: w, d, h, min, s, ms, us)"
+
+
+def duration(text: str) -> int:
+    """Microseconds of ``1h30min``.
+
+    Raises:
+        argparse.ArgumentTypeError: not a length of time, or none at all.
+    """
+    if not _WHOLE.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is {DURATION}. A number needs its unit."
+        )
+    total = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    if not 0 < total < 2**62:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is {DURATION}, above nothing and below 100,000 years."
+        )
+    return total
+
+
+def duration_text(micros: int) -> str:
+    """The shortest spelling that :func:`duration` reads back."""
+    parts = []
+    for unit, size in _UNITS.items():
+        count, micros = divmod(micros, size)
+        parts += [f"{count}{unit}"] * (count > 0)
+    return "".join(parts)
+
+
+def publication(text: str) -> Publication:
+    """``30d`` as a period of event time, ``4windows`` (or ``1window``) as a number of windows.
+
+    Raises:
+        argparse.ArgumentTypeError: neither of the two.
+    """
+    if found := re.fullmatch(r"([1-9]\d*)windows?", text):
+        return "windows", int(found[1])
+    try:
+        return "period", duration(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is a number of windows such as 4windows, or {DURATION}."
+            " Correct the value."
+        ) from error
+
+
+def speed(text: str) -> float:
+    """Event seconds in one second: ``3600x``, or ``0.5x``.
+
+    Raises:
+        argparse.ArgumentTypeError: not a number above 0 with an x behind it.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
+    if found is None or not 0 < float(found[1]) < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is a number above 0 with an x, such as 3600x. Correct the"
+            " value."
+        )
+    return float(found[1])
+
+
+def patterns(text: str) -> list[str]:
+    """Paths or globs, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    return _parts(text, "paths or globs", "Name the files.")
+
+
+def names(text: str) -> list[str]:
+    """Names, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    return _parts(text, "names", "Give at least one.")
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words, separated by commas, each once.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none.
+    """
+    return tuple(dict.fromkeys(_parts(text, "words", "Name the words.")))
+
+
+def _parts(text: str, what: str, remedy: str) -> list[str]:
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}"
+        )
+    return found
+
+
+def whole(text: str) -> int:
+    """A whole number, also written 200_000.
+
+    Raises:
+        argparse.ArgumentTypeError: something else.
+    """
+    if not re.fullmatch(r"[+-]?\d[\d_]*", text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is a whole number. Correct the value."
+        )
+    return int(text.replace("_", ""))
+
+
+def positive(text: str) -> int:
+    """A whole number of 1 or more.
+
+    Raises:
+        argparse.ArgumentTypeError: something else.
+    """
+    if (number := whole(text)) < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is a whole number of 1 or more. Correct the value."
+        )
+    return number
+
+
+def number(text: str) -> float:
+    """A finite number.
+
+    Raises:
+        argparse.ArgumentTypeError: something else.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is a number. Correct the value."
+        )
+    return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them is something else.
+    """
+    return tuple(number(part.strip()) for part in text.split(","))
+
+
+def switch(text: str) -> bool:
+    """An option that may stand alone or be ``true`` or ``false``, as a template's launcher writes
+    it.
+
+    Raises:
+        argparse.ArgumentTypeError: something else.
+    """
+    if text not in ("true", "false"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} was given; allowed is true or false. Leave the value out for true."
+        )
+    return text == "true"
+
+
+def choices(allowed: Sequence[str], **notes: str) -> str:
+    """The values of an option as a help text names them, some with a note; of a ``Literal``,
+    ``get_args`` gives them.
+    """
+    named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
+    return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]

@@ -1,0 +1,1 @@
+"""The graphs that programs share, and the runners that execute them."""

@@ -1,0 +1,97 @@
+"""``--add_documents``: what is checked before such a run, and what is told.
+
+The input holds only documents that came after those that the model store has learned. The run goes
+on from the newest checkpoint of each model key, or from the one that ``--resume_from`` names, to
+repeat a run that was interrupted. A key without a checkpoint begins anew. The sequence of
+minibatches goes on at the checkpoint's number, at the end of the last window that was closed.
+Documents of windows before that join the first new window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from model.errors import OptionError, StoreConflictError
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
+from model.times import to_iso
+from pipelines.cli.terminal import plain
+
+_FINISH = (
+    "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
+    " --add_documents and --resume_from=the number of the minibatch that it went on after."
+)
+
+
+def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
+    """The model keys that have a checkpoint.
+
+    Args:
+        keyed: whether the records name the model keys, which are then not known before the run.
+
+    Raises:
+        OptionError: there is none.
+    """
+    keys = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
+    if not keys:
+        allowed = f"a model store that has learned documents, and {store.root} has no checkpoint"
+        raise OptionError(
+            "--add_documents",
+            True,
+            allowed,
+            "Leave it out for the first documents, or correct --model_store.",
+        )
+    return keys
+
+
+def tell_keys(keys: Sequence[str]) -> None:
+    """Print where the run goes on, where there is a model for each key."""
+    _print(
+        f"--add_documents: {len(keys):,} keys go on from their newest checkpoint; any other key"
+        " begins anew."
+    )
+
+
+def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
+    """Print where the run goes on, where there is one model.
+
+    Args:
+        entry: of the checkpoint. point: ``latest``, or its number, where a run is repeated that was
+            interrupted.
+
+    Raises:
+        StoreConflictError: the store has a version that the newest checkpoint does not know.
+    """
+    newest = store.latest("")
+    if point == "latest" and newest is not None and newest.sequence > entry.sequence:
+        raise StoreConflictError(
+            f"{store.root} has version {newest.version}, and its newest checkpoint is of minibatch"
+            f" {entry.sequence}: the run before was interrupted. {_FINISH}"
+        )
+    told = (
+        f"--add_documents: goes on after minibatch {entry.sequence:,}, which ends at"
+        f" {to_iso(entry.window_end)}."
+    )
+    # The end of an input publishes a version and writes a checkpoint after the same minibatch.
+    lost = f" The run before was interrupted, and what it read later was not learned. {_FINISH}"
+    _print(told + lost * (entry.offered < entry.sequence))
+
+
+def tell_end(counted: Mapping[str, int]) -> None:
+    """Print what the counters say of new keys, and of documents that are older than they should
+    be.
+    """
+    if new := counted.get("new_keys", 0):
+        _print(f"{new:,} new keys began anew.")
+    if late := counted.get("late_documents", 0):
+        _print(
+            f"{late:,} documents belong to windows that were closed already, and were learned with"
+            " the next window. Documents that an earlier run learned from other files were learned"
+            " twice."
+        )
+
+
+def _print(text: str) -> None:
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(text))

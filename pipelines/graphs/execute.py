@@ -1,0 +1,164 @@
+"""Run a graph on a runner, show progress, and say at the end how many records went where."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.metrics import MetricsFilter
+from apache_beam.options.pipeline_options import (
+    GoogleCloudOptions,
+    PipelineOptions,
+    StandardOptions,
+)
+from apache_beam.runners.runner import PipelineResult, PipelineState
+from rich.console import Console
+
+from model import errors
+from model.errors import BeamTopicsError
+from pipelines.cli.progress import progress
+from pipelines.cli.terminal import plain
+from pipelines.graphs import refusals
+from pipelines.graphs.bundle_metrics import metrics_added_up
+from transforms.sequence import NAMESPACE
+
+# Beam hands a worker's exception on as text.
+_OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
+# An OSError that a user can mend, as text: the disk, or the user's share of it, is full.
+_FULL = re.compile(rf"OSError: \[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\] (.*)$", re.MULTILINE)
+# Beam logs an error in a step here, with its traceback, before it raises it.
+_BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
+# Flink raises this one for a job that was cancelled, whatever the job went through before.
+_FLINK_CANCELLED = "JobCancellationException"
+_NOTHING = (
+    "nothing was counted: there was no record to read, or this runner keeps no counters; what was"
+    " refused is in the dead letters"
+)
+_STEP = re.compile(r" \[while running '[^']*'\]\s*$")
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False for the traceback of an error that the command itself tells in one line."""
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or own_error(error) is None
+
+
+def run(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    then: Callable[[dict[str, int]], None] = lambda counted: None,
+) -> None:
+    """Build the graph, run it to its end, print the counters to standard error, and do what comes
+    then.
+
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the
+    job, and nothing comes then; so it is where another job took this one's place (``--update``),
+    too.
+
+    Args:
+        then: shows or checks what the job did; it gets the counters by name. It is left out where
+            no record could be used.
+
+    Raises:
+        RefusedInputError: the job ended, and less than half of the records could be used.
+        BeamTopicsError: an option is wrong, a worker raised such an error, or the job was
+        cancelled.
+    """
+    pipeline = beam.Pipeline(options=options)
+    build(pipeline, options)
+    _BEAM_ERRORS.addFilter(_is_news)
+    try:
+        with metrics_added_up(), progress():
+            result = pipeline.run()
+            if not _waits(options) or not _ended(result):
+                return
+    except Exception as error:
+        if (own := own_error(error)) is not None:
+            raise own from error
+        raise
+    finally:
+        _BEAM_ERRORS.removeFilter(_is_news)
+    found = counters(result)
+    listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
+    refused = refusals.report(result)
+    if refused is None or refused.used > 0:
+        then(found)
+    if refused is not None:
+        raise refusals.error_of(refused, options)
+
+
+def _ended(result: PipelineResult) -> bool:
+    """Wait; whether the job came to an end of its own: Beam raises an error after a drain too, and
+    after an update.
+
+    Raises:
+        BeamTopicsError: it was cancelled.
+    """
+    try:
+        result.wait_until_finish()
+    except Exception as error:
+        if result.state == PipelineState.CANCELLED or _cancelled_on_flink(result, error):
+            raise BeamTopicsError(
+                "the job was cancelled. The model store is good up to its newest checkpoint; go on"
+                " with --resume_from=latest."
+            ) from None
+        if result.state not in (PipelineState.DRAINED, PipelineState.UPDATED):
+            raise
+    return bool(result.state != PipelineState.UPDATED)
+
+
+def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
+    """Whether a job that Flink's runner calls FAILED was cancelled.
+
+    The runner names the root cause alone. Of a job that was restored, that is the failure before it
+    was restored; the exceptions around it are in the job's messages, which Beam gives no other way
+    to.
+    """
+    said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
+    return any(_FLINK_CANCELLED in text for text in (str(error), *said))
+
+
+def _waits(options: PipelineOptions) -> bool:
+    # A template's launcher takes the job from that place after the program has ended.
+    return not (
+        options.view_as(StandardOptions).no_wait_until_finish
+        or options.view_as(GoogleCloudOptions).template_location
+    )
+
+
+def own_error(error: BaseException) -> BeamTopicsError | None:
+    """The error of ours that a runner's exception is about, without the name of the step; None
+    where there is none.
+    """
+    kind: type[BeamTopicsError]
+    if isinstance(error, BeamTopicsError):
+        kind, text = type(error), str(error)
+    elif found := _OURS.findall(str(error)):
+        kind, text = getattr(errors, found[-1][0], BeamTopicsError), found[-1][1]
+    elif full := _FULL.findall(f"{type(error).__name__}: {error}"):
+        return errors.OutputError(f"{_STEP.sub('', full[-1])}. {errors.FULL_DISK}")
+    else:
+        return None
+    # An OptionError is made of four parts; its text is all that comes through.
+    plainer = BeamTopicsError if issubclass(kind, errors.OptionError) else kind
+    return plainer(_STEP.sub("", text))
+
+
+def counters(result: PipelineResult) -> dict[str, int]:
+    """Our counters by name, added up over the steps; none where the runner keeps no metrics."""
+    totals: dict[str, int] = {}
+    try:
+        metrics = result.metrics()
+    except NotImplementedError:
+        return totals
+    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
+        name = metric.key.metric.name
+        totals[name] = totals.get(name, 0) + (
+            metric.committed if metric.committed is not None else metric.attempted
+        )
+    return dict(sorted(totals.items()))

@@ -1,0 +1,150 @@
+"""The parts that several graphs share: learning, and what becomes of dead letters and coverage
+reports. :mod:`pipelines.graphs.sources` reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence as Several
+from typing import NamedTuple
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.encoding import json_lines
+from model.errors import LostMinibatchesError, OptionError, StoreConflictError
+from model.learner_log.options import LearnOptions
+from model.publishing.store import ModelStore
+from pipelines.cli.inference_options import CoverageOptions
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import StoreOptions, TrainingOptions
+from pipelines.cli.settings_from_options import (
+    learner_settings_of,
+    sequence_settings_of,
+    tokeniser_settings_of,
+)
+from pipelines.graphs.adding import keys_to_add_to, tell_end, tell_keys, tell_point
+from pipelines.graphs.runners import streams
+from transforms.learn import Learn
+from transforms.publish import Publish
+from transforms.sequence import AddedTo, Sequence
+from transforms.sinks.write_by_period import GatherByPeriod
+from transforms.write import WriteDeadLetters, WriteRecords
+
+
+class Learned(NamedTuple):
+    """What learning gives: the minibatches in their order, references to the versions, repeated
+    ids.
+    """
+
+    minibatches: beam.PCollection
+    references: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+def learn_options_of(options: PipelineOptions) -> LearnOptions:
+    """Checked options of the learner, those that change what is learned and the others."""
+    given = options.view_as(TrainingOptions)
+    return LearnOptions(
+        settings=learner_settings_of(options),
+        tokeniser=tokeniser_settings_of(options),
+        sequence=sequence_settings_of(options),
+        store=options.view_as(StoreOptions).model_store,
+        publish_every=given.publish_every,
+        checkpoint_tokens=given.checkpoint_tokens,
+        max_state_mb=given.max_state_mb,
+        threads=given.threads,
+        resume_from=given.resume_from or ("latest" if given.add_documents else ""),
+    )
+
+
+def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
+    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that
+    records name are looked at later.
+
+    Raises:
+        StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
+    """
+    store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
+    adds = options.view_as(TrainingOptions).add_documents
+    keys = keys_to_add_to(store, keyed) if adds else []
+    if keyed:
+        if adds:
+            tell_keys(keys)
+        elif learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
+            allowed = f"nothing with {store.root}, where no key has a checkpoint"
+            raise OptionError(
+                "--resume_from",
+                learning.resume_from,
+                allowed,
+                "Correct --model_store, or leave this out to start anew.",
+            )
+        return
+    store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
+    if learning.resume_from:
+        point = store.resume_point("", learning.resume_from, learning.settings.islands)
+        if adds:
+            tell_point(store, point[0], learning.resume_from)
+
+
+def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
+    """Documents to versions in the model store."""
+    islands, adds = learning.settings.islands, options.view_as(TrainingOptions).add_documents
+    added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
+    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
+    sequenced = documents | "Sequence" >> sequence
+    references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
+    return Learned(sequenced.minibatches, references, sequenced.dead_letters)
+
+
+def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
+    """Every minibatch that was cut must have been learned on every island, or have been known; a
+    runner that ends without that lost some.
+
+    Where a learner was restored a runner may have counted what it did twice, and nothing is said.
+
+    Raises:
+        LostMinibatchesError: fewer were learned.
+        StoreConflictError: the input ended before the checkpoint that the run was to go on from.
+    """
+    if early := counted.get("ended_early", 0):
+        raise StoreConflictError(
+            f"{options.view_as(StoreOptions).model_store} has learned more than this input holds:"
+            f" for {early} of the learners the input ended before their checkpoint, and they"
+            " learned nothing. --resume_from goes on with the whole input of the run that was"
+            " interrupted. If this input holds only documents that came after those that were"
+            " learned, give --add_documents in its place."
+        )
+    cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
+    learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
+    if learned < cut and not counted.get("restores", 0):
+        raise LostMinibatchesError(
+            f"the job ended, but of {cut} minibatches (all islands together) only {learned} were"
+            " learned: the runner lost or still holds the others. The model store is good up to"
+            " there. Go on with --resume_from=latest, and tell which runner it was."
+        )
+    if options.view_as(TrainingOptions).add_documents:
+        tell_end(counted)
+
+
+def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
+    """All of them, into the folder ``--dead_letters``."""
+    given = options.view_as(RecordOptions)
+    if given.file_period:
+        write: beam.PTransform = GatherByPeriod(
+            given.dead_letters,
+            "dead-letters",
+            ".jsonl",
+            json_lines,
+            given.file_period,
+            streams=streams(options),
+        )
+    else:
+        write = WriteDeadLetters(given.dead_letters)
+    _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
+
+
+def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
+    """Coverage reports into the folder ``--coverage``, where one is given."""
+    if (folder := options.view_as(CoverageOptions).coverage) is not None:
+        _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)

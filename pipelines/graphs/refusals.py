@@ -1,0 +1,108 @@
+"""What a run says of records that it could not use, and the exit status 3 of a run that could
+use less than half of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from apache_beam.metrics import MetricsFilter
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineResult
+from rich.console import Console
+
+from model.errors import RefusedInputError
+from model.reading.parsing import SCHEMA
+from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
+from model.sequencing import REPEATED_ID
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.terminal import plain
+from transforms.refusals import EXAMPLES
+from transforms.sequence import NAMESPACE
+
+# Reasons that stand for themselves, where there is no example.
+_NO_EXAMPLE = "This runner hands on no example; the dead letters have them all."
+_REMEDIES = {
+    REPEATED_ID: (
+        "Several documents of one window have the same id. Name another field with --id_field, or"
+        " use --id_from=place."
+    ),
+    UNKNOWN_KEY: (
+        "This run has no model for their keys. Check --key_field, --model_key and --model_store."
+    ),
+}
+
+
+def report(result: PipelineResult) -> Refused | None:
+    """Print to standard error what was refused: most of the records of the run or of one of its
+    inputs, or files as a whole.
+
+    Returns:
+        What was refused where nothing or less than half could be used; None otherwise, and where
+        the runner keeps no counters.
+    """
+    counted, examples = _metrics(result)
+    if (found := most_refused(counted, examples)) is not None:
+        _print(_most(found))
+    elif files := sum(counters.get(f"dead_{SCHEMA}", 0) for counters in counted.values()):
+        example = first_example(SCHEMA, [text for each in examples.values() for text in each])
+        _print([f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)])
+    return found
+
+
+def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
+    """The error that ends such a run."""
+    folder = options.view_as(RecordOptions).dead_letters
+    if found.used <= 0:
+        said = (
+            "no record could be used (see above), so nothing was learned or written from this"
+            " input."
+        )
+    else:
+        said = (
+            "less than half of the records could be used (see above). What was learned and written"
+            " from them stays."
+        )
+    return RefusedInputError(
+        f"{said} Each record that was refused is in {folder}, with its reason."
+    )
+
+
+def _most(found: Refused) -> list[str]:
+    said = (
+        f"{found.share} records could not be used. The most frequent reason is {found.reason}"
+        f" ({found.count:,}):"
+    )
+    return [said, *_shown(found.example, _REMEDIES.get(found.reason, _NO_EXAMPLE))]
+
+
+def _shown(example: Example | None, otherwise: str) -> list[str]:
+    return (
+        [f"  {otherwise}"]
+        if example is None
+        else [f"  {example.source}: {example.detail}", f"  {example.record}"]
+    )
+
+
+def _print(lines: list[str]) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(plain(line))
+
+
+def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
+    """Our counters by step and name, and examples by step; none where the runner keeps no such
+    metrics.
+    """
+    counted: dict[str, dict[str, int]] = defaultdict(dict)
+    examples: dict[str, set[str]] = defaultdict(set)
+    try:
+        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
+    except NotImplementedError:
+        return counted, examples
+    for metric in found["counters"]:
+        counted[metric.key.step][metric.key.metric.name] = metric.result
+    for metric in found.get("string_sets", ()):
+        if metric.key.metric.name == EXAMPLES:
+            examples[metric.key.step] |= metric.result or set()
+    return counted, examples

@@ -1,0 +1,370 @@
+"""What each runner needs, in one place: options that are set where the user gave none, and
+combinations that are refused.
+
+* Local: the runner is set to FnApiRunner. Several worker threads and sources without an end are
+  refused.
+* Prism: ``prism_disable_sdf_split`` is set, and the client waits without a limit.
+* Flink: the client waits without a limit, checkpoints hold whole bundles, bundles of streams are
+  small, and the number of key groups is fixed. Workers that the cluster cannot have are refused.
+* Dataflow: the main module is not pickled, and a worker runs one process for learning. Workers
+  without this project, and outputs on their disks, are refused.
+
+Each rule prevents lost records, a stream that stalls, or learning on outdated state;
+``docs/running.md`` says more about each. A runner that is not in :data:`RUNNERS` gets its flags as
+they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+
+from model.errors import OptionError
+from pipelines.cli.input_options import SourceOptions
+from pipelines.cli.options import OUTPUTS
+
+LOCAL_RUNNER = "FnApiRunner"
+# The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
+# and state with it.
+KEY_GROUPS = 128
+# Ten of them, in seconds.
+YEARS = 315_360_000
+_LIVE = ("replay", "kafka", "pubsub")
+
+
+@dataclass
+class Flags:
+    """A command line and what is added to it.
+
+    Attributes:
+        argv: as it was given. known: its options as our parser and Beam's read them. added: what is
+            set for the user.
+    """
+
+    argv: Sequence[str]
+    known: argparse.Namespace
+    added: list[str] = field(default_factory=list)
+
+    def text(self, name: str) -> str | None:
+        """The value of an option that only the runner may know: None where it is not given, ""
+        where it stands alone.
+        """
+        found = [
+            flag.partition("=")[2] for flag in self.argv if flag.partition("=")[0] == f"--{name}"
+        ]
+        return found[-1] if found else None
+
+    def has(self, name: str) -> bool:
+        """Whether an option was given at all."""
+        return self.text(name) is not None
+
+    def default(self, name: str, value: object) -> None:
+        """Set an option that the user did not give."""
+        if not self.has(name):
+            self.added.append(f"--{name}={value}")
+
+    def get(self, name: str) -> Any:
+        """The value of a parsed option, None where this pipeline has no such option."""
+        return getattr(self.known, name, None)
+
+    @property
+    def trains(self) -> bool:
+        """Whether the pipeline learns: it has a learner in its state."""
+        return hasattr(self.known, "checkpoint_tokens")
+
+    @property
+    def live(self) -> bool:
+        """Whether documents come as a stream."""
+        return _live(self.get("streaming"), self.get("source"))
+
+
+def _live(streaming: Any, source: Any) -> bool:
+    return bool(streaming) or source in _LIVE
+
+
+def streams(options: PipelineOptions) -> bool:
+    """Return whether event time advances while the job reads its source, so that windows close in
+    the meantime.
+
+    It does where documents come as a stream (``--streaming``, or a source that is a log) and the
+    runner passes them on as they come. The local runner ends one stage before it begins the next. A
+    graph is built with the answer: its steps that wait for event time are told, and never guess.
+    """
+    given = options.view_as(StandardOptions)
+    return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(
+        given.runner
+    )
+
+
+Rule = Callable[[Flags], None]
+
+
+def local_name(flags: Flags) -> None:
+    """Beam's DirectRunner would choose Prism, which it downloads, or another runner, by what the
+    graph holds and what the network gives: errors, counters and speed would change with the
+    weather.
+    """
+    flags.added.append(f"--runner={LOCAL_RUNNER}")
+
+
+def no_worker_threads(flags: Flags) -> None:
+    """The local runner gives all bundles one cache token, so worker threads of one process would
+    read each other's outdated state.
+    """
+    if (
+        flags.get("direct_running_mode") == "multi_threading"
+        and flags.get("direct_num_workers") != 1
+    ):
+        raise OptionError(
+            "--direct_running_mode",
+            "multi_threading",
+            "in_memory, or multi_processing with several workers",
+            "Use multi_processing; threads within a learner are given with --threads.",
+        )
+
+
+def sources_that_end(flags: Flags) -> None:
+    """The local runner ends one stage before it begins the next, so of a stream without an end
+    nothing is ever learned.
+    """
+    source, until = flags.get("source"), flags.get("until")
+    remedy = "Choose a runner that streams, such as --runner=PrismRunner"
+    if source == "kafka" and until != "end":
+        allowed = (
+            "end with --source=kafka on the local runner, which reads everything before it learns"
+        )
+        raise OptionError("--until", until or "forever", allowed, f"{remedy}, or give --until=end.")
+    if source == "pubsub":
+        raise OptionError(
+            "--source",
+            source,
+            "files, replay or kafka on the local runner",
+            f"{remedy} (with Pub/Sub: DataflowRunner).",
+        )
+
+
+def no_splits_of_bundles(flags: Flags) -> None:
+    """Prism splits bundles that last, and then runs two bundles of one key at once: state that
+    both wrote is lost.
+    """
+    if "prism_disable_sdf_split" not in (flags.get("experiments") or []):
+        flags.added.append("--experiments=prism_disable_sdf_split")
+
+
+def long_jobs(flags: Flags) -> None:
+    """The process that submitted a job would end with DEADLINE_EXCEEDED after five minutes, on
+    Prism the job with it.
+    """
+    flags.default("job_server_timeout", YEARS)
+
+
+def whole_bundles_in_checkpoints(flags: Flags) -> None:
+    """Without it a checkpoint may be taken while a Python worker holds part of a bundle, which
+    is then lost without a word.
+    """
+    if not flags.has("checkpointing_interval"):
+        return
+    given = flags.text("finish_bundle_before_checkpointing")
+    if given is None:
+        flags.added.append("--finish_bundle_before_checkpointing")
+    elif given.lower() not in ("", "true"):
+        raise OptionError(
+            "--finish_bundle_before_checkpointing",
+            given,
+            "true with --checkpointing_interval",
+            "Leave it out: it is set for you. Without it checkpoints lose records.",
+        )
+
+
+def small_bundles(flags: Flags) -> None:
+    """What a splittable source has emitted stays where it is until its bundle ends: by default a
+    second at each stage of the graph.
+    """
+    if flags.live:
+        flags.default("max_bundle_time_mills", 100)
+
+
+def fixed_key_groups(flags: Flags) -> None:
+    """State can be restored only with the number of key groups that it was written with."""
+    given = flags.get("max_parallelism")
+    if given == -1:
+        flags.default("max_parallelism", KEY_GROUPS)
+    most = KEY_GROUPS if given == -1 else given
+    if flags.get("parallelism") > most:
+        raise OptionError(
+            "--parallelism",
+            flags.get("parallelism"),
+            f"{most} or less",
+            "Give --max_parallelism; it cannot change when there is a savepoint.",
+        )
+
+
+def workers_of_a_cluster(flags: Flags) -> None:
+    """Which Python a task manager calls."""
+    kind = flags.get("environment_type") or "DOCKER"
+    if (flags.get("flink_master") or "[auto]") in ("[local]", "[auto]"):
+        return
+    if kind == "LOOPBACK":
+        raise OptionError(
+            "--environment_type",
+            kind,
+            "DOCKER, PROCESS or EXTERNAL on a cluster",
+            "With LOOPBACK the job's workers live in the process that submits it, and die with it.",
+        )
+    if (
+        kind == "EXTERNAL"
+        and not flags.get("environment_config")
+        and not flags.get("environment_options")
+    ):
+        raise OptionError(
+            "--environment_config",
+            None,
+            "the worker pool's host:port with --environment_type=EXTERNAL",
+            "Give it, as localhost:50000.",
+        )
+    if kind == "DOCKER":
+        image = (
+            flags.get("environment_config")
+            or flags.get("environment_options")
+            or flags.get("sdk_container_image")
+        )
+        _installed_on_workers(flags, image)
+
+
+def installed_on_workers(flags: Flags) -> None:
+    """Steps are pickled by the names of their modules, which workers must be able to import."""
+    _installed_on_workers(flags, flags.get("sdk_container_image"))
+
+
+def _installed_on_workers(flags: Flags, image: Any) -> None:
+    if not image and not flags.get("setup_file") and not flags.get("extra_packages"):
+        raise OptionError(
+            "--setup_file",
+            None,
+            "./setup.py, or --sdk_container_image with this project installed",
+            "Without either the workers cannot import this project.",
+        )
+
+
+def no_main_session(flags: Flags) -> None:
+    """Nothing that workers run is in the file that was started; a pickle of it would only make
+    updates of the job fail.
+    """
+    if flags.has("save_main_session"):
+        raise OptionError(
+            "--save_main_session",
+            True,
+            "--no_save_main_session",
+            "Leave it out: no step is in the main module.",
+        )
+    if not flags.has("no_save_main_session"):
+        flags.added.append("--no_save_main_session")
+
+
+def one_process_a_worker(flags: Flags) -> None:
+    """By default there is a process for each core, of which each would hold learners, and load
+    them again when work moves.
+    """
+    experiments = flags.get("experiments") or []
+    if "use_multiple_sdk_containers" in experiments and flags.trains:
+        raise OptionError(
+            "--experiments",
+            "use_multiple_sdk_containers",
+            "no_use_multiple_sdk_containers for a pipeline that learns",
+            "Leave it out, and give the learner cores with --threads.",
+        )
+    if flags.trains and "no_use_multiple_sdk_containers" not in experiments:
+        flags.added.append("--experiments=no_use_multiple_sdk_containers")
+
+
+def outputs_off_the_workers(flags: Flags) -> None:
+    """What a worker writes to its own disk goes when it goes."""
+    for name in ("model_store", *OUTPUTS):
+        path = flags.get(name)
+        if path and "://" not in path:
+            raise OptionError(
+                f"--{name}",
+                path,
+                "a path such as gs://bucket/folder",
+                "Workers' own disks are lost when they end.",
+            )
+
+
+# By the last part of a runner's name, in small letters.
+_LOCAL: tuple[Rule, ...] = (local_name, no_worker_threads, sources_that_end)
+RUNNERS: dict[str, tuple[Rule, ...]] = {
+    "": _LOCAL,
+    "directrunner": _LOCAL,
+    "direct": _LOCAL,
+    "switchingdirectrunner": _LOCAL,
+    "fnapirunner": _LOCAL,
+    "prismrunner": (long_jobs, no_splits_of_bundles),
+    "flinkrunner": (
+        long_jobs,
+        whole_bundles_in_checkpoints,
+        small_bundles,
+        fixed_key_groups,
+        workers_of_a_cluster,
+    ),
+    "dataflowrunner": (
+        no_main_session,
+        installed_on_workers,
+        one_process_a_worker,
+        outputs_off_the_workers,
+    ),
+}
+
+
+def check_name(runner: str | None) -> None:
+    """Refuse a runner that Beam does not know; the full name of a class is left to Beam.
+
+    Raises:
+        OptionError: the name is misspelt.
+    """
+    if runner is None or "." in runner:
+        return
+    known = {name.lower(): name for name in StandardOptions.KNOWN_RUNNER_NAMES}
+    name = runner.lower()
+    if name in known or f"{name}runner" in known or name in RUNNERS:
+        return
+    near = difflib.get_close_matches(name, known, 1)
+    remedy = (
+        f"Did you mean --runner={known[near[0]]}?"
+        if near
+        else "Leave it out to run on this machine."
+    )
+    raise OptionError(
+        "--runner",
+        runner,
+        f"one of {', '.join(known.values())}, or the full name of a class",
+        remedy,
+    )
+
+
+def is_local(runner: str | None) -> bool:
+    """Whether a name of ``--runner`` means this process."""
+    return RUNNERS.get(_last(runner)) is _LOCAL
+
+
+def complete(argv: Sequence[str], known: argparse.Namespace) -> list[str]:
+    """The command line with what its runner needs.
+
+    Args:
+        known: the options that our parser and Beam's found in it.
+
+    Raises:
+        OptionError: a combination that would lose records, or cannot work.
+    """
+    flags = Flags(argv, known)
+    for rule in RUNNERS.get(_last(known.runner), ()):
+        rule(flags)
+    return [*argv, *flags.added]
+
+
+def _last(runner: str | None) -> str:
+    return (runner or "").rpartition(".")[2].lower()

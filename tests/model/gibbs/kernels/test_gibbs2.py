@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from corpus_twin import corpus_of, slow_passes, uniforms_of
+from made import random_snapshot
+
+from model.inference.corpus import corpora_of, sampler_of
+from model.kernels.random import stream_key
+
+
+@pytest.mark.parametrize(
+    ("topics", "lengths", "sweeps"),
+    [(1, [3, 2], 2), (2, [1], 0), (5, [40, 0, 7, 1], 3), (13, [5] * 6, 2)],
+)
+def test_equals_its_slow_twin(topics, lengths, sweeps):
+    snapshot = random_snapshot(topics, words=12, topics=topics, alpha=np.linspace(0.01, 2, topics))
+    documents = corpus_of(lengths, words=14)
+    keys = stream_key(3, "k")
+    rows, (corpus,) = corpora_of(snapshot, documents)
+    sampler = sampler_of(snapshot, rows, [corpus], keys, "dense")
+    for sweep in range(sweeps + 1):
+        sampler.sweep(corpus, sweep, first=sweep == 0)
+    texts = [
+        corpus.tokens[a:b].tolist()
+        for a, b in zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)
+    ]
+    states, counts = slow_passes(snapshot, rows, texts, sweeps, uniforms_of(keys))
+    assert corpus.states.tolist() == [t for document in states for t in document]
+    assert corpus.in_documents.tolist() == counts
+    assert sampler.counts().sum(axis=0).tolist() == np.sum(counts, axis=0).tolist()
+
+
+def test_only_words_that_are_used_have_rows():
+    snapshot = random_snapshot(words=1000)
+    rows, (corpus, other) = corpora_of(
+        snapshot, corpus_of([5], words=9), corpus_of([3], words=1200, seed=4)
+    )
+    used = {
+        document.words[w]
+        for document in (*corpus_of([5], words=9), *corpus_of([3], words=1200, seed=4))
+        for w in document.tokens
+    }
+    assert [snapshot.words[row] for row in rows] == sorted(
+        used & set(snapshot.words), key=snapshot.words.index
+    )
+    assert corpus.number != other.number

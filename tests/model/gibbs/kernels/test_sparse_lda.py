@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from corpus_twin import corpus_of, uniforms_of
+from made import random_snapshot, snapshot_of
+from sparse_twin import descending, slow_sparse
+
+from model.gibbs.kernels import sparse_lda as sparse
+from model.gibbs.packed_counts import PackedCounts
+from model.inference.corpus import SparseSampler, corpora_of, sampler_of
+from model.kernels.random import stream_key
+
+KEYS = stream_key(3, "k")
+
+
+def texts_of(corpus):
+    return [
+        corpus.tokens[a:b].tolist()
+        for a, b in zip(corpus.offsets[:-1], corpus.offsets[1:], strict=True)
+    ]
+
+
+def swept(snapshot, documents, sweeps):
+    rows, (corpus,) = corpora_of(snapshot, documents)
+    sampler = sampler_of(snapshot, rows, [corpus], KEYS, "sparse")
+    for sweep in range(sweeps + 1):
+        sampler.sweep(corpus, sweep, first=sweep == 0)
+    return rows, corpus, sampler
+
+
+@pytest.mark.parametrize(
+    ("topics", "lengths", "sweeps"),
+    [(1, [3, 2], 2), (2, [1], 0), (5, [60, 0, 7, 1], 4), (13, [9] * 6, 3), (40, [90, 30], 3)],
+)
+def test_equals_its_slow_twin(topics, lengths, sweeps):
+    snapshot = random_snapshot(topics, words=12, topics=topics, alpha=np.linspace(0.01, 2, topics))
+    rows, corpus, sampler = swept(snapshot, corpus_of(lengths, words=14), sweeps)
+    states, counts = slow_sparse(snapshot, rows, texts_of(corpus), sweeps, uniforms_of(KEYS))
+    assert corpus.states.tolist() == [t for document in states for t in document]
+    assert corpus.in_documents.tolist() == counts.tolist()
+    assert sampler.counts().sum(axis=0).tolist() == counts.sum(axis=0).tolist()
+
+
+def rows_of(counts):
+    mask = (1 << counts.bits) - 1
+    for begin, length in zip(counts.begins, counts.lengths, strict=True):
+        yield [
+            (int(entry & mask), int(entry >> counts.bits))
+            for entry in counts.entries[begin : begin + length]
+        ]
+
+
+def test_rows_are_in_descending_order_and_hold_what_documents_hold():
+    snapshot = random_snapshot(1, words=8, topics=6)
+    rows, corpus, sampler = swept(snapshot, corpus_of([300, 40, 3], words=8), 5)
+    exact = np.zeros((len(rows), 6), int)
+    np.add.at(exact, (corpus.tokens, corpus.states), 1)
+    assert list(rows_of(sampler._own)) == [descending(row) for row in exact.tolist()]
+    assert sampler.counts().tolist() == exact.tolist()
+
+
+def test_a_state_that_is_restored_from_its_topics_goes_on_with_the_same_bits():
+    snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
+    rows, corpus, sampler = swept(snapshot, documents, 4)
+    _, (other,) = corpora_of(snapshot, documents)
+    restored = SparseSampler(snapshot, rows, [other], KEYS)
+    other.states[:], other.in_documents[:] = corpus.states, corpus.in_documents
+    restored._own_totals[:] = corpus.in_documents.sum(axis=0)
+    for v, entries in enumerate(rows_of(sampler._own)):
+        begin = restored._own.begins[v]
+        restored._own.entries[begin : begin + len(entries)] = [
+            n << restored._own.bits | t for t, n in entries
+        ]
+        restored._own.lengths[v] = len(entries)
+    for each, documents in ((sampler, corpus), (restored, other)):
+        each.sweep(documents, 5)
+        each.sweep(documents, 6)
+    assert other.states.tolist() == corpus.states.tolist()
+
+
+def test_counts_that_need_more_than_32_bits():
+    for topics, largest, kind in (
+        (2, 2**30 - 2, np.int32),
+        (2, 2**30 - 1, np.int64),
+        (257, 2**22 - 2, np.int32),
+        (257, 2**22, np.int64),
+    ):
+        assert PackedCounts(np.array([largest]), topics).entries.dtype == kind
+
+
+def test_an_empty_row_is_a_block():
+    counts = PackedCounts(np.array([3, 0, 9, 100]), topics=17)
+    assert counts.begins.tolist() == [0, 8, 16, 24]
+    assert counts.rooms.tolist() == [8] * 4
+    assert len(counts.entries) >= 32
+    assert [part.tolist() for part in counts.triples()] == [[], [], []]
+
+
+@pytest.mark.parametrize("sweeps", [0, 3])
+def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
+    snapshot, documents = (
+        random_snapshot(1, words=8, topics=40),
+        corpus_of([300, 40, 3, 200], words=8),
+    )
+    _, corpus, sampler = swept(snapshot, documents, sweeps)
+    packed, stopped = [], []
+    pack, kernel = PackedCounts._pack, sparse.pass_over
+
+    def stopping(*given):
+        kernel(*given)
+        stopped.append(int(given[-2][1]))
+
+    monkeypatch.setattr("model.gibbs.packed_counts._FREE", 0.0)
+    monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))
+    monkeypatch.setattr(sparse, "pass_over", stopping)
+    _, tight, narrow = swept(snapshot, documents, sweeps)
+    assert len(packed) > 2 and max(stopped) > 0
+    assert tight.states.tolist() == corpus.states.tolist()
+    assert narrow.counts().tolist() == sampler.counts().tolist()
+
+
+def test_rows_take_little_more_room_than_they_need():
+    documents = corpus_of([200] * 50, words=300)
+    _, _, sampler = swept(random_snapshot(1, words=300, topics=100), documents, 3)
+    own = sampler._own
+    assert own.lengths.max() > 16
+    assert (
+        len(own.entries)
+        <= 1.75 * sum(-(-max(length, 1) // 8) * 8 for length in own.lengths.tolist()) + 100
+    )
+    assert np.all(own.rooms >= own.lengths)
+
+
+def test_rows_of_64_bits_draw_the_same(monkeypatch):
+    snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
+    narrow = swept(snapshot, documents, 3)[1]
+    monkeypatch.setattr("model.gibbs.packed_counts._SMALL", 0)
+    _, wide, sampler = swept(snapshot, documents, 3)
+    assert sampler._own.entries.dtype == np.int64
+    assert wide.states.tolist() == narrow.states.tolist()
+
+
+def test_the_model_can_be_forgotten():
+    snapshot = snapshot_of([[1000.0, 0.0]], alpha=0.5, beta=1.0)
+    _, corpus, sampler = swept(snapshot, corpus_of([40], words=1), 0)
+    assert corpus.in_documents[0, 0] > 30
+    sampler.forget_model()
+    found = []
+    for sweep in range(1, 200):
+        sampler.sweep(corpus, sweep)
+        found.append(int(corpus.in_documents[0, 0]))
+    assert min(found) < 10

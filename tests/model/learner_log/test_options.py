@@ -1,0 +1,24 @@
+import hashlib
+
+from model.learner_log.options import LearnOptions
+from model.learners import Given, ParticleFilter
+from model.settings import SequenceSettings, TokeniserSettings
+
+
+def options(**learner):
+    return LearnOptions(ParticleFilter(**learner), TokeniserSettings(), SequenceSettings(), "store")
+
+
+def test_a_manifest_names_long_lists():
+    listed = options(vocabulary=Given(("ship", "sea")), topics=3)
+    assert listed.settings_dict()["learner"]["vocabulary"]["words"] == ["ship", "sea"]
+    named = listed.manifest_settings()["learner"]
+    assert named["vocabulary"]["words"] == {
+        "words": 2,
+        "sha256": hashlib.sha256(b'["ship","sea"]').hexdigest(),
+    }
+    assert named["topics"] == 3 and named["prior"]["word_list"] == []
+
+
+def test_without_lists_nothing_is_changed():
+    assert options().manifest_settings() == options().settings_dict()

@@ -1,0 +1,135 @@
+"""Shared tables against a plain array for each particle, under random reads, writes,
+inheritance, growth and sweeps.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.learners.particles.kernels import copy_on_write as sharing
+
+PARTICLES, LENGTH = 4, 3
+
+
+class Shared:
+    """A table, and what it should hold: ``plain[p][i]``."""
+
+    def __init__(self, threads=2):
+        self.table = sharing.new_table(PARTICLES, 5, LENGTH, threads)
+        self.plain = [np.zeros((5, LENGTH), np.int64) for _ in range(PARTICLES)]
+        self.generation, self.given = list(range(1, PARTICLES + 1)), PARTICLES
+
+    def write(self, p, i, value, fill):
+        i %= len(self.plain[p])
+        self.table = sharing.reserve(self.table, 1, 2)
+        row = sharing.own_row(
+            self.table, p, i, self.generation[p], p % len(self.table.cursors), not fill
+        )
+        if fill:
+            self.table.rows[row] = self.plain[p][i] = value + np.arange(LENGTH)
+        else:
+            self.table.rows[row, value % LENGTH] += value
+            self.plain[p][i, value % LENGTH] += value
+
+    def inherit(self, ancestors):
+        """Survivors are their own ancestors; all that share get new generations."""
+        ancestors = [p if p in ancestors else a for p, a in enumerate(ancestors)]
+        sharing.inherit(self.table, np.array(ancestors, np.int64))
+        self.plain = [self.plain[a].copy() for a in ancestors]
+        for p, a in enumerate(ancestors):
+            if ancestors.count(a) > 1:
+                self.given += 1
+                self.generation[p] = self.given
+
+    def grow(self, more):
+        self.plain = [
+            np.concatenate([rows, np.zeros((more, LENGTH), np.int64)]) for rows in self.plain
+        ]
+        self.table = sharing.with_rows(self.table, len(self.plain[0]))
+
+    def sweep(self):
+        sharing.sweep(self.table)
+
+    def check(self):
+        for p, rows in enumerate(self.plain):
+            found = [
+                self.table.rows[sharing.row_of.py_func(self.table, p, i)].tolist()
+                for i in range(len(rows))
+            ]
+            assert found == rows.tolist()
+        assert not self.table.rows[0].any()
+        assert not self.table.blocks[0].any()
+
+
+PARTICLE = st.integers(0, PARTICLES - 1)
+STEP = st.one_of(
+    st.tuples(st.just("write"), PARTICLE, st.integers(0, 300), st.integers(1, 9), st.booleans()),
+    st.tuples(st.just("inherit"), st.lists(PARTICLE, min_size=PARTICLES, max_size=PARTICLES)),
+    st.tuples(st.just("grow"), st.integers(1, 90)),
+    st.tuples(st.just("sweep")),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(STEP, max_size=60), st.sampled_from([1, 2, 3]))
+def test_a_shared_table_is_an_array_for_each_particle(steps, threads):
+    shared = Shared(threads)
+    for name, *arguments in steps:
+        getattr(shared, name)(*arguments)
+    shared.check()
+
+
+def test_a_long_life():
+    generator, shared = np.random.default_rng(1), Shared()
+    shared.grow(120)
+    for _ in range(4000):
+        p, i, value = (int(generator.integers(n)) for n in (4, 120, 9))
+        shared.write(p, i, 1 + value, bool(generator.random() < 0.3))
+        if generator.random() < 0.1:
+            shared.inherit(generator.integers(4, size=4).tolist())
+    shared.check()
+    assert len(shared.table.rows) < 4 * 4 * 125, "rows that nobody reaches must be used again"
+
+
+def test_a_table_without_new_generations_is_found_out():
+    """The negative control: children that keep their marks write into what they share."""
+    shared = Shared()
+    shared.write(0, 1, 5, False)
+    shared.inherit([0, 0, 2, 3])
+    shared.generation[0] = 1
+    shared.write(0, 1, 7, False)
+    with pytest.raises(AssertionError):
+        shared.check()
+
+
+def test_rows_are_copied_at_the_first_write_only():
+    shared = Shared(1)
+    shared.write(0, 1, 5, False)
+    shared.inherit([0, 0, 0, 0])
+    shared.table = sharing.reserve(shared.table, 10, 20)
+    before = shared.table.cursors.copy()
+    for value in range(1, 6):
+        own = sharing.own_row(shared.table, 2, 1, shared.generation[2], 0, True)
+        shared.table.rows[own, 0] += value
+        shared.plain[2][1, 0] += value
+    taken = (shared.table.cursors - before)[0]
+    assert (taken[sharing.NEXT_ROW], taken[sharing.NEXT_BLOCK]) == (1, 2)
+    shared.check()
+
+
+def test_threads_take_from_stretches_that_do_not_meet():
+    table = sharing.reserve(sharing.new_table(3, 10, 4, 3), 7, 5)
+    rows = [
+        set(table.free_rows[c[sharing.NEXT_ROW] : c[sharing.END_ROW]].tolist())
+        for c in table.cursors
+    ]
+    assert all(len(stretch) >= 7 for stretch in rows)
+    assert len(set.union(*rows)) == sum(map(len, rows))
+    assert 0 not in set.union(*rows)
+
+
+def test_memory_is_told():
+    table = sharing.new_table(3, 130, 4, 1)
+    grown = sharing.reserve(table, 1000, 10)
+    assert sharing.nbytes(grown) - sharing.nbytes(table) >= 1000 * (4 * 4 + 8 + 4)

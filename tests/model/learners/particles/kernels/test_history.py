@@ -1,0 +1,182 @@
+"""Who may be visited again: the newest, a uniform sample of the rest, and the schedule of
+visits.
+"""
+
+import numpy as np
+import pytest
+from alarm import agrees_in_counts
+from twins import uniform
+
+from model.kernels.random import RESERVOIR, SCHEDULE
+from model.learners.particles.kernels import history
+from model.learners.particles.kernels.history import CHOICES, HEAD, KEPT, RELEASED, RING, SEEN
+
+
+def new_past(newest, kept, slots):
+    return history.Past(
+        np.zeros(newest, np.int32),
+        np.zeros(newest, np.int64),
+        np.zeros(kept, np.int32),
+        np.zeros(kept, np.int64),
+        np.zeros(slots, np.int32),
+        np.zeros(slots, np.int32),
+        np.zeros(5, np.int64),
+        np.array([0, 1], np.int64),
+    )
+
+
+class SlowPast:
+    """Two lists."""
+
+    def __init__(self, newest, kept, bug=None):
+        self.newest, self.kept, self.seen, self.sizes, self.bug = [], [], 0, (newest, kept), bug
+
+    def admit(self, unit, key):
+        self.newest.append(unit)
+        if len(self.newest) > self.sizes[0]:
+            self.offer(self.newest.pop(0), key)
+
+    def offer(self, unit, key):
+        self.seen += 1
+        if len(self.kept) < self.sizes[1]:
+            self.kept.append(unit)
+            return
+        u = uniform(self.seen - 1, key, 0, 0, RESERVOIR)
+        place = int(u * (self.seen - (self.bug == "one too few")))
+        if self.bug == "always kept":
+            place = int(u * self.sizes[1])
+        if place < self.sizes[1]:
+            del self.kept[place]
+            self.kept.append(unit)
+
+
+def units_of(past):
+    ring = int(past.marks[RING])
+    newest = [(past.marks[HEAD] - ring + i) % max(1, len(past.newest_slot)) for i in range(ring)]
+    kept = range(int(past.marks[KEPT]))
+    return (
+        [(int(past.newest_slot[i]), int(past.newest_position[i])) for i in newest],
+        [(int(past.kept_slot[i]), int(past.kept_position[i])) for i in kept],
+    )
+
+
+@pytest.mark.parametrize(("newest", "kept"), [(4, 3), (0, 5), (6, 0), (1, 1), (100, 100)])
+@pytest.mark.parametrize("per_slot", [1, 3])
+def test_admission_equals_its_twin(newest, kept, per_slot):
+    past, slow, key = new_past(newest, kept, 60), SlowPast(newest, kept), (3, 4)
+    units = [(n // per_slot, n % per_slot) for n in range(60 * per_slot)]
+    # As History.begin does; this test never calls release, so each slot is released at most once.
+    past.held[:] = 1
+    for number, unit in enumerate(units):
+        history.admit(past, *unit, *key)
+        slow.admit(unit, key)
+        assert units_of(past) == (slow.newest, slow.kept)
+        held = np.bincount([slot for slot, _ in slow.newest + slow.kept], minlength=60)
+        assert (past.held - 1).tolist() == held.tolist()
+        assert past.marks[SEEN] == slow.seen == max(0, number + 1 - newest)
+    assert not past.marks[RELEASED]
+
+
+def test_a_slot_that_no_unit_holds_is_released_once():
+    past, slow = new_past(2, 2, 60), SlowPast(2, 2)
+    for slot in range(60):
+        history.admit(past, slot, -1, 3, 4)
+        slow.admit((slot, -1), (3, 4))
+    released = past.released[: past.marks[RELEASED]].tolist()
+    assert len(set(released)) == len(released)
+    assert set(range(60)) - set(released) == {slot for slot, _ in slow.newest + slow.kept}
+
+
+def inclusions(admit_all, streams=6000, units=12):
+    """How often each unit ends in the reservoir."""
+    hits = np.zeros(units)
+    for stream in range(streams):
+        hits[admit_all((stream, 1), units)] += 1
+    return hits
+
+
+def by_kernel(key, units):
+    past = new_past(0, 3, units)
+    for unit in range(units):
+        history.admit(past, unit, -1, *key)
+    return past.kept_slot.copy()
+
+
+def by_twin(bug):
+    def admit_all(key, units):
+        past = SlowPast(0, 3, bug)
+        for unit in range(units):
+            past.admit(unit, key)
+        return past.kept
+
+    return admit_all
+
+
+def test_every_unit_is_in_the_reservoir_as_often():
+    assert agrees_in_counts(inclusions(by_kernel), np.full(12, 1 / 12))
+
+
+@pytest.mark.parametrize("bug", ["one too few", "always kept"])
+def test_a_planted_bug_in_the_reservoir_is_found(bug):
+    assert not agrees_in_counts(inclusions(by_twin(bug)), np.full(12, 1 / 12))
+
+
+def filled(newest, kept, units=40):
+    past = new_past(newest, kept, units)
+    for unit in range(units):
+        history.admit(past, unit, unit % 3, 3, 4)
+    return past
+
+
+def scheduled(past, choice, share, decay, moves, number=0, sequence=9):
+    slots, positions = np.empty(moves, np.int32), np.empty(moves, np.int64)
+    found = history.schedule(
+        past, CHOICES.index(choice), share, decay, slots, positions, 3, 4, sequence, number
+    )
+    return list(zip(slots[:found].tolist(), positions[:found].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("newest", "kept"), [(7, 4), (0, 9), (9, 0)])
+def test_the_schedule_equals_its_twin(choice, newest, kept):
+    past, decay = filled(newest, kept), np.cumsum(1.0 / np.arange(1, 11))
+    sources = units_of(past)
+    expected = []
+    for m in range(50):
+        pick, u = (uniform(2 * (5 + m) + k, (3, 4), 0, 9, SCHEDULE) for k in (0, 1))
+        source = sources[0] if not kept or (newest and pick < 0.7) else sources[1]
+        ranks = {
+            "uniform": int(u * len(source)),
+            "newest": m % len(source),
+            "decayed": min(
+                sum(x <= u * decay[len(source) - 1] for x in decay[: len(source)]), len(source) - 1
+            ),
+        }
+        expected.append(source[::-1][ranks[choice]])
+    assert scheduled(past, choice, 0.7, decay, 50, number=5) == expected
+
+
+def test_no_past_no_visits():
+    assert scheduled(new_past(3, 3, 5), "uniform", 0.5, np.ones(1), 4) == []
+
+
+@pytest.mark.parametrize("exponent", [1.0, 0.0])
+def test_decayed_choices_come_in_proportion(exponent):
+    """The negative control is a choice without decay."""
+    past = filled(6, 0)
+    drawn = [
+        slot
+        for slot, _ in scheduled(
+            past, "decayed", 1.0, np.cumsum(np.arange(1, 7) ** -exponent), 20_000
+        )
+    ]
+    hits = np.bincount(39 - np.array(drawn), minlength=6)
+    expected = 1 / np.arange(1, 7)
+    assert agrees_in_counts(hits, expected / expected.sum()) == (exponent == 1.0)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_the_share_of_the_newest(share):
+    drawn = [slot for slot, _ in scheduled(filled(6, 6), "uniform", share, np.ones(1), 20_000)]
+    newest = np.sum(np.array(drawn) >= 34)
+    assert agrees_in_counts([newest, 20_000 - newest], [0.3, 0.7]) == (share == 0.3)

@@ -1,0 +1,160 @@
+"""The filter by tokens against the kernels of whole documents, bit by bit."""
+
+import numpy as np
+import pytest
+from populations import KEY, new_prior
+
+from model.kernels.random import FIRST_PASS, MOVE
+from model.learners.particles.history import FullHistory, History, Reservoir
+from model.learners.particles.kernels.first_pass import first_pass, token_draws, write_draws
+from model.learners.particles.kernels.history import UNIFORM, admit, schedule
+from model.learners.particles.kernels.particles import Draws
+from model.learners.particles.kernels.rejuvenation import move_units
+from model.learners.particles.kernels.resampling import (
+    MOVES,
+    RESAMPLINGS,
+    SCHEDULED,
+    Resampler,
+    resample,
+    reweight,
+)
+from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
+from model.learners.particles.kernels.shared_rows import row_of
+from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
+from model.learners.particles.population import new_population, with_room
+
+WORDS, PARTICLES = 30, 5
+
+
+class Filter:
+    """A filter that resamples after any token, in one of two ways."""
+
+    def __init__(self, kind, whole_past, every):
+        self.history = History(
+            FullHistory() if whole_past else Reservoir(newest=0, reservoir=40), tokens=True
+        )
+        self.prior = new_prior(3, WORDS, 0.3 if kind else 0.0, kind)
+        self.population = new_population(self.prior, PARTICLES, 1, 0, whole_past)
+        counters = np.array([0, 0, 0, PARTICLES], np.int64)
+        self.resampler = Resampler(
+            4.0, MULTINOMIAL, np.full(1, 0.5), np.ones(1, np.int64), np.zeros(1), counters
+        )
+        self.rejuvenation = Rejuvenation(every, 6, UNIFORM, 0.0, np.zeros(0))
+        self.drawn = self.calls = 0
+
+    def begin(self, text):
+        """A document's slot, and what the kernels call its draws."""
+        slot = self.history.begin(np.array(text, np.int32), None)
+        self.drawn += len(text)
+        return slot, self.drawn - len(text)
+
+    def room(self):
+        slots, pages = len(self.history.labels), len(self.history.pages.words)
+        self.population = with_room(
+            self.population,
+            PARTICLES,
+            self.rejuvenation.moves + EXTRA_UNITS,
+            1,
+            WORDS,
+            slots,
+            pages,
+            1,
+        )
+
+    def learn(self, text):
+        slot, index = self.begin(text)
+        at, draws = 0, Draws(*KEY, 1, FIRST_PASS)
+        while at < len(text):
+            self.room()
+            pages, past = self.history.pages, self.history.past
+            at = filter_tokens(
+                self.population,
+                self.prior,
+                pages,
+                draws,
+                self.resampler,
+                self.rejuvenation,
+                past,
+                slot,
+                at,
+                index,
+                index,
+            )
+            self.calls += 1
+
+    def learn_slowly(self, text):
+        """By the kernels of whole documents: each token is a part of its own, and everything is
+        read from the tables again.
+        """
+        slot, index = self.begin(text)
+        pages, past, counters = self.history.pages, self.history.past, self.resampler.counters
+        draws, ancestors = Draws(*KEY, 1, FIRST_PASS), np.empty(PARTICLES, np.int64)
+        for i in range(len(text)):
+            self.room()
+            new = token_draws(pages, slot, i, i + 1, PARTICLES, len(self.prior.alpha), True)
+            first_pass(self.population, self.prior, draws, new, index, False, 0, PARTICLES)
+            resampled = reweight(self.population, self.resampler, draws, ancestors)
+            write_draws(self.population, pages, new, ancestors, 0, PARTICLES, 0)
+            if resampled:
+                resample(self.population, ancestors, counters)
+            admit(past, slot, i, *KEY)
+            if (
+                (index + i + 1) % self.rejuvenation.every == 0
+                if self.rejuvenation.every
+                else resampled
+            ):
+                units, positions = np.empty(6, np.int32), np.empty(6, np.int64)
+                counters[SCHEDULED] += schedule(
+                    past, UNIFORM, 0.0, np.zeros(0), units, positions, *KEY, 1, counters[SCHEDULED]
+                )
+                move_units(
+                    self.population,
+                    self.prior,
+                    pages,
+                    Draws(*KEY, 1, MOVE),
+                    units,
+                    positions,
+                    counters[MOVES],
+                    0,
+                    PARTICLES,
+                    0,
+                )
+                counters[MOVES] += 6
+
+    def seen(self):
+        """All that a particle knows, and what the meetings counted."""
+        tables, everyone = self.population[:3], range(PARTICLES)
+        sizes = (WORDS, len(self.history.labels), len(self.history.pages.words))
+        for table, size in zip(tables, sizes, strict=True):
+            yield [
+                [table.rows[row_of.py_func(table, p, i)].tolist() for i in range(size)]
+                for p in everyone
+            ]
+        for name in (
+            "totals",
+            "topic_tables",
+            "tables",
+            "weight",
+            "weight_exponent",
+            "joint",
+            "joint_exponent",
+        ):
+            yield getattr(self.population, name).tolist()
+        yield [part.tolist() for part in self.resampler[2:]]
+
+
+@pytest.mark.parametrize("every", [0, 1, 7])
+@pytest.mark.parametrize("whole_past", [False, True])
+@pytest.mark.parametrize("kind", [None, "sampled"])
+def test_a_document_token_by_token_is_its_tokens_one_after_the_other(kind, whole_past, every):
+    generator = np.random.default_rng(6)
+    fast, slow = Filter(kind, whole_past, every), Filter(kind, whole_past, every)
+    lengths = [5, 64, 1, 70, 33, 32]
+    for length in lengths:
+        text = generator.integers(0, WORDS, length).tolist()
+        fast.learn(text)
+        slow.learn_slowly(text)
+        for ours, theirs in zip(fast.seen(), slow.seen(), strict=True):
+            assert ours == theirs
+    assert fast.resampler.counters[RESAMPLINGS] > 5
+    assert fast.calls > len(lengths), "it should have run out of room, and gone on"

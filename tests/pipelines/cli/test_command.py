@@ -1,0 +1,228 @@
+import re
+
+import pytest
+from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
+
+from model.compositions import option_names
+from model.errors import OptionError
+from model.learners import LEARNER, Infvoc
+from model.options import options_of
+from pipelines.cli.command import UsageError, command, parse
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.options import LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
+
+GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
+REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
+GIVEN = ["--input=a.jsonl", "--model_store=m"]
+
+
+def parsed(*flags):
+    return parse([*GIVEN, *flags], "pipelines.x", "What it does.", GROUPS, REQUIRED)
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--topisc=20", "--topisc=20: there is no such option here. Did you mean --topics?"),
+        ("--stremaing", "Did you mean --streaming?"),
+        (
+            "--zzz",
+            "--zzz: there is no such option here. python -m pipelines.x --help shows all options.",
+        ),
+        (
+            "--output=o",
+            (
+                "--output=o: pipelines.x has no such option, only other pipelines have. Leave it"
+                " out, or run one of those."
+            ),
+        ),
+        ("stray", "stray: there is no such option here."),
+        ("--topics=x", "--topics: 'x' was given; allowed is a whole number."),
+        ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
+        (
+            "--format=xml",
+            (
+                "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'csv', 'avro',"
+                " 'parquet'. Correct the spelling."
+            ),
+        ),
+        ("--runner=SparkRuner", "the full name of a class. Did you mean --runner=SparkRunner?"),
+        ("--runner=x", "--runner: 'x' was given; allowed is one of "),
+        ("--seed", "--seed: no value was given. Write --seed=VALUE."),
+        ("--direct_num_workers=two", "--direct_num_workers"),
+    ],
+)
+def test_a_wrong_option_says_what_to_do(flag, message):
+    with pytest.raises((UsageError, OptionError)) as error:
+        parsed(flag)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "runner", ["prism", "PrismRunner", "flinkrunner", "a.package.Runner", "Direct"]
+)
+def test_a_runner_that_beam_knows_passes(runner):
+    assert parsed(f"--runner={runner}").view_as(StandardOptions).runner
+
+
+def test_an_abbreviation_is_not_guessed():
+    with pytest.raises(
+        UsageError, match="--topic=3: there is no such option here. Did you mean --topics?"
+    ):
+        parsed("--topic=3")
+
+
+@pytest.mark.parametrize("argv", [["--model_store=m"], ["--input=a", "--model_store="], []])
+def test_a_missing_option_comes_with_an_example(argv):
+    with pytest.raises(
+        UsageError,
+        match=(
+            r"--(input|model_store) is missing. Give it, for example"
+            r" --(input='data/\*.jsonl'|model_store=models)"
+        ),
+    ):
+        parse(argv, "pipelines.x", "", GROUPS, REQUIRED)
+
+
+def test_beams_options_pass():
+    options = parsed("--streaming", "--direct_num_workers=2", "--runner=PrismRunner")
+    assert options.view_as(StandardOptions).streaming
+    assert options.view_as(StandardOptions).runner == "PrismRunner"
+    assert options.view_as(DirectOptions).direct_num_workers == 2
+
+
+def test_another_runner_may_know_options_that_nobody_here_knows():
+    parsed(
+        "--runner=FlinkRunner",
+        "--flink_master=[local]",
+        "--checkpointing_interval=1000",
+        "--checkpointing_mode=EXACTLY_ONCE",
+    )
+    with pytest.raises(UsageError, match="Did you mean --topics?"):
+        parsed("--runner=FlinkRunner", "--topisc=20")
+
+
+@pytest.mark.parametrize("flag", ["--output=o", "--methods=gibbs3", "--coverage=c"])
+def test_no_runner_gets_an_option_of_another_pipeline(flag):
+    with pytest.raises(
+        UsageError, match="pipelines.x has no such option, only other pipelines have"
+    ):
+        parsed("--runner=FlinkRunner", flag)
+
+
+def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
+    with pytest.raises(SystemExit) as ending:
+        parsed("--help")
+    assert ending.value.code == 0
+    text = capsys.readouterr().out
+    assert "usage: python -m pipelines.x --input=... --model_store=... [options]" in text
+    for part in (
+        "What it does.",
+        "Input:",
+        "Learner:",
+        "Minibatches:",
+        "(required)",
+        "(default: 1h)",
+        "default: particle-filter)",
+    ):
+        assert part in text
+    assert "Beam's own options may be given too" in text
+    assert "--direct_runner_bundle_repeat" not in text
+    assert "--output" not in text
+
+
+def shown(capsys, *flags):
+    """The options that the help names."""
+    with pytest.raises(SystemExit) as ending:
+        parse(flags, "pipelines.x", "What it does.", GROUPS, REQUIRED)
+    assert ending.value.code == 0
+    return set(re.findall(r"^  (--\w+)", capsys.readouterr().out, re.MULTILINE))
+
+
+def test_plain_help_shows_what_matters(capsys):
+    found = shown(capsys, "--help")
+    assert {"--input", "--learner", "--topics", "--window", "--model_store"} <= found
+    assert not found & {"--rejuvenation_decay", "--kappa", "--max_document_mb"}
+    assert len(found) <= 24
+
+
+def test_help_of_a_learner_shows_its_options_alone(capsys):
+    found = shown(capsys, "--learner=infvoc", "--help")
+    assert found == {"--learner", *(option.flag for option in options_of(Infvoc))}
+
+
+def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
+    found = shown(capsys, "-h", "--prior=flat", "--resampling=residual")
+    assert {"--beta", "--ess", "--moves", "--history", "--newest"} <= found
+    assert not found & {"--concentration", "--discount", "--kappa", "--input"}
+
+
+def test_help_of_everything(capsys):
+    found = shown(capsys, "--help=all")
+    assert {f"--{name}" for name in option_names(LEARNER)} <= found
+    assert {"--max_document_mb", "--minibatch_tokens"} <= found
+
+
+def test_help_of_something_else(capsys):
+    with pytest.raises(UsageError, match="--help: 'most' was given; allowed is one of '', 'all'"):
+        parsed("--help=most")
+
+
+def run_with(error):
+    def run(options):
+        raise error
+
+    return command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, run)
+
+
+def test_an_error_is_one_line_on_stderr_and_exit_code_2(capsys):
+    assert (
+        run_with(OptionError("--topics", 0, "1 or more", "Correct the value."))(["--model_store=m"])
+        == 2
+    )
+    captured = capsys.readouterr()
+    assert (
+        captured.err
+        == "python -m pipelines.x: --topics: 0 was given; allowed is 1 or more. Correct the"
+        " value.\n"
+    )
+    assert captured.out == ""
+
+
+def test_what_an_error_quotes_cannot_act_on_the_terminal(capsys):
+    assert (
+        run_with(OptionError("--x", "\N{RIGHT-TO-LEFT OVERRIDE}y", "z\x1b[2J", "Do."))(
+            ["--model_store=m"]
+        )
+        == 2
+    )
+    error = capsys.readouterr().err
+    assert (
+        "\x1b" not in error and "\N{RIGHT-TO-LEFT OVERRIDE}" not in error and "�[2J. Do." in error
+    )
+
+
+def test_an_error_that_is_ours_to_mend_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError):
+        run_with(ZeroDivisionError())(["--model_store=m"])
+
+
+def test_success_is_exit_code_0():
+    seen = []
+    assert (
+        command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, seen.append)(
+            ["--model_store=here"]
+        )
+        == 0
+    )
+    assert seen[0].view_as(StoreOptions).model_store == "here"
+
+
+def test_no_two_groups_have_the_same_option():
+    ours = [
+        group
+        for group in PipelineOptions.__subclasses__()
+        if group.__module__ == OutputOptions.__module__
+    ]
+    assert len(ours) > 8
+    PipelineOptions(["--input=a"]).get_all_options()

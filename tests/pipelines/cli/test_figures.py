@@ -1,0 +1,47 @@
+import pytest
+
+from model.errors import OptionError
+from pipelines import compare, evaluate
+from pipelines.cli.command import parse
+from pipelines.cli.figures import run_for_figures
+
+
+def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
+    given = ["--model_store=m", "--held_out=a", "--dead_letters=d", "--runner=PrismRunner"]
+    with pytest.raises(OptionError) as error:
+        run_for_figures(
+            lambda pipeline, options: None,
+            parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}),
+            print,
+        )
+    allowed = (
+        "a file that the runner's workers can write. Give for example"
+        " --json=gs://bucket/figures.jsonl."
+    )
+    assert str(error.value) == f"--json: None was given; allowed is {allowed}"
+
+
+def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path):
+    monkeypatch.setattr("pipelines.cli.figures.run", lambda build, options, then: None)
+    given = [
+        "--held_out=x",
+        "--model_store=x",
+        "--dead_letters=x",
+        f"--json={tmp_path / 'later.jsonl'}",
+    ]
+    shown = []
+    run_for_figures(
+        lambda pipeline, options: None,
+        parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}),
+        shown.append,
+    )
+    assert shown == []
+
+
+def test_no_method_is_no_file(capsys):
+    assert compare.main(["--input=a", "--model_store=m", "--dead_letters=d", "--methods=,"]) == 2
+    said = (
+        "--methods: ',' was given; allowed is one or more names, separated by commas. Give at least"
+        " one.\n"
+    )
+    assert capsys.readouterr().err == f"python -m pipelines.compare: {said}"

@@ -1,0 +1,68 @@
+import logging
+from types import SimpleNamespace
+
+from pipelines.cli.progress import COVERAGE, LOGGER, Progress, progress
+
+
+def send(logger, **figures):
+    logger.info(
+        "learned",
+        extra={
+            "key": "",
+            "island": 0,
+            "sequence": 1,
+            "event_time": 0,
+            "words": 7,
+            "ess": 3.5,
+            **figures,
+        },
+    )
+
+
+def test_a_line_says_where_learning_stands():
+    handler = Progress()
+    assert handler.line() == "working"
+    logger = logging.Logger("x")
+    logger.addHandler(handler)
+    send(logger, documents=10, tokens=100)
+    # There is no rate before a second record.
+    assert handler.line() == "up to 1970-01-01  10 documents  7 words  ESS 3.5"
+    send(logger, documents=20, tokens=200, island=1)
+    send(logger, documents=4000, tokens=90_100, sequence=2, event_time=86_400_000_000, words=12345)
+    line = handler.line()
+    assert line.startswith("up to 1970-01-02  2,000 documents  ")
+    assert "tokens/s" in line
+    assert line.endswith("12,345 words  ESS 3.5")
+
+
+def test_the_block_listens_and_then_leaves_no_trace(capsys):
+    logger = logging.getLogger(LOGGER)
+    before = (logger.level, list(logger.handlers), logger.propagate)
+    with progress() as handler:
+        send(logger, documents=1, tokens=5)
+        assert handler.line().startswith("up to 1970-01-01")
+    assert (logger.level, list(logger.handlers), logger.propagate) == before
+    assert "up to 1970-01-01  1 documents" in capsys.readouterr().err
+
+
+def coverage(end, share, below, level):
+    report = SimpleNamespace(word_share=share, retrain_below=below, end=end)
+    logging.getLogger(COVERAGE).log(level, "coverage to %d", end, extra={"report": report})
+
+
+def test_a_model_that_is_being_trained_gets_no_signal_to_train_it(capsys):
+    with progress():
+        coverage(2, 0.6, None, logging.INFO)
+        coverage(1, 0.2, None, logging.INFO)
+    assert capsys.readouterr().err == "2 windows; the newest coverage to 2\n"
+
+
+def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):
+    with progress():
+        coverage(1, 0.2, 0.7, logging.WARNING)
+        coverage(2, 0.9, 0.7, logging.INFO)
+    *_, last = capsys.readouterr().err.splitlines()
+    assert (
+        last == "2 windows, 1 retrain signals; the lowest coverage to 1. To train it further:"
+        " pipelines.train --add_documents"
+    )

@@ -1,0 +1,275 @@
+"""Next month's file: documents are added with one flag, and whatever a user does instead leads
+to it.
+"""
+
+import json
+import re
+from dataclasses import replace
+
+import fake_learner
+import pytest
+
+from model.publishing.alignment import align_topics
+from model.publishing.store import ModelStore
+from pipelines import stream, train
+
+DAY = 86_400
+WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
+# A month is five windows, and a window one minibatch.
+FLAGS = ["--window=6d", "--publish_every=12d", "--learner=fake", "--topics=3"]
+ADD = "--add_documents"
+
+
+@pytest.fixture(autouse=True)
+def no_failures():
+    fake_learner.FAILURES.at = []
+
+
+def row(day, number, **others):
+    text = " ".join(WORDS[(number * step + day) % 6] for step in range(1, 9))
+    return {"id": f"{day}-{number}", "timestamp": day * DAY + 600 * number, "text": text, **others}
+
+
+def month(number, a_day=3, **others):
+    """The documents of 30 days."""
+    return [
+        row(day, n, **others) for day in range(30 * number, 30 * number + 30) for n in range(a_day)
+    ]
+
+
+class Trial:
+    """Commands on one model store."""
+
+    def __init__(self, folder, capsys):
+        self.folder, self._capsys = folder, capsys
+
+    def run(self, rows, *flags, store="models", pipeline=train):
+        """(status, standard error) of a command on the rows."""
+        path = self.folder / "input.jsonl"
+        path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+        self._capsys.readouterr()
+        given = [
+            f"--input={path}",
+            f"--model_store={self.folder / store}",
+            f"--dead_letters={self.folder / 'dead'}",
+        ]
+        status = pipeline.main([*given, *FLAGS, *flags])
+        return status, self._capsys.readouterr().err
+
+    def store(self, store="models"):
+        return ModelStore(str(self.folder / store))
+
+    def learned(self, store="models"):
+        return self.store(store).latest("").documents
+
+
+@pytest.fixture
+def trial(tmp_path, capsys):
+    return Trial(tmp_path, capsys)
+
+
+def newest(store):
+    found = store.latest("")
+    return found.fingerprint, found.snapshot, found.documents, found.tokens
+
+
+def test_three_months_in_three_commands_are_one_history(trial):
+    assert trial.run(month(0))[0] == 0
+    for number, flags in ((1, [ADD]), (2, [ADD])):
+        before = trial.store().manifests("")
+        status, told = trial.run(month(number), *flags)
+        assert status == 0
+        assert f"--add_documents: goes on after minibatch {5 * number}, which ends at 1970-" in told
+        assert "late_documents" not in told and "interrupted" not in told
+        after = trial.store().manifests("")
+        assert after[: len(before)] == before
+    versions = trial.store().manifests("")
+    assert [one.parent for one in versions] == [None, *(one.version for one in versions[:-1])]
+    assert trial.run([*month(0), *month(1), *month(2)], store="whole")[0] == 0
+    assert newest(trial.store()) == newest(trial.store("whole"))
+    assert trial.learned() == 270
+
+
+def test_a_stream_goes_on_likewise(trial):
+    flags = [f"--output={trial.folder / 'mixtures'}", "--before_first_model=prior"]
+    assert trial.run(month(0), *flags, pipeline=stream)[0] == 0
+    assert trial.run(month(1), *flags, ADD, pipeline=stream)[0] == 0
+    assert trial.learned() == 180
+    lines = [
+        line
+        for path in (trial.folder / "mixtures").glob("*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert sorted(json.loads(line)["id"] for line in lines) == sorted(
+        one["id"] for one in month(0) + month(1)
+    )
+
+
+@pytest.mark.slow
+def test_topics_keep_their_numbers(trial):
+    real = ["--learner=particle-filter", "--particles=2", "--initial_documents=20"]
+    assert trial.run(month(0), *real)[0] == 0
+    for number in (1, 2):
+        store = trial.store()
+        before = store.latest("")
+        assert trial.run(month(number), *real, ADD)[0] == 0
+        first = next(one for one in store.manifests("") if one.parent == before.version)
+        then, now = (store.get_snapshot("", one.snapshot) for one in (before, first))
+        assert align_topics(then, now) == list(range(then.topic_count))
+
+
+def test_the_natural_second_command_leads_to_the_flag(trial):
+    trial.run(month(0))
+    status, told = trial.run(month(1))
+    assert status == 2
+    assert (
+        "If the input holds only documents that came after those that were learned, add"
+        " --add_documents." in told
+    )
+    assert "Traceback" not in told and len(told.splitlines()) <= 2
+
+
+def test_going_on_with_other_input_leads_to_the_flag(trial):
+    trial.run(month(0))
+    status, told = trial.run([*month(1), *month(2, a_day=1)], "--resume_from=latest")
+    assert status == 2
+    assert "minibatch 5 came again with other documents." in told
+    assert "give --add_documents in place of --resume_from" in told
+
+
+def test_going_on_with_less_than_was_learned_is_not_a_success(trial):
+    trial.run(month(0))
+    status, told = trial.run(month(1)[:-30], "--resume_from=latest")
+    assert status == 2
+    assert (
+        "has learned more than this input holds" in told
+        and "give --add_documents in its place" in told
+    )
+    assert trial.learned() == 90
+
+
+def test_the_same_input_again_changes_nothing(trial):
+    trial.run(month(0))
+    before = trial.store().manifests("")
+    assert trial.run(month(0))[0] == 0
+    assert trial.run(month(0), "--resume_from=latest")[0] == 0
+    assert trial.store().manifests("") == before
+
+
+@pytest.mark.parametrize("again", [month(1), [*month(1), *month(2)]], ids=["month", "overlap"])
+def test_a_month_that_was_learned_is_refused_before_anything_is_learned(trial, again):
+    trial.run(month(0))
+    trial.run(month(1), ADD)
+    before = trial.store().manifests("")
+    status, told = trial.run(again, ADD)
+    assert status == 2
+    found = re.search(
+        r"(\d+) of (\d+) documents are older than the last window that the model store has learned,"
+        r" which begins at 1970",
+        told,
+    )
+    older = sum(one["timestamp"] < 54 * DAY for one in again)
+    assert (int(found[1]), int(found[2])) == (older, len(again))
+    assert "--add_documents allows 10%. Nothing of this input was learned." in told
+    assert trial.store().manifests("") == before
+
+
+def test_stragglers_are_learned_and_told(trial):
+    trial.run(month(0))
+    status, told = trial.run([row(3, 7), *month(1)], ADD)
+    assert status == 0
+    assert (
+        "1 documents belong to windows that were closed already, and were learned with the next"
+        " window." in told
+    )
+    assert trial.learned() == 90 + 91
+    assert not (trial.folder / "dead").exists()
+
+
+def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
+    """The last window's documents may be new: they cannot be told from those that were learned,
+    and are not refused.
+    """
+    today = [row(5, n) for n in range(40)]
+    trial.run(today[:20])
+    assert trial.run(today[20:], ADD)[0] == 0
+    assert trial.learned() == 40
+
+
+def test_new_keys_begin_anew_and_this_is_said(trial):
+    keyed = "--key_field=kind"
+    trial.run(month(0, kind="old"), keyed)
+    status, told = trial.run([*month(1, kind="old"), *month(1, a_day=1, kind="new")], keyed, ADD)
+    assert status == 0
+    assert (
+        "--add_documents: 1 keys go on from their newest checkpoint; any other key begins anew."
+        in told
+    )
+    assert "1 new keys began anew." in told
+    assert (trial.store().latest("old").documents, trial.store().latest("new").documents) == (
+        180,
+        30,
+    )
+    status, told = trial.run(month(0, a_day=2, kind="old"), keyed, ADD)
+    assert status == 2 and "60 of 60 documents of key 'old' are older" in told
+
+
+@pytest.mark.parametrize("keyed", [[], ["--key_field=kind"]])
+def test_the_first_documents_are_not_added(trial, keyed):
+    status, told = trial.run(month(0, kind="a"), ADD, *keyed)
+    assert status == 2
+    assert (
+        "--add_documents: True was given; allowed is a model store that has learned documents, and "
+        in told
+    )
+    assert (
+        "has no checkpoint. Leave it out for the first documents, or correct --model_store." in told
+    )
+    assert not (trial.folder / "models").exists()
+
+
+def test_after_an_interrupted_run_its_input_comes_first(trial):
+    fake_learner.FAILURES.at = [4]
+    with pytest.raises(fake_learner.StepFailed):
+        trial.run(month(0), "--checkpoint_tokens=100")
+    fake_learner.FAILURES.at = []
+    store = trial.store()
+    at = store.resume_point("", "latest", 1)[0]
+    assert at.sequence == 3
+    status, told = trial.run(month(1), ADD, "--checkpoint_tokens=100")
+    assert status == 0
+    assert (
+        "The run before was interrupted, and what it read later was not learned. Finish it first:"
+        " run it again with" in told
+    )
+
+
+def test_a_version_that_no_checkpoint_knows_is_told_before_the_run(trial):
+    trial.run(month(0))
+    store = trial.store()
+    last = store.latest("")
+    store.publish(replace(last, sequence=last.sequence + 1, parent=last.version))
+    status, told = trial.run(month(1), ADD)
+    assert status == 2
+    assert "and its newest checkpoint is of minibatch 5: the run before was interrupted." in told
+    assert (
+        "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
+        " --add_documents and" in told
+    )
+
+
+def test_an_addition_that_was_interrupted_is_repeated_from_where_it_began(trial):
+    trial.run(month(0))
+    fake_learner.FAILURES.at = [9]
+    with pytest.raises(fake_learner.StepFailed):
+        trial.run(month(1), ADD, "--checkpoint_tokens=100")
+    fake_learner.FAILURES.at = []
+    assert trial.store().resume_point("", "latest", 1)[0].sequence == 8
+    status, told = trial.run(month(1), ADD)
+    assert (
+        status == 2
+        and "add --resume_from=the number of the minibatch that it went on after" in told
+    )
+    assert trial.run(month(1), ADD, "--resume_from=5")[0] == 0
+    assert trial.run([*month(0), *month(1)], store="whole")[0] == 0
+    assert newest(trial.store()) == newest(trial.store("whole"))

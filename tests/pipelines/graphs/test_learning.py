@@ -1,0 +1,77 @@
+"""What the parts that several graphs share refuse."""
+
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.errors import LostMinibatchesError, OptionError, StoreConflictError
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.store import ModelStore
+from pipelines.graphs.learning import check_learned, check_store, learn_options_of
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        {},
+        {"minibatches": 3, "learned_minibatches": 6},
+        {"minibatches": 3, "learned_minibatches": 4, "repeats": 2},
+        {"minibatches": 3, "learned_minibatches": 5, "restores": 1},
+    ],
+)
+def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
+    check_learned(counted, PipelineOptions(["--islands=2"]))
+
+
+def test_a_job_that_ends_before_all_was_learned_fails():
+    with pytest.raises(
+        LostMinibatchesError,
+        match=r"of 222 minibatches .* only 2 were learned.*--resume_from=latest",
+    ):
+        check_learned(
+            {"minibatches": 111, "learned_minibatches": 2, "gaps": 109},
+            PipelineOptions(["--islands=2"]),
+        )
+
+
+def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
+    assert (
+        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents"])).resume_from
+        == "latest"
+    )
+    assert (
+        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents=false"])).resume_from
+        == ""
+    )
+    assert (
+        learn_options_of(
+            PipelineOptions(["--model_store=m", "--add_documents", "--resume_from=7"])
+        ).resume_from
+        == "7"
+    )
+
+
+def test_an_input_that_ends_before_the_checkpoint_is_not_a_success():
+    said = (
+        "m has learned more than this input holds: for 1 of the learners .* they learned nothing.*"
+        " give --add_documents in its place"
+    )
+    with pytest.raises(StoreConflictError, match=said):
+        check_learned(
+            {"minibatches": 27, "repeats": 28, "ended_early": 1},
+            PipelineOptions(["--model_store=m"]),
+        )
+    check_learned({"minibatches": 28, "repeats": 28}, PipelineOptions(["--model_store=m"]))
+
+
+def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):
+    flags = [f"--model_store={tmp_path}", "--key_field=k", "--resume_from=latest"]
+    options = PipelineOptions(flags)
+    said = (
+        f"--resume_from: 'latest' was given; allowed is nothing with {tmp_path}, where no key has a"
+        " checkpoint. Correct --model_store"
+    )
+    with pytest.raises(OptionError) as error:
+        check_store(options, learn_options_of(options))
+    assert said in str(error.value)
+    ModelStore(str(tmp_path)).put_checkpoint(CheckpointEntry("a", 0, 3, "c", 1, 0, "s"), b"state")
+    check_store(options, learn_options_of(options))

@@ -1,0 +1,319 @@
+"""``--source`` and ``--sink``: what goes with what, and that each builds its graph."""
+
+import json
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.portability.api import beam_runner_api_pb2
+
+from model.errors import OptionError
+from model.reading.parsing import ParseSettings
+from model.settings import TokeniserSettings
+from pipelines import archive, infer, stream, train
+from pipelines.cli.command import UsageError, parse
+from pipelines.cli.options import OutputOptions
+from pipelines.graphs.sinks import write_mixtures
+from pipelines.graphs.sources import kafka_settings_of, read_source
+from transforms.sources.kafka import ReadKafka
+
+BASE = ["--model_store=m", "--dead_letters=d"]
+KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
+# No runner of ours is asked: the local one refuses streams without an end.
+STREAMING = "--runner=PrismRunner"
+PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
+
+
+def options_of(*flags, of=train):
+    return parse([*BASE, STREAMING, *flags], "pipelines.x", "", of.GROUPS, {})
+
+
+def read(*flags, of=train):
+    options = options_of(*flags, of=of)
+    pipeline = beam.Pipeline(options=PipelineOptions([]))
+    return read_source(pipeline, options, TokeniserSettings()), pipeline
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ([], "--input is missing. --source=files needs it, for example --input='data/*.jsonl.gz'."),
+        (
+            ["--source=replay"],
+            "--input is missing. --source=replay needs it, for example --input='archive/*.avro'.",
+        ),
+        (KAFKA[:2], "--kafka_topic is missing. --source=kafka needs it"),
+        (["--source=kafka", KAFKA[2]], "--kafka_servers is missing. --source=kafka needs it"),
+        (PUBSUB[:1], "--pubsub_subscription is missing. --source=pubsub needs it"),
+    ],
+)
+def test_what_a_source_needs(flags, message):
+    with pytest.raises(UsageError) as error:
+        read(*flags)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            [*KAFKA, "--input=a"],
+            (
+                "--input: ['a'] was given; allowed is nothing with --source=kafka. Leave it out, or"
+                " choose --source=files or"
+            ),
+        ),
+        (
+            [*KAFKA, "--time_from=order"],
+            (
+                "--time_from: 'order' was given; allowed is nothing with --source=kafka. Leave it"
+                " out, or choose"
+            ),
+        ),
+        (
+            ["--input=a", KAFKA[2]],
+            (
+                "--kafka_topic: 'posts' was given; allowed is nothing with --source=files. Leave it"
+                " out, or choose --source=kafka"
+            ),
+        ),
+        (
+            ["--input=a", "--until=end"],
+            "--until: 'end' was given; allowed is nothing with --source=files",
+        ),
+        (
+            ["--input=a", "--kafka_servers=b"],
+            "--kafka_servers: 'b' was given; allowed is nothing with --source=files",
+        ),
+        (
+            ["--source=replay", "--input=a", "--format=avro"],
+            "--format: 'avro' was given; allowed is nothing with --source=replay",
+        ),
+        (
+            ["--input=a", "--replay_speed=2x"],
+            "--replay_speed: 2.0 was given; allowed is nothing with --source=files",
+        ),
+        (
+            [*KAFKA, "--encoding=latin-1"],
+            (
+                "--encoding: 'latin-1' was given; allowed is nothing with --source=kafka. Leave it"
+                " out, or choose"
+            ),
+        ),
+        (
+            ["--source=replay", "--input=a", "--timestamp_unit=ms"],
+            "--timestamp_unit: 'ms' was given; allowed is nothing with --source=replay",
+        ),
+        (
+            ["--source=replay", "--input=a", "--id_from=place"],
+            "--id_from: 'place' was given; allowed is nothing with --source=replay",
+        ),
+        (
+            [*PUBSUB, "--id_from=place"],
+            (
+                "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it"
+                " out, or choose --source=files or"
+            ),
+        ),
+        (
+            [*PUBSUB, "--idle_after=5s"],
+            "--idle_after: 5000000 was given; allowed is nothing with --source=pubsub",
+        ),
+        (
+            ["--source=pubsub", "--pubsub_subscription=s"],
+            "--pubsub_subscription: 's' was given; allowed is projects/<project>/subscriptions/",
+        ),
+    ],
+)
+def test_what_a_source_does_not_have(flags, message):
+    with pytest.raises(OptionError) as error:
+        read(*flags)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        (
+            "--replay_speed=fast",
+            (
+                "--replay_speed: 'fast' was given; allowed is a number above 0 with an x, such as"
+                " 3600x"
+            ),
+        ),
+        ("--replay_speed=0x", "--replay_speed: '0x' was given"),
+        (
+            "--source=kafak",
+            "--source: 'kafak' was given; allowed is one of 'files', 'replay', 'kafka', 'pubsub'",
+        ),
+        ("--idle_after=5", "--idle_after: '5' was given; allowed is a length of time"),
+    ],
+)
+def test_values_of_the_wrong_form(flag, message):
+    with pytest.raises(UsageError) as error:
+        options_of(flag)
+    assert message in str(error.value)
+
+
+def test_an_archive_that_is_none_is_refused_before_anything_runs(tmp_path):
+    (tmp_path / "a.avro").write_bytes(b"")
+    with pytest.raises(
+        OptionError,
+        match=(
+            r"allowed is files of an archive, archive-<start>-<content>\.avro, when --source=replay"
+        ),
+    ):
+        read("--source=replay", f"--input={tmp_path}/*.avro")
+
+
+def test_kafkas_settings():
+    settings = kafka_settings_of(options_of(*KAFKA))
+    assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
+        "earliest",
+        "forever",
+        60.0,
+        0,
+    )
+    settings = kafka_settings_of(
+        options_of(
+            *KAFKA, "--kafka_start=latest", "--until=end", "--idle_after=5s", "--max_delay=1min"
+        )
+    )
+    assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
+        "latest",
+        "end",
+        5.0,
+        60_000_000,
+    )
+
+
+def coders_of(proto):
+    return {coder.spec.urn for coder in proto.components.coders.values()}
+
+
+def transforms_of(proto):
+    return {
+        transform.unique_name: transform.spec.urn
+        for transform in proto.components.transforms.values()
+    }
+
+
+def test_pubsub_is_read_by_beams_connector_and_parsed():
+    _, pipeline = read(*PUBSUB, "--pubsub_timestamp_attribute=at")
+    names = transforms_of(pipeline.to_runner_api())
+    assert any(name.startswith("Read/Messages") for name in names)
+    assert "Read/Documents/Parse" in names
+    payload = next(
+        t
+        for t in pipeline.to_runner_api().components.transforms.values()
+        if "pubsub_read" in t.spec.urn
+    ).spec.payload
+    assert b"projects/project/subscriptions/posts" in payload
+    assert b"at" in payload
+
+
+def test_no_pickle_is_in_the_coders_of_a_kafka_graph():
+    pipeline = beam.Pipeline(options=PipelineOptions([]))
+    settings = kafka_settings_of(options_of(*KAFKA))
+    made = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
+    proto = pipeline.to_runner_api()
+    (splittable,) = [
+        t
+        for t in proto.components.transforms.values()
+        if t.unique_name.endswith("/Poll/ParDo(KafkaDoFn)")
+    ]
+    payload = beam_runner_api_pb2.ParDoPayload.FromString(splittable.spec.payload)
+
+    def urns(coder):
+        found = proto.components.coders[coder]
+        return [found.spec.urn, *(urn for part in found.component_coder_ids for urn in urns(part))]
+
+    assert urns(payload.restriction_coder_id) == [
+        "beam:coder:kv:v1",
+        "beam:coder:bytes:v1",
+        "beam:coder:varint:v1",
+    ]
+    assert not made.documents.is_bounded
+    for pcollection in made:
+        assert pcollection.element_type is bytes
+
+
+def written(*flags):
+    options = options_of(*flags, of=stream)
+    with beam.Pipeline(options=PipelineOptions([])) as pipeline:
+        write_mixtures(pipeline | beam.Create([], reshuffle=False), options)
+
+
+@pytest.mark.parametrize(
+    ("flags", "error", "message"),
+    [
+        (
+            [],
+            UsageError,
+            "--output is missing. --sink=files needs it, for example --output=mixtures.",
+        ),
+        (
+            ["--sink=kafka", "--kafka_servers=b"],
+            UsageError,
+            "--output_topic is missing. --sink=kafka needs it",
+        ),
+        (
+            ["--sink=kafka", "--output_topic=o"],
+            UsageError,
+            "--kafka_servers is missing. --sink=kafka needs it",
+        ),
+        (
+            ["--sink=kafka", "--kafka_servers=b", "--output_topic=o", "--output=m"],
+            OptionError,
+            (
+                "--output: 'm' was given; allowed is nothing with --sink=kafka. Leave it out, or"
+                " choose --sink=files."
+            ),
+        ),
+        (
+            ["--output=m", "--output_topic=o"],
+            OptionError,
+            "--output_topic: 'o' was given; allowed is nothing with --sink=files",
+        ),
+    ],
+)
+def test_what_a_sink_needs_and_does_not_have(flags, error, message):
+    with pytest.raises(error) as raised:
+        written(*flags)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "sink",
+    [
+        ["--output=m"],
+        ["--output=m", "--file_period=1h"],
+        ["--sink=kafka", "--kafka_servers=b", "--output_topic=o"],
+    ],
+)
+def test_no_sink_names_all_topics_but_the_last_ones(sink):
+    with pytest.raises(OptionError) as raised:
+        written(*sink, "--top_topics=-1")
+    assert (
+        str(raised.value) == "--top_topics: -1 was given; allowed is 0 or more. Correct the value."
+    )
+
+
+def test_servers_may_be_the_sinks_alone(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "timestamp": 0, "text": "word"}))
+    given = [f"--input={tmp_path}/a.jsonl", "--sink=kafka", "--kafka_servers=b", "--output_topic=o"]
+    assert options_of(*given, of=stream).view_as(OutputOptions).sink == "kafka"
+    assert read(*given, of=stream)[0].documents is not None
+
+
+@pytest.mark.parametrize("pipeline", [train, stream, infer])
+def test_each_pipeline_that_reads_has_the_sources(pipeline):
+    assert options_of(*KAFKA, of=pipeline)
+
+
+def test_the_archive_is_made_of_files(capsys):
+    assert archive.main([*BASE[1:], "--archive=a", "--source=kafka"]) == 2
+    assert (
+        "--source=kafka: pipelines.archive has no such option, only other pipelines have"
+        in capsys.readouterr().err
+    )

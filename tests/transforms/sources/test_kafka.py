@@ -1,0 +1,659 @@
+"""The Kafka source and sink over a client in memory; tests/runners/ has a real broker."""
+
+import json
+from functools import partial
+from types import SimpleNamespace
+
+import apache_beam as beam
+import driving
+import numpy as np
+import pytest
+from collecting import run
+
+from model.errors import OptionError, SourceError
+from model.reading.parsing import ParseSettings, place_id
+from model.records import TokenisedDocument, TopicMixture
+from model.settings import TokeniserSettings
+from transforms.sinks import kafka as kafka_sink
+from transforms.sinks.kafka import KafkaSinkDoFn, WriteMixturesToKafka
+from transforms.sources import kafka, kafka_client
+from transforms.sources import log_source as ordered
+from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
+from transforms.sources.kafka_client import KafkaSettings, properties
+from transforms.sources.log_source import PARKED, Pause
+from transforms.sources.partition_watermarks import PEERS, Peers
+from transforms.sources.ranges import LogRange
+
+SECOND = 1_000_000
+SETTINGS = KafkaSettings("b:9", "posts", until="end", idle_after=60)
+TOKENISER = TokeniserSettings()
+EOF, RESET, BROKEN, DOWN = -191, -140, 17, -187
+
+
+class Message:
+    def __init__(self, offset, value=None, millis=10**12, code=None):
+        self._offset, self._value, self._millis, self._code = offset, value, millis, code
+
+    def offset(self):
+        return self._offset
+
+    def value(self):
+        return self._value
+
+    def timestamp(self):
+        return (0 if self._millis is None else 1), self._millis or -1
+
+    def error(self):
+        if self._code is None:
+            return None
+        return SimpleNamespace(
+            code=lambda: self._code, str=lambda: f"code {self._code}", retriable=lambda: False
+        )
+
+
+def message(offset, seconds=None, **others):
+    return Message(
+        offset,
+        json.dumps(
+            {
+                "id": f"d{offset}",
+                "timestamp": offset if seconds is None else seconds,
+                "text": "a text",
+            }
+        ).encode(),
+        **others,
+    )
+
+
+class Broker:
+    """Topics in memory: partition -> messages; it stands in for the module confluent_kafka too."""
+
+    KafkaException = type("KafkaException", (Exception,), {})
+    KafkaError = SimpleNamespace(
+        _PARTITION_EOF=EOF, _AUTO_OFFSET_RESET=RESET, _ALL_BROKERS_DOWN=DOWN, _TRANSPORT=-195
+    )
+    TIMESTAMP_NOT_AVAILABLE = 0
+
+    def __init__(self, partitions):
+        self.partitions, self.open, self.opened = partitions, 0, 0
+        self.sent, self.refuse, self.largest, self.silent = [], 0, 10**6, False
+
+    def TopicPartition(self, topic, partition, offset=None):
+        return SimpleNamespace(topic=topic, partition=partition, offset=offset)
+
+    def Consumer(self, settings):
+        assert settings["auto.offset.reset"] == "error"
+        return Consumer(self)
+
+    def Producer(self, settings):
+        assert settings["enable.idempotence"]
+        return Producer(self)
+
+
+class Consumer:
+    def __init__(self, broker):
+        self._broker, self._at = broker, None
+        broker.open += 1
+        broker.opened += 1
+
+    def list_topics(self, topic, timeout):
+        error = None if topic == "posts" else SimpleNamespace(str=lambda: "unknown topic")
+        return SimpleNamespace(
+            topics={topic: SimpleNamespace(error=error, partitions=self._broker.partitions)}
+        )
+
+    def get_watermark_offsets(self, which, timeout):
+        # The partition's end is told as an offset behind the last one.
+        ends = [m.offset() + (m.error() is None) for m in self._broker.partitions[which.partition]]
+        return (self._broker.partitions[which.partition][0].offset(), ends[-1]) if ends else (0, 0)
+
+    def offsets_for_times(self, asked, timeout):
+        (which,) = asked
+        later = [
+            m.offset()
+            for m in self._broker.partitions[which.partition]
+            if m.timestamp()[1] >= which.offset
+        ]
+        return [SimpleNamespace(offset=later[0] if later else -1)]
+
+    def assign(self, which):
+        (self._which,) = which
+        self._at = self._which.offset
+
+    def consume(self, most, timeout):
+        found = [
+            m for m in self._broker.partitions[self._which.partition] if m.offset() >= self._at
+        ][:3]
+        self._at = found[-1].offset() + 1 if found else self._at
+        return found
+
+    def close(self):
+        self._broker.open -= 1
+
+
+class Producer:
+    def __init__(self, broker):
+        self._broker, self._waiting = broker, []
+
+    def produce(self, topic, value, key, on_delivery):
+        if "\0" in topic:
+            raise ValueError("embedded null character")
+        if len(value) > self._broker.largest:
+            raise Broker.KafkaException("Message size too large")
+        if len(self._waiting) >= 5:
+            raise BufferError
+        self._waiting.append((key, value, on_delivery))
+
+    def poll(self, seconds):
+        if seconds:
+            self.flush(seconds)
+
+    def flush(self, timeout):
+        if self._broker.silent:
+            return len(self._waiting)
+        for key, value, on_delivery in self._waiting:
+            if self._broker.refuse:
+                self._broker.refuse -= 1
+                on_delivery(SimpleNamespace(str=lambda: "too large"), None)
+            else:
+                self._broker.sent.append((key, value))
+                on_delivery(None, None)
+        self._waiting = []
+        return 0
+
+
+@pytest.fixture
+def broker(monkeypatch):
+    made = Broker(
+        {0: [message(n) for n in range(5, 15)], 1: [], 2: [message(n, n) for n in range(8)]}
+    )
+    for module in (kafka, kafka_client, kafka_sink):
+        monkeypatch.setattr(module, "client_library", lambda: made)
+    PEERS.__init__()
+    yield made
+    PARKED.__init__()
+
+
+def partitions(settings=SETTINGS):
+    return [json.loads(data) for data in partitions_of(b"", settings)]
+
+
+def dofn(settings=SETTINGS):
+    return KafkaDoFn(settings, ParseSettings(), TOKENISER)
+
+
+def element(partition, start, stop):
+    return json.dumps(
+        {"topic": "posts", "partition": partition, "start": start, "stop": stop}
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "ranges"),
+    [
+        ({}, [(5, 15), (0, 0), (0, 8)]),
+        ({"until": "forever"}, [(5, None), (0, None), (0, None)]),
+        ({"start": "latest"}, [(15, 15), (0, 0), (8, 8)]),
+        ({"start": "2001-09-09T01:46:40", "until": "forever"}, [(5, None), (0, None), (0, None)]),
+        ({"start": "2030-01-01", "until": "forever"}, [(15, None), (0, None), (8, None)]),
+    ],
+)
+def test_what_is_read_of_each_partition(broker, changes, ranges):
+    found = partitions(
+        KafkaSettings(**{"servers": "b:9", "topic": "posts", "until": "end", **changes})
+    )
+    assert [(p["partition"], p["start"], p["stop"]) for p in found] == [
+        (n, *pair) for n, pair in enumerate(ranges)
+    ]
+    assert broker.open == 0
+
+
+def test_a_topic_that_is_not_there(broker):
+    with pytest.raises(
+        SourceError, match=r"topic 'wrong' at b:9: unknown topic\. Check --kafka_topic\."
+    ):
+        list(partitions_of(b"", KafkaSettings("b:9", "wrong")))
+
+
+@pytest.mark.parametrize("entries", [1, 4, 1000])
+def test_a_partition_is_read_to_its_end_in_order(broker, monkeypatch, entries):
+    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", entries)
+    bundles = driving.to_the_end(dofn(), element(0, 5, 15))
+    assert driving.ids(bundles) == [f"d{n}" for n in range(5, 15)]
+    assert broker.open == 0
+
+
+@pytest.mark.parametrize("cut", range(1, 10))
+def test_a_restored_partition_goes_on_at_its_offset(broker, cut):
+    bundles = [driving.bundle(dofn(), element(0, 5, 15), stop_after=cut)]
+    assert LogRange.from_bytes(bundles[0].rest) == LogRange((5 + cut,), (15,))
+    bundles += [driving.bundle(dofn(), element(0, 5, 15), bundles[0].rest, bundles[0].watermark)]
+    assert driving.ids(bundles) == [f"d{n}" for n in range(5, 15)]
+
+
+def test_messages_that_are_sent_later_are_not_part_of_the_end(broker):
+    broker.partitions[0].append(message(15))
+    assert driving.ids(driving.to_the_end(dofn(), element(0, 5, 15))) == [
+        f"d{n}" for n in range(5, 15)
+    ]
+
+
+def test_markers_at_the_end_are_passed(broker):
+    # A transaction leaves an offset behind that nobody can read; the client tells that the
+    # partition has ended.
+    broker.partitions[0].append(Message(16, code=EOF))
+    assert driving.ids(driving.to_the_end(dofn(), element(0, 5, 16))) == [
+        f"d{n}" for n in range(5, 15)
+    ]
+
+
+def test_a_partition_that_ends_in_a_marker_keeps_its_consumer_and_becomes_idle(broker, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(
+        kafka,
+        "PartitionReader",
+        partial(PartitionReader, clock=lambda: clock[0], now=lambda: 10_000.0),
+    )
+    broker.partitions[0].append(Message(16, code=EOF))
+    fn, source = dofn(KafkaSettings("b:9", "posts", idle_after=60)), element(0, 5, None)
+    done = driving.bundle(fn, source)
+    # The marker belongs to what was read: if it is removed while nothing comes, nothing is lost.
+    assert LogRange.from_bytes(done.rest).start == (16,)
+    for clock[0] in (30.0, 60.0):
+        done = driving.bundle(fn, source, done.rest, done.watermark)
+    assert done.watermark == (10_000 - 60) * SECOND
+    broker.partitions[0].append(message(17))
+    done = driving.bundle(fn, source, done.rest, done.watermark)
+    assert (driving.ids([done]), LogRange.from_bytes(done.rest).start) == (["d17"], (18,))
+    assert broker.opened == 1
+
+
+def test_a_marker_is_not_passed_behind_a_rest_that_was_taken_away(broker):
+    broker.partitions[0].append(Message(16, code=EOF))
+    fn, source = dofn(KafkaSettings("b:9", "posts")), element(0, 5, None)
+    first = driving.bundle(fn, source, stop_after=10)
+    assert LogRange.from_bytes(first.rest).start == (15,)
+    second = driving.bundle(fn, source, first.rest, first.watermark)
+    assert LogRange.from_bytes(second.rest).start == (16,)
+    assert driving.ids([first, second]) == [f"d{n}" for n in range(5, 15)]
+
+
+def reader(
+    broker,
+    settings=SETTINGS,
+    start=0,
+    stop=None,
+    clock=lambda: 0.0,
+    now=lambda: 0.0,
+    partition=2,
+    parse=None,
+):
+    consumer = Consumer(broker)
+    consumer.assign([broker.TopicPartition("posts", partition, start)])
+    return PartitionReader(
+        consumer,
+        "posts",
+        partition,
+        LogRange((0,), stop),
+        (start,),
+        settings,
+        parse or ParseSettings(),
+        clock,
+        now,
+    )
+
+
+def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number_of_milliseconds(
+    broker,
+):
+    broker.partitions[2] = [
+        Message(0, b'{"timestamp": 5000, "text": "a"}'),
+        Message(1, b'{"timestamp": 6000, "text": "a"}'),
+    ]
+    parse = ParseSettings(id_from="place", timestamp_unit="ms")
+    one = reader(broker, parse=parse)
+    items = [one.take().item, one.take().item]
+    assert [item.id for item in items] == [place_id("posts/2/0"), place_id("posts/2/1")]
+    assert [item.timestamp for item in items] == [5 * SECOND, 6 * SECOND]
+
+
+def test_bad_messages_are_dead_letters_with_their_place(broker):
+    broker.partitions[2] = [message(0), Message(1, b"no json"), Message(2, None), message(3)]
+    one = reader(broker)
+    items = [one.take().item for _ in range(4)]
+    assert [(item.source, item.reason) for item in items[1:3]] == [
+        ("posts/2/1", "not_json"),
+        ("posts/2/2", "not_json"),
+    ]
+    assert (items[0].id, items[3].id) == ("d0", "d3")
+
+
+def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(broker):
+    future = 4 * 10**9
+    broker.partitions[2] = [
+        message(0, 100),
+        message(1, future, millis=200_000),
+        message(2, 150, millis=None),
+        Message(3, b"x"),
+    ]
+    one = reader(broker, KafkaSettings("b:9", "posts", max_delay=10 * SECOND))
+    # It never moves back, and a dead letter says nothing.
+    assert [one.take().watermark for _ in range(4)] == [
+        90 * SECOND,
+        190 * SECOND,
+        190 * SECOND,
+        190 * SECOND,
+    ]
+
+
+def test_an_idle_partition_vouches_for_the_clock(broker):
+    clock, now = [0.0], [10_000.0]
+    one = reader(
+        broker,
+        KafkaSettings("b:9", "posts", idle_after=60, max_delay=5 * SECOND),
+        8,
+        None,
+        lambda: clock[0],
+        lambda: now[0],
+    )
+    assert one.take().watermark is None
+    clock[0] = 59.0
+    assert one.take().watermark is None
+    clock[0] = 60.0
+    pause = one.take()
+    assert pause.watermark == (10_000 - 60 - 5) * SECOND
+    broker.partitions[2].append(message(8))
+    assert one.take().position == (8,)
+    # Its news begin anew, and what it has vouched for stays.
+    now[0] = 20_000.0
+    assert one.take().watermark == pause.watermark
+
+
+def test_a_partition_whose_brokers_do_not_answer_is_not_idle(broker, monkeypatch):
+    one = reader(broker, start=8, clock=lambda: 1000.0)
+    one._news = 0.0
+
+    def silent(*_, **__):
+        raise Broker.KafkaException
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Consumer, "get_watermark_offsets", silent)
+        assert one.take().watermark is None
+    assert one.take().watermark is not None
+
+
+def test_a_partition_with_messages_that_did_not_come_yet_is_not_idle(broker, monkeypatch):
+    one = reader(broker, start=8, clock=lambda: 1000.0)
+    one._news = 0.0
+    broker.partitions[2].append(message(8))
+    monkeypatch.setattr(Consumer, "consume", lambda *_: [])
+    assert one.take().watermark is None
+
+
+def test_no_partition_vouches_for_more_than_the_slowest_of_its_process(broker):
+    ahead, behind = reader(broker, partition=2), reader(broker, start=5, partition=0)
+    assert [ahead.take().watermark for _ in range(8)] == [n * SECOND for n in range(8)]
+    assert behind.take().watermark == 5 * SECOND
+    assert ahead.take().watermark == 5 * SECOND
+    behind.take()
+    assert ahead.take().watermark == 6 * SECOND
+    behind.close()
+    assert ahead.take().watermark == 7 * SECOND
+
+
+def test_a_partition_that_is_read_elsewhere_is_left_out():
+    clock = [0.0]
+    peers = Peers(lambda: clock[0])
+    assert peers.agree("t", 0, 10) == 10
+    assert peers.agree("t", 1, None) is None
+    assert peers.agree("t", 0, 20) is None
+    assert peers.agree("u", 0, 30) == 30
+    clock[0] = 59.0
+    assert peers.agree("t", 0, 15) is None
+    clock[0] = 60.0
+    assert peers.agree("t", 0, None) == 20
+
+
+def test_a_live_partition_pauses_and_goes_on(broker):
+    fn, source = dofn(KafkaSettings("b:9", "posts")), element(2, 0, None)
+    first = driving.bundle(fn, source)
+    assert driving.ids([first]) == [f"d{n}" for n in range(8)]
+    assert 0 < first.seconds <= 0.1
+    broker.partitions[2].append(message(8))
+    second = driving.bundle(fn, source, first.rest, first.watermark)
+    assert driving.ids([second]) == ["d8"]
+    assert broker.open == 1
+    assert first.watermark == 7 * SECOND
+    assert second.watermark == 8 * SECOND
+
+
+def test_messages_that_are_gone_are_not_passed_over(broker):
+    broker.partitions[2] = [Message(0, code=RESET)]
+    with pytest.raises(
+        SourceError,
+        match=(
+            r"posts/2 has nothing at offset 0 any more: it was removed before it was read\. Keep"
+            r" messages"
+        ),
+    ):
+        reader(broker).take()
+
+
+def test_trouble_that_passes_is_waited_for_and_other_trouble_is_told(broker):
+    broker.partitions[2] = [Message(0, code=DOWN)]
+    assert isinstance(reader(broker).take(), Pause)
+    broker.partitions[2] = [Message(0, code=BROKEN)]
+    with pytest.raises(SourceError, match="posts/2: code 17"):
+        reader(broker).take()
+
+
+@pytest.mark.parametrize("flags", [(), ("--direct_runner_bundle_repeat=2",)])
+def test_a_topic_becomes_documents_at_their_times(broker, flags):
+    broker.partitions[1] = [Message(0, b"[]")]
+
+    def build(pipeline):
+        made = pipeline | ReadKafka(SETTINGS, ParseSettings(), TOKENISER)
+        return {"documents": made.documents, "dead": made.dead_letters}
+
+    results, counters = run(build, *flags)
+    found = {
+        (micros, TokenisedDocument.from_bytes(data).id) for micros, data in results["documents"]
+    }
+    assert found == {(n * SECOND, f"d{n}") for n in range(15)}
+    assert {json.loads(data)["source"] for _, data in results["dead"]} == {"posts/1/0"}
+    if not flags:
+        # Offsets 5, 6 and 7 are in two partitions.
+        assert (counters["records_read"], counters["documents"], counters["dead_wrong_type"]) == (
+            19,
+            18,
+            1,
+        )
+
+
+MIXTURES = [
+    TopicMixture("k", f"d{n}", n, "v1", "gibbs3", np.array([0.25, 0.75]), n, n).to_bytes()
+    for n in range(20)
+]
+
+
+def sent(topic="out"):
+    sink = WriteMixturesToKafka("b:9", topic, top_topics=1)
+    _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(MIXTURES) | sink})
+    return counters
+
+
+@pytest.fixture
+def sink(broker, monkeypatch):
+    monkeypatch.setattr(
+        kafka_sink,
+        "producer_of",
+        lambda servers, config: broker.Producer({"enable.idempotence": True}),
+    )
+    return broker
+
+
+def test_mixtures_are_sent_under_their_names(sink):
+    assert sent()["mixtures_written"] == 20
+    times = [f"1970-01-01T00:00:00.{n:06}Z" for n in range(20)]
+    assert sorted(json.loads(key) for key, _ in sink.sent) == sorted(
+        ["k", f"d{n}", time, "v1"] for n, time in enumerate(times)
+    )
+    value = json.loads(dict(sink.sent)[b'["k","d3","1970-01-01T00:00:00.000003Z","v1"]'])
+    assert (value["id"], value["proportions"], value["top_topics"], value["timestamp"]) == (
+        "d3",
+        [0.25, 0.75],
+        [1],
+        "1970-01-01T00:00:00.000003Z",
+    )
+
+
+def test_a_refused_mixture_fails_its_bundle(sink):
+    sink.refuse = 2
+    with pytest.raises(
+        Exception,
+        match=(
+            r"Kafka topic 'out' at b:9: 2 of \d+ mixtures were not taken: too large\. Check"
+            r" --output_topic"
+        ),
+    ):
+        sent()
+
+
+def test_a_mixture_that_the_client_does_not_take_is_told(sink):
+    with pytest.raises(
+        SourceError,
+        match=r"Kafka topic 'o.*' at b:9: the mixture .* was not taken: embedded null character\.",
+    ):
+        sent("o\0ut")
+    sink.largest = 10
+    with pytest.raises(
+        SourceError,
+        match=(
+            r'the mixture \["k","d\d+","1970.*","v1"\] was not taken: Message size too large\.'
+            r" Check .*message\.max\.bytes in --kafka"
+        ),
+    ):
+        sent()
+
+
+def test_a_buffer_that_stays_full_is_told(sink, monkeypatch):
+    monkeypatch.setattr(kafka_sink, "_TIMEOUT", 0.0)
+    sink.silent = True
+    with pytest.raises(
+        SourceError,
+        match=(
+            r"the mixture .* was not taken: the client's buffer is full, and no answer in 60 s\."
+            r" Check"
+        ),
+    ):
+        sent()
+
+
+def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
+    fn = KafkaSinkDoFn("b:9", "out", "", 1)
+    fn.setup()
+
+    def send(mixtures):
+        fn.start_bundle()
+        for data in mixtures:
+            list(fn.process(data))
+
+    send(MIXTURES[:2])
+    # The runner gave it up; its messages are refused while the next bundle waits for its own.
+    sink.refuse = 2
+    send(MIXTURES[2:4])
+    fn.finish_bundle()
+    assert len(sink.sent) == 2
+    sink.silent = True
+    send(MIXTURES[4:7])
+    with pytest.raises(SourceError, match=r"3 of 3 mixtures were not taken: no answer in 60 s"):
+        fn.finish_bundle()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"until": "soon"}, "--until: 'soon' was given; allowed is one of end, forever"),
+        ({"idle_after": 0}, "--idle_after: 0 was given; allowed is a number of seconds above 0"),
+        ({"max_delay": -1}, "--max_delay: -1 was given; allowed is 0 or more"),
+        (
+            {"start": "yesterday"},
+            (
+                "--kafka_start: 'yesterday' was given; allowed is earliest, latest, or a time in"
+                " ISO 8601"
+            ),
+        ),
+    ],
+)
+def test_impossible_settings(changes, message):
+    with pytest.raises(OptionError) as error:
+        KafkaSettings("b:9", "posts", **changes)
+    assert message in str(error.value)
+
+
+def test_client_properties_come_from_a_file(tmp_path):
+    path = tmp_path / "client.properties"
+    path.write_text("# mine\nsasl.username = me\n\nsasl.password=a=b\n")
+    assert properties(str(path)) == {"sasl.username": "me", "sasl.password": "a=b"}
+    assert properties("") == {}
+    path.write_text("oops\n")
+    with pytest.raises(
+        OptionError, match=r"--kafka_config: '.*:1' was given; allowed is name=value in each line"
+    ):
+        properties(str(path))
+    with pytest.raises(
+        OptionError,
+        match=r"--kafka_config: '/dev/zero' was given; allowed is a regular file\. It is a device",
+    ):
+        properties("/dev/zero")
+    with pytest.raises(OptionError, match=r"--kafka_config: .*It cannot be read"):
+        properties(str(tmp_path / "none"))
+
+
+def test_a_property_that_the_client_does_not_know(monkeypatch, tmp_path):
+    broker = Broker({})
+
+    def refusing(settings):
+        raise Broker.KafkaException(f'No such configuration property: "{next(reversed(settings))}"')
+
+    broker.Consumer = broker.Producer = refusing
+    monkeypatch.setattr(kafka_client, "client_library", lambda: broker)
+    (tmp_path / "client").write_text("nonsense=1")
+    told = (
+        r"--kafka_config: .*client\' was given; allowed is a file of properties .*Correct the file:"
+        r' No such .* "nonsense"\.'
+    )
+    with pytest.raises(OptionError, match=told):
+        kafka_client.consumer_of(KafkaSettings("here", "topic", str(tmp_path / "client")))
+    with pytest.raises(OptionError, match=told):
+        kafka_client.producer_of("here", str(tmp_path / "client"))
+
+
+@pytest.mark.parametrize(
+    "name", ["auto.offset.reset", "enable.auto.commit", "enable.partition.eof"]
+)
+def test_a_property_that_would_lose_messages(tmp_path, name):
+    (tmp_path / "client").write_text(f"sasl.username=u\n{name} = earliest\n")
+    told = (
+        r"--kafka_config: .*client:2' was given; allowed is properties other than"
+        r" auto\.offset\.reset, .* Take the line out"
+    )
+    with pytest.raises(OptionError, match=told):
+        kafka_client.properties(str(tmp_path / "client"))
+
+
+def test_a_file_of_properties_on_a_file_system_that_is_not_installed():
+    with pytest.raises(
+        OptionError, match=r"--kafka_config: 'ftp://x/client' was given.*It cannot be read"
+    ):
+        kafka_client.properties("ftp://x/client")
+
+
+def test_without_the_client(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "confluent_kafka", None)
+    with pytest.raises(
+        OptionError, match=r"--source: 'kafka' was given.*pip install 'beam-topics\[kafka\]'"
+    ):
+        kafka_client.client_library()
+    with pytest.raises(OptionError, match=r"--sink: 'kafka' was given"):
+        kafka_client.client_library("--sink")

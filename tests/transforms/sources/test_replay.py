@@ -1,0 +1,201 @@
+import json
+
+import driving
+import pytest
+from collecting import run
+
+from model.encoding import documents_to_avro
+from model.errors import OptionError
+from model.reading.files import ReadSettings
+from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.replaying import end_of
+from model.records import Document, TokenisedDocument
+from model.settings import TokeniserSettings
+from transforms.archive import shard_start, write_shard
+from transforms.read import ReadDocuments
+from transforms.sources import log_source as ordered
+from transforms.sources import replay
+from transforms.sources.log_source import Entry, Pause
+from transforms.sources.ranges import LogRange
+from transforms.sources.replay import ArchiveReader, Pace, ReplayArchive, ReplayDoFn, archive_of
+
+HOUR = 3_600_000_000
+SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))
+TOKENISER = TokeniserSettings()
+DOCUMENTS = [Document(f"d{n}", n * HOUR, f"text of number {n}", None, "k") for n in range(50)]
+
+
+@pytest.fixture
+def archive(tmp_path):
+    shards = {}
+    for document in DOCUMENTS:
+        shards.setdefault(shard_start(document.to_bytes(), 10 * HOUR)[0], []).append(
+            document.to_bytes()
+        )
+    for shard in shards.items():
+        write_shard(shard, str(tmp_path / "archive"))
+    return str(tmp_path / "archive" / "*.avro")
+
+
+def dofn(speed=None):
+    return ReplayDoFn(SETTINGS, TOKENISER, speed)
+
+
+def element(archive):
+    return archive_of(b"", [archive], SETTINGS)
+
+
+def test_the_range_is_the_whole_archive(archive):
+    files = json.loads(element(archive))
+    assert len(files) == 5
+    assert dofn().range_of(element(archive)) == LogRange((0, 0, 0, 0), end_of(files))
+
+
+@pytest.mark.parametrize("entries", [1, 7, 1000])
+def test_a_replay_is_the_archive_in_order(archive, monkeypatch, entries):
+    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", entries)
+    bundles = driving.to_the_end(dofn(), element(archive))
+    assert driving.ids(bundles) == [document.id for document in DOCUMENTS]
+    done = 0
+    for bundle in bundles[:-1]:
+        done += len(bundle.outputs)
+        assert bundle.watermark == DOCUMENTS[done - 1].timestamp
+
+
+@pytest.mark.parametrize("cut", range(0, 50, 6))
+def test_a_restored_replay_goes_on_where_it_was(archive, cut):
+    first = driving.bundle(dofn(), element(archive), stop_after=cut + 1)
+    bundles = [first]
+    while bundles[-1].rest is not None:
+        bundles.append(
+            driving.bundle(dofn(), element(archive), bundles[-1].rest, bundles[-1].watermark)
+        )
+    assert driving.ids(bundles) == [document.id for document in DOCUMENTS]
+
+
+@pytest.mark.parametrize("flags", [(), ("--direct_runner_bundle_repeat=2",)])
+def test_a_replay_gives_what_reading_the_files_gives(archive, monkeypatch, flags):
+    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 7)
+    read = {
+        "one": ReplayArchive([archive], SETTINGS, TOKENISER),
+        "two": ReadDocuments([archive], SETTINGS, TOKENISER),
+    }
+    found = {}
+    for name, what in read.items():
+        results, _ = run(lambda pipeline, what=what: {"all": (pipeline | what).documents}, *flags)
+        # Where bundles are done twice, what collects them collects twice.
+        found[name] = sorted(set(results["all"]))
+    assert found["one"] == found["two"]
+    assert [TokenisedDocument.from_bytes(data).timestamp for _, data in found["one"]] == [
+        d.timestamp for d in DOCUMENTS
+    ]
+    assert [micros for micros, _ in found["one"]] == [document.timestamp for document in DOCUMENTS]
+
+
+def test_a_damaged_file_costs_dead_letters_and_nothing_else(archive, tmp_path):
+    path = sorted((tmp_path / "archive").iterdir())[2]
+    path.write_bytes(b"nonsense")
+
+    def build(pipeline):
+        made = pipeline | ReplayArchive([archive], SETTINGS, TOKENISER)
+        return {"documents": made.documents, "dead": made.dead_letters}
+
+    results, counters = run(build)
+    assert [TokenisedDocument.from_bytes(data).id for _, data in results["documents"]] == [
+        f"d{n}" for n in range(50) if n // 10 != 2
+    ]
+    ((_, letter),) = results["dead"]
+    assert json.loads(letter)["source"] == str(path)
+    assert (counters["records_read"], counters["documents"], counters["dead_damaged"]) == (
+        41,
+        40,
+        1,
+    )
+
+
+class Clock:
+    def __init__(self):
+        self.time = 100.0
+
+    def __call__(self):
+        return self.time
+
+    def sleep(self, seconds):
+        self.time += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(replay.time, "sleep", made.sleep)
+    return made
+
+
+def test_a_pace_begins_with_the_first_document(clock):
+    pace = Pace(3600, clock)
+    assert pace.seconds_until(5 * HOUR) == 0
+    assert pace.seconds_until(7 * HOUR) == 2
+    clock.time += 1.5
+    assert pace.seconds_until(7 * HOUR) == 0.5
+    # An earlier document is late, and is due.
+    assert pace.seconds_until(4 * HOUR) < 0
+
+
+def test_documents_come_when_they_are_due(archive, clock):
+    reader = ArchiveReader(json.loads(element(archive)), SETTINGS, (0, 0, 0, 0), Pace(3600, clock))
+    times = []
+    while (taken := reader.take()) is not None:
+        if isinstance(taken, Pause):
+            clock.time += taken.seconds
+        else:
+            assert isinstance(taken, Entry)
+            times.append(clock.time - 100)
+    assert times == pytest.approx(range(50))
+    assert reader.take() is None
+    reader.close()
+
+
+def test_a_pause_waits_at_its_document(archive, clock):
+    reader = ArchiveReader(json.loads(element(archive)), SETTINGS, (0, 0, 0, 0), Pace(3600, clock))
+    first = reader.take()
+    before = reader.position
+    assert isinstance(reader.take(), Pause)
+    assert reader.position == before > first.position
+
+
+def test_a_restored_replay_does_not_make_up_for_lost_time(archive, clock):
+    first = driving.bundle(dofn(), element(archive), stop_after=10)
+    clock.time += 1e6
+    start = LogRange.from_bytes(first.rest).start
+    reader = ArchiveReader(json.loads(element(archive)), SETTINGS, start, Pace(3600, clock))
+    assert reader.take().item.id == "d10"
+    clock.time += 0.3
+    paused = reader.take()
+    assert 0.1 + paused.seconds == pytest.approx(0.7)
+
+
+def test_pace_changes_no_result(archive):
+    bundles = driving.to_the_end(dofn(3600 * 1000), element(archive))
+    assert driving.ids(bundles) == [document.id for document in DOCUMENTS]
+
+
+def test_a_document_out_of_order_is_late_and_not_lost(tmp_path):
+    (tmp_path / "archive-20000101T000000Z-aa.avro").write_bytes(
+        documents_to_avro([d.to_bytes() for d in DOCUMENTS[5:]])
+    )
+    (tmp_path / "archive-20000102T000000Z-aa.avro").write_bytes(
+        documents_to_avro([d.to_bytes() for d in DOCUMENTS[:5]])
+    )
+    bundles = driving.to_the_end(dofn(), element(str(tmp_path / "*.avro")))
+    assert driving.ids(bundles) == [document.id for document in DOCUMENTS[5:] + DOCUMENTS[:5]]
+
+
+def test_what_cannot_be_replayed():
+    with pytest.raises(
+        OptionError, match=r"--replay_speed: 0 was given; allowed is a number above 0"
+    ):
+        ReplayArchive(["a"], SETTINGS, TOKENISER, 0)
+    with pytest.raises(
+        OptionError, match=r"--time_from: 'order' was given; allowed is field with --source=replay"
+    ):
+        ReplayArchive(["a"], ReadSettings(time_from="order"), TOKENISER)

@@ -1,0 +1,1 @@
+"""Sinks beside plain files: Kafka, and files gathered by period."""

@@ -1,0 +1,131 @@
+"""``WriteMixturesToKafka``: topic mixtures as JSON messages, each at least once.
+
+    mixtures: bytes (TopicMixture) -> nothing
+
+A message's value is the line that :class:`transforms.write.WriteMixtures` would write. Its key is
+the JSON list of key, id, timestamp and model version: readers drop repeated messages by it, and a
+compacted topic does so by itself. A bundle ends when the brokers have acknowledged all of its
+messages; if they refuse one, the bundle fails, and the runner does it again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.metrics import Metrics
+from apache_beam.transforms.window import GlobalWindows
+
+from model.encoding import mixture_to_json, row_key
+from model.errors import SourceError
+from model.records import TopicMixture
+from transforms.sequence import NAMESPACE
+from transforms.sources.kafka_client import client_library, producer_of
+
+_TIMEOUT = 60.0
+_SILENCE = f"no answer in {_TIMEOUT:g} s"
+
+
+def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
+    """(key, value) of a mixture's message."""
+    mixture = TopicMixture.from_bytes(data)
+    return row_key(mixture), mixture_to_json(mixture, top_topics)
+
+
+class KafkaSinkDoFn(beam.DoFn):
+    """Sends during the bundle, waits at its end.
+
+    Raises:
+        SourceError: a mixture was not taken, by the client or by the brokers.
+    """
+
+    def __init__(self, servers: str, topic: str, config: str, top_topics: int) -> None:
+        self._servers, self._topic, self._config, self._top_topics = (
+            servers,
+            topic,
+            config,
+            top_topics,
+        )
+        self._sent = Metrics.counter(NAMESPACE, "mixtures_written")
+        self._producer: Any = None
+        self._answers: list[str | None] = []
+        self._count = 0
+
+    def setup(self) -> None:
+        self._producer = producer_of(self._servers, self._config)
+
+    def start_bundle(self) -> None:
+        # A list of its own: late answers to a bundle that failed go to that one's.
+        self._answers = []
+        self._count = 0
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        key, value = message_of(element, self._top_topics)
+        try:
+            self._produce(key, value)
+        except BufferError as error:
+            raise self._not_taken(
+                f"the mixture {key.decode()} was", f"the client's buffer is full, and {_SILENCE}"
+            ) from error
+        except (client_library().KafkaException, ValueError) as error:
+            raise self._not_taken(f"the mixture {key.decode()} was", str(error)) from error
+        self._producer.poll(0)
+        self._count += 1
+        yield from ()
+
+    def finish_bundle(self) -> None:
+        self._producer.flush(_TIMEOUT)
+        refused = [why for why in self._answers if why is not None]
+        if failed := len(refused) + self._count - len(self._answers):
+            raise self._not_taken(
+                f"{failed} of {self._count} mixtures were", refused[0] if refused else _SILENCE
+            )
+        self._sent.inc(self._count)
+
+    def _produce(self, key: bytes, value: bytes) -> None:
+        end = time.monotonic() + _TIMEOUT
+        while True:
+            try:
+                self._producer.produce(
+                    self._topic, value, key, on_delivery=partial(_note, self._answers)
+                )
+                return
+            except BufferError:
+                if time.monotonic() >= end:
+                    raise
+                # The client's buffer is full: wait until some of it is acknowledged.
+                self._producer.poll(1)
+
+    def _not_taken(self, which: str, why: str) -> SourceError:
+        remedy = (
+            "Check --output_topic and --kafka_servers, and, where a message is too large,"
+            " message.max.bytes in --kafka_config."
+        )
+        return SourceError(
+            f"Kafka topic {self._topic!r} at {self._servers}: {which} not taken: {why}. {remedy}"
+        )
+
+
+def _note(answers: list[str | None], error: Any, _: Any) -> None:
+    """What the client calls for each message that it sent, or could not send."""
+    answers.append(None if error is None else error.str())
+
+
+class WriteMixturesToKafka(beam.PTransform):
+    """See the module's docstring.
+
+    Args:
+        servers, config: as in :class:`transforms.sources.kafka_client.KafkaSettings`. topic: it
+            must exist. top_topics: named in each message.
+    """
+
+    def __init__(self, servers: str, topic: str, config: str = "", top_topics: int = 3) -> None:
+        super().__init__()
+        self._fn = KafkaSinkDoFn(servers, topic, config, top_topics)
+
+    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
+        windowed = mixtures | "Global" >> beam.WindowInto(GlobalWindows())
+        return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)

@@ -1,0 +1,1 @@
+"""Sources that stream: logs with positions, archives that are replayed, Kafka, Pub/Sub."""

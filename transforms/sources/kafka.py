@@ -1,0 +1,267 @@
+"""``ReadKafka``: a Kafka topic, live: JSON objects to tokenised documents at their event times, and
+dead letters.
+
+    topic -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+
+Each partition is one log (:mod:`transforms.sources.log_source`), its positions are offsets, and the
+runner's checkpoints hold the offsets: nothing is committed to a consumer group. Partitions that are
+added later are seen when the job starts anew.
+
+    settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
+    (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
+
+A partition's watermark is the largest document time so far less ``max_delay``, the disorder that is
+expected within a partition; a document that comes later than that is late and joins the window that
+is open then. A document from the future cannot carry the stream along: its time counts for the
+watermark only up to the time of its message.
+
+The stream's watermark is the smallest of its partitions'. So that a partition where nothing comes
+does not hold all others, one that had no message for ``idle_after`` seconds of the clock, and has
+none now, as the brokers say, vouches for the clock's time less ``idle_after`` less ``max_delay``.
+This is the only place where a clock enters. Where documents are far older than the clock (a
+backlog), an idle partition thus vouches for all that may still come to it; ``until="end"`` reads a
+backlog to its end instead.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import apache_beam as beam
+
+from model import wire
+from model.errors import SourceError
+from model.reading.parsing import ParseSettings, parse_line
+from model.records import Document
+from model.settings import TokeniserSettings
+from model.times import MICROSECONDS_PER_SECOND
+from model.words.tokeniser import check_tokeniser
+from transforms.read import Documents, documents_of
+from transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
+from transforms.sources.log_source import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
+from transforms.sources.partition_watermarks import PEERS
+from transforms.sources.ranges import LogRange, Position
+
+_TIMEOUT = 30.0
+_FETCH = 500
+_PATIENCE = 0.1
+# A pause on a stream in motion, and on one where nothing has come for a while.
+_SHORT, _LONG = 0.1, 0.5
+
+
+def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
+    """The partitions of the topic with the offsets that are to be read, as JSON.
+
+    Raises:
+        SourceError: the brokers cannot be reached, or do not have the topic.
+    """
+    kafka = client_library()
+    consumer = consumer_of(settings)
+    try:
+        found = consumer.list_topics(settings.topic, timeout=_TIMEOUT).topics[settings.topic]
+        if found.error is not None:
+            raise SourceError(
+                f"topic {settings.topic!r} at {settings.servers}: {found.error.str()}. Check"
+                " --kafka_topic."
+            )
+        for partition in sorted(found.partitions):
+            low, high = consumer.get_watermark_offsets(
+                kafka.TopicPartition(settings.topic, partition), timeout=_TIMEOUT
+            )
+            start = _start(consumer, settings, partition, low, high)
+            stop = max(high, start) if settings.until == "end" else None
+            yield wire.canonical_json(
+                {"topic": settings.topic, "partition": partition, "start": start, "stop": stop}
+            ).encode()
+    except kafka.KafkaException as error:
+        raise SourceError(
+            f"the Kafka brokers {settings.servers} do not answer: {error}. Check --kafka_servers."
+        ) from error
+    finally:
+        consumer.close()
+
+
+def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, high: int) -> int:
+    if settings.start == "earliest":
+        return low
+    if settings.start == "latest":
+        return high
+    asked = client_library().TopicPartition(
+        settings.topic, partition, settings.start_micros() // 1000
+    )
+    (found,) = consumer.offsets_for_times([asked], timeout=_TIMEOUT)
+    return int(found.offset) if found.offset >= 0 else high
+
+
+class PartitionReader:
+    """One partition from an offset on.
+
+    Args:
+        consumer: assigned to the partition at ``start``; it reports the partition's end.
+        topic, partition: their names. A message's place is ``topic/partition/offset``.
+        clock, now: seconds that only grow, and seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        consumer: Any,
+        topic: str,
+        partition: int,
+        whole: LogRange,
+        start: Position,
+        settings: KafkaSettings,
+        parse: ParseSettings,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.position = start
+        self._consumer, self._stop = consumer, whole.stop
+        self._number = partition
+        self._partition, self._place = (
+            client_library().TopicPartition(topic, partition),
+            f"{topic}/{partition}",
+        )
+        self._settings, self._parse = settings, parse
+        self._clock, self._now = clock, now
+        self._fetched: deque[Any] = deque()
+        self._passed: Position | None = None
+        self._news = clock()
+
+    def take(self) -> Entry | Pause | None:
+        taken = self._take()
+        if taken is None:
+            return None
+        return replace(taken, watermark=PEERS.agree(self._settings, self._number, taken.watermark))
+
+    def _take(self) -> Entry | Pause | None:
+        while not self._ended():
+            if not self._fetched:
+                self._fetched.extend(self._consumer.consume(_FETCH, _PATIENCE))
+            if not self._fetched:
+                return self._pause()
+            message = self._fetched.popleft()
+            if message.error() is not None:
+                self._heed(message)
+            elif self._stop is None or message.offset() < self._stop[0]:
+                return self._entry(message)
+            else:
+                self.position = self._stop
+        return None
+
+    def close(self) -> None:
+        PEERS.leave(self._settings, self._number)
+        self._consumer.close()
+
+    def _ended(self) -> bool:
+        return self._stop is not None and self.position >= self._stop
+
+    def _entry(self, message: Any) -> Entry:
+        self._news = self._clock()
+        offset = message.offset()
+        self.position, self._passed = (offset + 1,), None
+        item = parse_line(message.value() or b"", f"{self._place}/{offset}", self._parse)
+        kind, millis = message.timestamp()
+        watermark = None
+        if isinstance(item, Document):
+            known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
+            reached = min(item.timestamp, millis * 1000) if known else item.timestamp
+            watermark = reached - self._settings.max_delay
+        return Entry((offset,), item, watermark)
+
+    def _heed(self, message: Any) -> None:
+        """The end of the partition, behind which there may be messages that nobody can read; other
+        trouble that does not pass by itself.
+
+        Raises:
+            SourceError: for the latter.
+        """
+        error, kafka = message.error(), client_library()
+        if error.code() == kafka.KafkaError._PARTITION_EOF:
+            end = (message.offset(),)
+            if end > self.position:
+                self.position, self._passed = end, (end[0] - 1,)
+        elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
+            raise SourceError(
+                f"{self._place} has nothing at offset {self.position[0]} any more: it was removed"
+                " before it was read. Keep messages for longer than a restart may take, or start"
+                " anew with an empty model store."
+            )
+        elif not error.retriable() and error.code() not in (
+            kafka.KafkaError._ALL_BROKERS_DOWN,
+            kafka.KafkaError._TRANSPORT,
+        ):
+            raise SourceError(f"{self._place}: {error.str()}")
+
+    def _pause(self) -> Pause:
+        passed, self._passed = self._passed, None
+        if self._clock() - self._news < self._settings.idle_after or not self._at_end():
+            return Pause(_SHORT, passed=passed)
+        idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
+        return Pause(_LONG, idle_since - self._settings.max_delay, passed)
+
+    def _at_end(self) -> bool:
+        """Whether the brokers say, now, that there is nothing more: where they cannot be
+        reached, no news is not good news.
+        """
+        try:
+            _, high = self._consumer.get_watermark_offsets(self._partition, timeout=_PATIENCE * 10)
+        except client_library().KafkaException:
+            return False
+        return bool(high <= self.position[0])
+
+
+class KafkaDoFn(ReadOrdered):
+    """An element is a partition, as :func:`partitions_of` says it."""
+
+    def __init__(
+        self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
+    ) -> None:
+        super().__init__(tokeniser)
+        self._settings = settings
+        self._parse = parse
+
+    def range_of(self, element: bytes) -> LogRange:
+        partition = json.loads(element)
+        return LogRange(
+            (partition["start"],), None if partition["stop"] is None else (partition["stop"],)
+        )
+
+    def name_of(self, element: bytes) -> Hashable:
+        return element, self._settings, self._parse
+
+    def open(self, element: bytes, start: Position) -> PartitionReader:
+        partition = json.loads(element)
+        consumer = consumer_of(self._settings)
+        consumer.assign(
+            [client_library().TopicPartition(partition["topic"], partition["partition"], start[0])]
+        )
+        names = partition["topic"], partition["partition"]
+        return PartitionReader(
+            consumer, *names, self.range_of(element), start, self._settings, self._parse
+        )
+
+
+class ReadKafka(beam.PTransform):
+    """See the module's docstring; :func:`partitions_of` checks that the topic is there."""
+
+    def __init__(
+        self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
+    ) -> None:
+        super().__init__()
+        check_tokeniser(tokeniser)
+        self._settings = settings
+        self._fn = KafkaDoFn(settings, parse, tokeniser)
+
+    def expand(self, pipeline: Any) -> Documents:
+        partitions = (
+            pipeline
+            | "Begin" >> beam.Impulse()
+            | "Partitions" >> beam.FlatMap(partitions_of, self._settings).with_output_types(bytes)
+            | "Spread" >> beam.Reshuffle().with_output_types(bytes)
+        )
+        return in_a_stage_of_its_own(documents_of(partitions, "Poll", self._fn))

@@ -1,0 +1,177 @@
+"""What reading from Kafka and writing to it share: settings, and the client of ``confluent-kafka``
+(the extra ``kafka``).
+
+Client properties of one's own (``security.protocol``, ``sasl.password``, ...) are in a file, one
+``name=value`` a line, on any file system that Beam knows. It is read where the client runs, so that
+secrets are not in the job's graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal, get_args
+
+from apache_beam.io.filesystem import BeamIOError
+from apache_beam.io.filesystems import FileSystems
+
+from model.errors import OptionError
+from model.files.regular import check_regular
+from model.times import parse_time
+
+Until = Literal["end", "forever"]
+# Of a consumer, and not to be changed: with others messages would be passed over, or the end of a
+# partition would not be seen.
+_OURS = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
+
+
+def client_library(option: str = "--source") -> ModuleType:
+    """``confluent_kafka``, which ``option`` asks for.
+
+    Raises:
+        OptionError: it is not installed.
+    """
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        raise OptionError(
+            option,
+            "kafka",
+            "another one while its client is missing",
+            "Run: pip install 'beam-topics[kafka]'",
+        ) from error
+    return confluent_kafka
+
+
+@dataclass(frozen=True)
+class KafkaSettings:
+    """What is read, from where to where, and when a partition counts as idle.
+
+    Attributes:
+        servers: brokers, ``host:port`` with commas. topic: its name. config: a file of client
+        properties, or ``""``. start: ``earliest``, ``latest``, or an ISO 8601 time: of the
+        messages, not of the documents. until: ``forever``, or ``end``: what the topic holds when
+        the job begins. idle_after: seconds. max_delay: microseconds of event time. See
+        :mod:`transforms.sources.kafka`.
+
+    Raises:
+        OptionError: a value is none of these.
+    """
+
+    servers: str
+    topic: str
+    config: str = ""
+    start: str = "earliest"
+    until: Until = "forever"
+    idle_after: float = 60.0
+    max_delay: int = 0
+
+    def __post_init__(self) -> None:
+        if self.until not in get_args(Until):
+            raise OptionError(
+                "--until",
+                self.until,
+                "one of " + ", ".join(get_args(Until)),
+                "Correct the spelling.",
+            )
+        if not self.idle_after > 0:
+            raise OptionError(
+                "--idle_after",
+                self.idle_after,
+                "a number of seconds above 0",
+                "Give for example 60.",
+            )
+        if self.max_delay < 0:
+            raise OptionError("--max_delay", self.max_delay, "0 or more", "Give for example 30s.")
+        if self.start not in ("earliest", "latest"):
+            self.start_micros()
+
+    def start_micros(self) -> int:
+        """``start`` as a time, microseconds."""
+        try:
+            return parse_time(self.start)
+        except ValueError as error:
+            raise OptionError(
+                "--kafka_start", self.start, "earliest, latest, or a time in ISO 8601", f"{error}."
+            ) from error
+
+
+def properties(path: str) -> dict[str, str]:
+    """The client properties of a file; none of ``""``.
+
+    Raises:
+        OptionError: it cannot be read, or a line is not ``name=value``.
+    """
+    if not path:
+        return {}
+    if FileSystems.get_scheme(path) is None:
+        check_regular("--kafka_config", path)
+    try:
+        with FileSystems.open(path) as stream:
+            lines = stream.read().decode().splitlines()
+    except (BeamIOError, OSError, ValueError) as error:
+        raise OptionError(
+            "--kafka_config",
+            path,
+            "a text file of name=value lines",
+            f"It cannot be read: {error}.",
+        ) from error
+    found = {}
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if line and not line.startswith("#"):
+            name, equals, value = line.partition("=")
+            if not equals:
+                raise OptionError(
+                    "--kafka_config",
+                    f"{path}:{number}",
+                    "name=value in each line",
+                    "Correct the line.",
+                )
+            if name.strip() in _OURS:
+                allowed = f"properties other than {', '.join(_OURS)}"
+                raise OptionError(
+                    "--kafka_config",
+                    f"{path}:{number}",
+                    allowed,
+                    "Take the line out: this source sets it.",
+                )
+            found[name.strip()] = value.strip()
+    return found
+
+
+def consumer_of(settings: KafkaSettings) -> Any:
+    """A consumer without a group: it is assigned its partition by hand, and offsets are kept in
+    the runner's checkpoints.
+    """
+    own = {
+        "bootstrap.servers": settings.servers,
+        "group.id": "beam-topics",
+        "enable.auto.commit": False,
+        # Messages that are gone must not be passed over without a word.
+        "auto.offset.reset": "error",
+        "enable.partition.eof": True,
+        "queued.max.messages.kbytes": 16384,
+    }
+    return _client("Consumer", own, settings.config)
+
+
+def producer_of(servers: str, config: str) -> Any:
+    """A producer that repeats what was not acknowledged, without doubling it."""
+    own = {
+        "bootstrap.servers": servers,
+        "enable.idempotence": True,
+        "linger.ms": 20,
+        "compression.type": "zstd",
+    }
+    return _client("Producer", own, config)
+
+
+def _client(kind: str, own: dict[str, Any], config: str) -> Any:
+    library = client_library()
+    try:
+        return getattr(library, kind)({**own, **properties(config)})
+    except library.KafkaException as error:
+        remedy = f"Correct the file: {error}."
+        raise OptionError(
+            "--kafka_config", config, "a file of properties that the Kafka client knows", remedy
+        ) from error

@@ -1,0 +1,171 @@
+"""``ReplayArchive``: an archive that :mod:`transforms.archive` wrote, as the stream that it
+recorded.
+
+    files -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+
+The whole archive is one log (:mod:`transforms.sources.log_source`): the watermark advances with the
+documents, so windows close and models are published while it is read, and the memory that is needed
+is that of the open windows, not of the archive. A document that is earlier than the one before it,
+which an archive of ours never has, is late, and joins the window that is open.
+
+    (documents, dead_letters) = pipeline | ReplayArchive(["archive/*.avro"], ReadSettings(),
+    TokeniserSettings(), speed=3600)
+
+``speed`` is event seconds in one second; without it documents come as fast as they are taken. Pace
+only delays. It is counted from the document at which a reader was opened, so a job that was
+restored after an hour goes on at the same pace, and does not make up for the hour. On a local
+runner that is not a streaming one everything is read before the first window closes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, cast
+
+import apache_beam as beam
+
+from model import wire
+from model.errors import OptionError
+from model.reading import replaying
+from model.reading.files import ReadSettings
+from model.reading.replaying import in_order, read_archive
+from model.records import Document
+from model.settings import TokeniserSettings
+from model.times import MICROSECONDS_PER_SECOND
+from model.words.tokeniser import check_tokeniser
+from transforms.read import Documents, check_patterns, documents_of, open_stored
+from transforms.sources.log_source import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
+from transforms.sources.ranges import LogRange, Position, after
+
+# A wait this long is spent within the bundle; the rest of a longer one is left to the runner.
+_PATIENCE = 0.1
+
+
+class Pace:
+    """When each document is due, from the one that was asked for first: ``speed`` event seconds
+    in one second.
+    """
+
+    def __init__(self, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._speed = speed
+        self._clock = clock
+        self._anchor: tuple[int, float] | None = None
+
+    def seconds_until(self, micros: int) -> float:
+        """The seconds until a document of this event time is due; 0 or less when it is."""
+        now = self._clock()
+        if self._anchor is None:
+            self._anchor = micros, now
+        begun, then = self._anchor
+        return (micros - begun) / MICROSECONDS_PER_SECOND / self._speed - (now - then)
+
+
+class ArchiveReader:
+    """The archive from a position on."""
+
+    def __init__(
+        self, paths: list[str], settings: ReadSettings, start: Position, pace: Pace | None
+    ) -> None:
+        self.position = start
+        self._items = read_archive(paths, settings, cast(replaying.Position, start), open_stored)
+        self._pace = pace
+        self._held: Any = None
+
+    def take(self) -> Entry | Pause | None:
+        if self._held is None:
+            self._held = next(self._items, None)
+        if self._held is None:
+            return None
+        position, item = self._held
+        event_time = item.timestamp if isinstance(item, Document) else None
+        if (
+            self._pace is not None
+            and event_time is not None
+            and (wait := self._pace.seconds_until(event_time)) > 0
+        ):
+            time.sleep(min(wait, _PATIENCE))
+            if wait > _PATIENCE:
+                return Pause(wait - _PATIENCE)
+        self._held = None
+        self.position = after(position)
+        return Entry(position, item, event_time)
+
+    def close(self) -> None:
+        self._items.close()
+
+
+class ReplayDoFn(ReadOrdered):
+    """An element is an archive: the JSON list of its files in order."""
+
+    def __init__(
+        self, settings: ReadSettings, tokeniser: TokeniserSettings, speed: float | None
+    ) -> None:
+        super().__init__(tokeniser)
+        self._settings = settings
+        self._speed = speed
+
+    def range_of(self, element: bytes) -> LogRange:
+        return LogRange(replaying.BEGINNING, replaying.end_of(json.loads(element)))
+
+    def name_of(self, element: bytes) -> Hashable:
+        return element, self._settings, self._speed
+
+    def open(self, element: bytes, start: Position) -> ArchiveReader:
+        return ArchiveReader(
+            json.loads(element), self._settings, start, Pace(self._speed) if self._speed else None
+        )
+
+
+def archive_of(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> bytes:
+    """The files that the patterns match now, in order, as JSON."""
+    return wire.canonical_json(in_order(check_patterns(patterns, settings))).encode()
+
+
+class ReplayArchive(beam.PTransform):
+    """See the module's docstring; check the patterns first, with :func:`archive_of`.
+
+    Raises:
+        OptionError: the speed is not above 0, or times or ids are to come from the order or the
+            place, which an archive has already.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[str],
+        settings: ReadSettings,
+        tokeniser: TokeniserSettings,
+        speed: float | None = None,
+    ) -> None:
+        super().__init__()
+        check_tokeniser(tokeniser)
+        if speed is not None and not 0 < speed < float("inf"):
+            raise OptionError(
+                "--replay_speed",
+                speed,
+                "a number above 0",
+                "Give for example 3600x, an hour in a second.",
+            )
+        if settings.time_from != "field":
+            raise OptionError(
+                "--time_from",
+                settings.time_from,
+                "field with --source=replay",
+                "An archive has the times already.",
+            )
+        if settings.parse.id_from != "field":
+            raise OptionError(
+                "--id_from",
+                settings.parse.id_from,
+                "field with --source=replay",
+                "An archive has the ids already.",
+            )
+        self._patterns = tuple(patterns)
+        self._settings = settings
+        self._fn = ReplayDoFn(settings, tokeniser, speed)
+
+    def expand(self, pipeline: Any) -> Documents:
+        files = beam.Map(archive_of, self._patterns, self._settings).with_output_types(bytes)
+        archive = pipeline | "Begin" >> beam.Impulse() | "Files" >> files
+        return in_a_stage_of_its_own(documents_of(archive, "Replay", self._fn))

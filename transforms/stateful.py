@@ -1,0 +1,107 @@
+"""``KeepsHead``: what all stateful steps with a head do alike.
+
+A *head* is the small record of a step's state for a key, with bytes of its own. State is read once
+for a bundle and key, and afterwards the step's own writes are what it reads; a bundle that fails
+takes all of that with it, because the next one begins empty. Mirrors (:mod:`model.pending`) live as
+long as the process, and are believed only where they agree with the head.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import apache_beam as beam
+from apache_beam.utils.timestamp import Timestamp
+
+from model.pending import Mirror
+
+_MIRRORS = 64
+
+
+def timer_time(micros: int) -> Timestamp:
+    """A timer's time: whole milliseconds, rounded up, because some runners know no finer ones."""
+    return Timestamp(micros=-(-micros // 1000) * 1000)
+
+
+@dataclass(frozen=True)
+class Wake:
+    """When the event-time timer of a step fires.
+
+    A job that streams closes a window when event time has passed its end, so the timer is set to
+    the earliest time that is due. In any other job everything is due once the input has ended. One
+    firing at the end then closes all windows in their order, because each firing of a timer costs a
+    bundle.
+
+    Attributes:
+        streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        end: when the step fires in a job that does not stream, in microseconds of event time.
+    """
+
+    streams: bool
+    end: int
+
+    def moved(self, before: int | None, after: int | None) -> Timestamp | None:
+        """Return the time to set the timer to, or None if the timer is right as it is.
+
+        Args:
+            before: The earliest due time at which the timer is set; None if it is not set.
+            after: The earliest due time now; None if nothing is due.
+        """
+        if after is None or after == before:
+            return None
+        if self.streams:
+            return timer_time(after)
+        return timer_time(self.end) if before is None else None
+
+
+class Mirrors:
+    """The mirrors of the keys that were used last, one DoFn instance's own."""
+
+    def __init__(self, most: int = _MIRRORS) -> None:
+        self._most = most
+        self._by_key: OrderedDict[Any, Mirror] = OrderedDict()
+
+    def of(self, key: Any) -> Mirror:
+        """The mirror of a key, an empty one where there is none."""
+        mirror = self._by_key.setdefault(key, Mirror())
+        self._by_key.move_to_end(key)
+        while len(self._by_key) > self._most:
+            self._by_key.popitem(last=False)
+        return mirror
+
+
+class Head(Protocol):
+    """A record with bytes."""
+
+    def to_bytes(self) -> bytes: ...
+
+
+H = TypeVar("H", bound=Head)
+
+
+class KeepsHead(beam.DoFn, Generic[H]):
+    """A stateful step whose heads are of type H, with a mirror of its bag for each key."""
+
+    def setup(self) -> None:
+        self.mirrors = Mirrors()
+
+    def start_bundle(self) -> None:
+        self._heads: dict[bytes, H] = {}
+
+    @abstractmethod
+    def head_from(self, key: bytes, data: bytes | None) -> H:
+        """The head that the bytes hold; the first one of a key where there are none."""
+
+    def read_head(self, key: bytes, state: Any) -> H:
+        """The head as this bundle left it so far."""
+        if key not in self._heads:
+            self._heads[key] = self.head_from(key, state.read() or None)
+        return self._heads[key]
+
+    def write_head(self, key: bytes, head: H, state: Any) -> None:
+        """Keep a head."""
+        self._heads[key] = head
+        state.write(head.to_bytes())
