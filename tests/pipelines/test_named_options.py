@@ -6,7 +6,7 @@ from pathlib import Path
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.cli import inference_options, options
+from pipelines.cli import inference_options, input_options, options
 from pipelines.cli.command import parser_for
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,8 @@ def known():
     groups = [
         group
         for group in PipelineOptions.__subclasses__()
-        if group.__module__ in (options.__name__, inference_options.__name__)
+        if group.__module__
+        in {place.__name__ for place in (options, input_options, inference_options)}
     ]
     parser = parser_for("x", "", groups, {})
     return {flag for action in parser._actions for flag in action.option_strings}
