@@ -18,8 +18,9 @@ from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint
 from twins import Particle
 
 from model.kernels.random import stream_key
-from model.learners import Flat, Urn, learner_for, stepping
+from model.learners import Flat, Urn, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
+from model.learners.particles import stepping
 from model.learners.particles.initial_batch import run_chains
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.state import begin_minibatch, new_state

@@ -13,7 +13,8 @@ from corpora import awkward, document_of, minibatches_of, topical
 from learner_options import made
 
 from model.errors import DamagedDataError, OptionError
-from model.learners import Flat, chains, learner_for, learner_names, particle_filter, stepping
+from model.learners import Flat, learner_for, learner_names
+from model.learners.particles import chains, particle_filter, stepping
 from model.learners.particles import population as populations
 from model.learners.particles.kernels import copy_on_write as sharing
 from model.learners.particles.kernels.history import LONGEST
