@@ -36,7 +36,7 @@ from model.evaluation.held_out import EvaluationSettings
 from model.evaluation.held_out import clusters as fixed_clusters
 from model.evaluation.nmi import nmi
 from model.learners import LEARNER, LearnerSettings, learner_for
-from model.learners.particles.initial_batch import clusters
+from model.learners.particles.initial_batch import most_frequent_topics
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
 from model.records import Minibatch, TokenisedDocument
@@ -201,8 +201,8 @@ def _held_out(learner: Any, state: ParticleState, corpus: Corpus) -> float:
     copy = deepcopy(state)
     before = copy.history.arrived
     learner.step(copy, _minibatch(corpus.held_out, 1000))
-    slots = [int(slot) for slot in copy.history.slots() if copy.history.token_draws[slot] >= before]
-    return nmi(labels, clusters(copy, best_particle(copy.population), slots))
+    slots = [int(slot) for slot in copy.history.slots() if copy.history.arrival[slot] >= before]
+    return nmi(labels, most_frequent_topics(copy, best_particle(copy.population), slots))
 
 
 def groups(state: ParticleState) -> list[list[Any]]:
@@ -212,7 +212,7 @@ def groups(state: ParticleState) -> list[list[Any]]:
     slots = [int(slot) for slot in state.history.slots()]
     found = Counter(
         zip(
-            clusters(state, best_particle(state.population), slots),
+            most_frequent_topics(state, best_particle(state.population), slots),
             (state.history.labels[slot] for slot in slots),
             strict=True,
         )

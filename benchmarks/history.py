@@ -24,10 +24,10 @@ from model.learners import (
     Residual,
     learner_for,
 )
+from model.learners.particles.kernels.full_history.storage import new_tree, with_free_rows
+from model.learners.particles.kernels.full_history.tree import NIL, Tree
 from model.learners.particles.kernels.particles import PAGE
 from model.learners.particles.kernels.shared_rows import inherit, own_row
-from model.learners.particles.kernels.tree import NOBODY, Tree
-from model.learners.particles.kernels.tree_storage import new_tree, with_free_rows
 
 PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
 DOCUMENTS = 300
@@ -75,14 +75,14 @@ def resampling(pages: int) -> None:
 def ancestry(generator: np.random.Generator) -> Any:
     """About as many survivors as ESS 20 of 100 leaves."""
     counts = generator.multinomial(PARTICLES, generator.dirichlet(np.full(PARTICLES, 0.3)))
-    ancestors = np.where(counts > 0, np.arange(PARTICLES), NOBODY)
+    ancestors = np.where(counts > 0, np.arange(PARTICLES), NIL)
     ancestors[counts == 0] = np.repeat(np.arange(PARTICLES), np.maximum(counts - 1, 0))
     return ancestors
 
 
 def live(tree: Tree) -> int:
     """Rows that some node holds."""
-    return int(np.count_nonzero(tree.node != NOBODY))
+    return int(np.count_nonzero(tree.node != NIL))
 
 
 def reading() -> None:

@@ -3,15 +3,15 @@
 import numpy as np
 from twins import Particle, uniform
 
-from model.kernels.random import FIRST_PASS, MOVE, SEATS
+from model.kernels.random import FIRST_PASS, MOVE, TABLE_DRAWS
 from model.learners.particles.history import WHOLE_DOCUMENT, History, Reservoir
 from model.learners.particles.kernels.copy_on_write import row_of
-from model.learners.particles.kernels.first_pass import first_pass, token_draws, write_draws
+from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
 from model.learners.particles.kernels.particles import Draws, Prior
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import resample
-from model.learners.particles.kernels.table_counts import closing_table
-from model.learners.particles.population import new_population, with_room
+from model.learners.particles.kernels.table_counts import closing_probabilities
+from model.learners.particles.population import new_population, with_capacity
 
 KEY = (5, 6)
 
@@ -30,7 +30,7 @@ def new_prior(topics, words, discount=0.0, kind=None, seed=0):
         2.9,
         discount,
         tables,
-        closing_table(discount, tables),
+        closing_probabilities(discount, tables),
     )
 
 
@@ -60,8 +60,15 @@ class Pair:
 
     def room(self, units, longest):
         slots, pages = len(self.history.labels), len(self.history.pages.words)
-        self.population = with_room(
-            self.population, self.particles, units, longest, self.words, slots, pages, 1
+        self.population = with_capacity(
+            self.population,
+            writers=self.particles,
+            units=units,
+            longest=longest,
+            words=self.words,
+            slots=slots,
+            pages=pages,
+            threads=1,
         )
 
     def learn(self, text, parts=(), evenly=False):
@@ -71,7 +78,7 @@ class Pair:
         for stop in (*parts, len(text)):
             self.room(1, len(text))
             draws = Draws(*KEY, 1, FIRST_PASS)
-            new = token_draws(
+            new = new_token_draws(
                 self.history.pages, slot, begin, stop, self.particles, len(self.prior.alpha), True
             )
             first_pass(
@@ -89,7 +96,7 @@ class Pair:
             begin = stop
         for p, twin in enumerate(self.twins):
             table_uniforms = [
-                uniform(2 * (self.drawn + i), KEY, p, 1, FIRST_PASS + SEATS)
+                uniform(2 * (self.drawn + i), KEY, p, 1, FIRST_PASS + TABLE_DRAWS)
                 for i in range(len(text))
             ]
             twin.learn(
@@ -130,7 +137,7 @@ class Pair:
         for p, twin in enumerate(self.twins):
             for n, (s, i) in enumerate(single):
                 table_uniforms = [
-                    uniform(2 * (self.moved + n) + k, KEY, p, 1, MOVE + SEATS) for k in (0, 1)
+                    uniform(2 * (self.moved + n) + k, KEY, p, 1, MOVE + TABLE_DRAWS) for k in (0, 1)
                 ]
                 twin.move(s, i, uniform(self.moved + n, KEY, p, 1, MOVE), table_uniforms)
             fraction, shift = np.frexp(twin.joint[0])

@@ -121,15 +121,17 @@ class Particle:
         if self.bug == "tables closed in proportion":
             return u < (tables / n if tables > 1 or n == 1 else 0.0)
         if self.kind == "sampled":
-            return u < alone(n, tables, self.discount)
+            return u < closing_probability(n, tables, self.discount)
         return self.kind == "minimal" and n == 1
 
     def joint_factor(self, n, tables, back, opened):
         if self.kind != "sampled":
             return (n - self.discount * tables) + back
         if opened:
-            return back / alone(n + 1, tables + 1, self.discount)
-        return (n - self.discount * tables) / (1.0 - alone(n + 1, tables, self.discount))
+            return back / closing_probability(n + 1, tables + 1, self.discount)
+        return (n - self.discount * tables) / (
+            1.0 - closing_probability(n + 1, tables, self.discount)
+        )
 
     def count(self, d, w, t, step, tables=0):
         self.topic_tables[t] += step * tables
@@ -208,6 +210,6 @@ def closing(discount, most):
     return table
 
 
-def alone(n, t, discount):
+def closing_probability(n, t, discount):
     """The probability that one of n tokens at t tables has a table of its own."""
     return closing(discount, 400)[n, t]

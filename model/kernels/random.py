@@ -38,7 +38,7 @@ LOCAL = 20
 FIRST_TOPICS = 21
 # Added to one of the above: whether a token opens or closes a table
 # (model.learners.particles.kernels.table_counts).
-SEATS = 64
+TABLE_DRAWS = 64
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

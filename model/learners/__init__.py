@@ -1,6 +1,6 @@
-"""Learners and their settings; :mod:`model.learners.base` has the contract.
+"""Learners and their settings; :mod:`model.learners.base` defines the contract.
 
-A learner is made known by importing its module here.
+An import of a learner's module here registers the learner.
 """
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names

@@ -1,8 +1,8 @@
-"""The contract of all learners, and their registry.
+"""The contract that all learners meet, and their registry.
 
-A learner is a small class without state of its own; what it learns is in a state object, made by
-``init``, changed by ``step`` only, and turned into bytes by ``save``. The same calls are made by
-:mod:`transforms.learn` and in a notebook:
+A learner is a small class without attributes. What it learns is in a state object: ``init`` makes
+it, only ``step`` changes it, and ``save`` turns it into bytes. :mod:`transforms.learn` and a
+notebook make the same calls:
 
 >>> from model.learners import NoInitialBatch, OLda, learner_for
 >>> settings = OLda(topics=2, initial=NoInitialBatch())
@@ -11,10 +11,12 @@ A learner is a small class without state of its own; what it learns is in a stat
 >>> learner.summary(state).words
 0
 
-Laws, tested over every registered learner: equal settings and minibatches give equal bits, whatever
-the threads; ``load(save(state))`` goes on with the same bits; ``save`` gives the same bytes for the
-same logical state, however its parts are shared in memory, so the digest of those bytes is the
-state's digest.
+Tests check three laws for every registered learner:
+
+* Equal settings and minibatches give equal bits, whatever the number of threads.
+* ``load(save(state))`` continues with the same bits.
+* ``save`` gives the same bytes for the same logical state, however its parts are shared in
+  memory. The digest of these bytes is therefore the digest of the state.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from model.records import Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
-# Part of every learner's fingerprint: raise it when the same settings and minibatches come to give
-# other bits.
+# Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
+# bits than before.
 ALGORITHM_VERSION = 2
 
 State = TypeVar("State")
@@ -38,8 +40,9 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class LearnerSettings(Record):
-    """What every learner has; a learner's own settings derive from it, and its ``kind`` is the
-    learner's name.
+    """Settings that every learner has.
+
+    The settings of a learner derive from this record. Their ``kind`` is the learner's name.
     """
 
     seed: int = option(
@@ -55,17 +58,26 @@ class LearnerSettings(Record):
 
     @property
     def islands(self) -> int:
-        """I, learners of one key side by side, of which each version publishes the best."""
+        """Return I, the number of learners of one key; a version publishes the best of them."""
         return 1
 
 
 @dataclass(frozen=True, slots=True)
 class StepInfo:
-    """What one step did; for counters and progress, never fed back.
+    """What one step did, for counters and progress. No result depends on it.
 
-    ``log_evidence`` is ln P(minibatch | everything before) as the learner estimates it while it
-    learns, so exp(-log_evidence / scored_tokens) is the prequential perplexity of the minibatch. An
-    initial batch is not scored.
+    Attributes:
+        documents: documents of the minibatch.
+        tokens: tokens of the minibatch, unknown words included.
+        unknown_tokens: tokens whose word is not in the vocabulary. They are not learned.
+        moves: topics that rejuvenation drew again.
+        resamplings: how often the particles were resampled.
+        ess: effective sample size after the minibatch.
+        log_evidence: ln P(minibatch | everything before), as the learner estimates it while it
+            learns. The prequential perplexity of the minibatch is
+            exp(-log_evidence / scored_tokens).
+        words: size of the vocabulary after the minibatch.
+        scored_tokens: tokens that ``log_evidence`` covers. An initial batch is not scored.
     """
 
     documents: int
@@ -81,15 +93,20 @@ class StepInfo:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Where a learner stands: how its island compares with others, and figures for the manifest.
+    """Where a learner stands: figures to compare islands by, and figures for the manifest.
 
     Attributes:
-        evidence: of the last minibatches (``--evidence_window``). posterior: of the best particle,
-        P(w, z). documents, tokens, words: learned so far; the vocabulary's size. log_evidence: of
-        everything scored since the learner began. scored_tokens: how many tokens that covers. ess:
-        now. in_sample_nmi: of the labelled documents in the history, None where there are none
-        (``batch-gibbs`` has no history
-            when its sampler is dense).
+        evidence: P(last minibatches | everything before), over ``--evidence_window`` minibatches.
+        posterior: P(w, z) of the best particle.
+        documents: documents learned so far.
+        tokens: tokens learned so far.
+        words: size of the vocabulary.
+        log_evidence: log evidence of everything that was scored since the learner began.
+        scored_tokens: tokens that ``log_evidence`` covers.
+        ess: effective sample size now.
+        in_sample_nmi: nMI of topics and labels over the labelled documents in the history. None
+            where there are none, and for ``batch-gibbs`` with a dense sampler, which has no
+            history.
     """
 
     evidence: Scaled
@@ -104,35 +121,41 @@ class Summary:
 
 
 class Learner(Protocol[State]):
-    """See the module's docstring. ``threads`` never changes a result."""
+    """The methods of a learner. ``threads`` never changes a result."""
 
     def init(self, settings: Any, key: str, island: int, threads: int = 1) -> State:
-        """A learner that has seen nothing."""
+        """Return the state of a learner before the first minibatch."""
 
     def step(self, state: State, minibatch: Minibatch) -> StepInfo:
-        """Learn one minibatch, in place. A state whose step raised must not be used again."""
+        """Learn one minibatch in place.
+
+        A state whose step raised must not be used again.
+        """
 
     def snapshot(self, state: State) -> Snapshot:
-        """The best particle as a model; key, sequence and times are filled in by the caller
-        (dataclasses.replace).
+        """Return the best particle as a model.
+
+        The caller sets key, sequence and times with ``dataclasses.replace``.
         """
 
     def summary(self, state: State) -> Summary:
-        """Evidence, posterior and figures."""
+        """Return evidence, posterior and figures."""
 
     def witness(self, state: State) -> bytes:
-        """32 bytes over the bits of the evidence and of each particle's posterior."""
+        """Return a 32-byte digest of the bits of the evidence and of each particle's posterior."""
 
     def save(self, state: State) -> bytes:
-        """The whole state, canonical: equal logical states give equal bytes."""
+        """Return the whole state in canonical form: equal logical states give equal bytes."""
 
     def load(self, settings: Any, key: str, island: int, data: bytes, threads: int = 1) -> State:
-        """The inverse of ``save``. Raises DamagedDataError where the bytes do not fit the
-        settings.
+        """Return the state that ``save`` wrote.
+
+        Raises:
+            DamagedDataError: the bytes do not fit the settings.
         """
 
     def nbytes(self, state: State) -> int:
-        """Memory that the state holds now, for ``--max_state_mb``."""
+        """Return the memory that the state uses now in bytes, for ``--max_state_mb``."""
 
 
 LEARNERS = Kinds()
@@ -146,8 +169,10 @@ L = TypeVar("L")
 
 
 def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
-    """Class decorator: make the learner known by the ``kind`` of its settings; several settings
-    may share one learner.
+    """Return a class decorator that registers a learner under the ``kind`` of its settings.
+
+    Args:
+        settings: the records of settings of the learner. One learner may have several.
     """
 
     def add(cls: type[L]) -> type[L]:
@@ -161,10 +186,10 @@ def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
 
 
 def learner_names() -> tuple[str, ...]:
-    """The registered names, sorted."""
+    """Return the registered names, sorted."""
     return tuple(sorted(LEARNERS))
 
 
 def learner_for(settings: LearnerSettings) -> Learner[object]:
-    """The learner that these settings belong to."""
+    """Return the learner that the settings belong to."""
     return _BY_SETTINGS[type(settings)]

@@ -20,12 +20,12 @@ from model.learners.particles.history import History, Reservoir
 from model.learners.particles.kernels.copy_on_write import own_row, row_of
 from model.learners.particles.kernels.particles import Draws, Prior
 from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.table_counts import NONE, closing_table
-from model.learners.particles.population import new_population, with_room
+from model.learners.particles.kernels.table_counts import NONE, closing_probabilities
+from model.learners.particles.population import new_population, with_capacity
 
 LENGTHS, TOPICS, WORDS = (3, 2, 3), 2, 3
 ALPHA, BASE, A = np.array([0.2, 0.3] + [0.0] * 6), np.array([0.5, 0.3, 0.2]), 0.9
-PRIOR = Prior(ALPHA, 0.5, BASE, A, 0.0, 0.0, NONE, closing_table(0.0, NONE))
+PRIOR = Prior(ALPHA, 0.5, BASE, A, 0.0, 0.0, NONE, closing_probabilities(0.0, NONE))
 DOCUMENT = np.repeat(np.arange(3), LENGTHS)
 PAIRS = list(itertools.combinations(range(len(DOCUMENT)), 2))
 UNITS = {
@@ -61,8 +61,15 @@ def moved_by_kernel(topics, words, units, round_number):
     """The topics after the kernel has visited the units, from counts that are written here."""
     history, population = History(Reservoir(newest=5)), new_population(PRIOR, 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
-    population = with_room(
-        population, 1, 20, 10, WORDS, len(history.labels), len(history.pages.words), 1
+    population = with_capacity(
+        population,
+        writers=1,
+        units=20,
+        longest=10,
+        words=WORDS,
+        slots=len(history.labels),
+        pages=len(history.pages.words),
+        threads=1,
     )
     for slot, drawn, text in zip(slots, split(topics), split(words), strict=True):
         population.topics.rows[

@@ -24,7 +24,7 @@ from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
 from model.learners.particles.initial_settings import Initial, InitialBatch
 from model.learners.particles.particle_filter import ParticleLearner
 from model.learners.particles.settings import ParticleSettings
-from model.learners.particles.state import ParticleState, make_room
+from model.learners.particles.state import ParticleState, ensure_capacity
 from model.learners.particles.topic_priors import Flat
 from model.options import option
 from model.scaled import Scaled
@@ -111,7 +111,7 @@ def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
     """What the documents so far come to, and its joint probability."""
     settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
     if state.chain is None or len(state.chain[0].in_documents) != len(documents):
-        make_room(state, 0, 0, 0)
+        ensure_capacity(state, 0, 0, 0)
         state.chain = best_chain(
             documents,
             state.prior.alpha[: settings.topics].copy(),

@@ -1,3 +1,1 @@
-"""The particle family: o-LDA, incremental Gibbs and the particle filter, one machine with
-settings.
-"""
+"""The particle family: o-LDA, incremental Gibbs and the particle filter as one algorithm."""

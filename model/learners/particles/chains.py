@@ -1,8 +1,7 @@
-"""Chains learn a minibatch: particles that never meet need no word from each other from its
-beginning to its end.
+"""Learning a minibatch with independent chains, which are particles that are never resampled.
 
-As :mod:`model.learners.particles.stepping` does document by document, and to the same bits, but
-each thread goes through many documents in one call.
+The result has the same bits as :mod:`model.learners.particles.stepping`, which learns document by
+document. Here one kernel call takes many documents in each thread.
 """
 
 from __future__ import annotations
@@ -13,28 +12,37 @@ from functools import partial
 import numpy as np
 
 from model.kernels.random import FIRST_PASS
-from model.learners.particles.kernels.chains import Plan, gather_evidence, plan, run_chains
+from model.learners.particles.kernels.chains import (
+    VisitSchedule,
+    gather_evidence,
+    run_chains,
+    schedule_visits,
+)
 from model.learners.particles.kernels.history import LONGEST
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED
 from model.learners.particles.population import ROWS_AT_ONCE, over_slices
-from model.learners.particles.state import ParticleState, draws, make_room
+from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 
-# Fewer tokens than this, each as often as it is drawn, are learned sooner by one thread.
+# Below so many draws one thread is faster than several.
 _SIDE_BY_SIDE = 2000
 
 
 def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
-    """Documents as word numbers, with their labels."""
-    visits, history, counters = state.settings.rejuvenation, state.history, state.resampler.counters
+    """Learn documents given as word numbers, with their labels."""
+    rejuvenation, history, counters = (
+        state.settings.rejuvenation,
+        state.history,
+        state.resampler.counters,
+    )
     slots = history.begin_all(documents)
-    made, moved = plan(
+    schedule, moved = schedule_visits(
         history.past,
         history.pages.length,
         slots,
-        visits.moves if visits.after_document(False) else 0,
-        visits.choice.number,
-        visits.history.newest_share,
+        rejuvenation.moves if rejuvenation.after_document(False) else 0,
+        rejuvenation.choice.number,
+        rejuvenation.history.newest_share,
         state.decay_sums,
         draws(state, FIRST_PASS),
         state.drawn,
@@ -43,9 +51,9 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
     )
     weights = np.empty((len(slots), len(state.population.weight)))
     exponents = np.empty(weights.shape, np.int64)
-    _run(state, made, weights, exponents)
+    _run(state, schedule, weights, exponents)
     gather_evidence(state.resampler, weights, exponents)
-    counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + made.found.sum()
+    counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + schedule.found.sum()
     history.release(slots.tolist())
     tokens = int(history.pages.length[slots].sum())
     state.drawn += tokens
@@ -54,19 +62,21 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
     state.scored += tokens
 
 
-def _run(state: ParticleState, made: Plan, weights: FloatArray, exponents: LongArray) -> None:
-    """As many documents at a time as there is room for."""
+def _run(
+    state: ParticleState, schedule: VisitSchedule, weights: FloatArray, exponents: LongArray
+) -> None:
+    """Run the chains over as many documents at a time as there are free rows for."""
     particles, length = len(state.population.weight), state.history.pages.length
-    visits = 1 + made.units.shape[1]
+    visits = 1 + schedule.units.shape[1]
     longest = int(state.history.past.sizes[LONGEST])
     at_once = max(1, ROWS_AT_ONCE // (visits * max(longest, 1) * particles))
-    for begin in range(0, len(made.slots), at_once):
-        end = min(begin + at_once, len(made.slots))
-        make_room(
+    for begin in range(0, len(schedule.slots), at_once):
+        end = min(begin + at_once, len(schedule.slots))
+        ensure_capacity(
             state,
             particles,
             (end - begin) * visits,
-            max(longest, int(length[made.slots[begin:end]].max())),
+            max(longest, int(length[schedule.slots[begin:end]].max())),
         )
         run = partial(
             run_chains,
@@ -74,11 +84,11 @@ def _run(state: ParticleState, made: Plan, weights: FloatArray, exponents: LongA
             state.prior,
             state.history.pages,
             draws(state, FIRST_PASS),
-            made,
+            schedule,
             weights,
             exponents,
         )
-        tokens = int(length[made.slots[begin:end]].sum()) * visits
+        tokens = int(length[schedule.slots[begin:end]].sum()) * visits
         over_slices(
             particles, state.threads, partial(run, begin, end), side_by_side=tokens >= _SIDE_BY_SIDE
         )

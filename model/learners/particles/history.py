@@ -1,5 +1,6 @@
-"""The documents that can be visited again: slots and pages for their tokens, and who may be
-visited (:mod:`model.learners.particles.kernels.history`).
+"""The documents that can be visited again: slots, pages of tokens, and units.
+
+:mod:`model.learners.particles.kernels.history` says which units there are.
 """
 
 from __future__ import annotations
@@ -17,37 +18,37 @@ from model.options import Kinds, Record, option
 from model.records import IntArray, LongArray
 
 WHOLE_DOCUMENT = -1
-# The documents and the positions of units.
+# Documents and positions of units.
 Units = tuple[LongArray, LongArray]
 
 
 class HistorySettings(Record):
-    """Which of the past can be visited."""
+    """Which units of the past can be visited."""
 
     @property
     def newest(self) -> int:
-        """How many of the newest documents or tokens."""
+        """Return how many of the newest documents or tokens can be visited."""
         return 0
 
     @property
     def reservoir(self) -> int:
-        """The size of the uniform sample of earlier ones."""
+        """Return the size of the uniform sample of earlier units."""
         return 0
 
     @property
     def newest_share(self) -> float:
-        """The share of visits that goes to the newest."""
+        """Return the share of visits that go to the newest units."""
         return 0.0
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing can be visited."""
+        """Return whether no unit can be visited."""
         return False
 
 
 @dataclass(frozen=True)
 class Reservoir(HistorySettings):
-    """A bounded part: the newest, and a uniform sample of all that came before them."""
+    """The newest units, and a uniform sample of all units before them."""
 
     kind = "reservoir"
 
@@ -79,7 +80,7 @@ class Reservoir(HistorySettings):
 
 @dataclass(frozen=True)
 class FullHistory(HistorySettings):
-    """Everything, for study: the state grows on and on, and one thread learns."""
+    """Every unit, for study: the state grows without bound, and one thread learns."""
 
     kind = "full"
 
@@ -89,16 +90,30 @@ NOTHING = Reservoir(newest=0, reservoir=0)
 
 
 class History:
-    """Documents in slots. ``begin`` puts one in and holds it, ``release`` lets go of some, and
-    slots and pages are used again.
+    """Documents in slots.
 
-    ``arrival[slot]`` numbers the documents in the order in which they came; ``labels[slot]`` is
-    kept for in-sample measures. With the whole past there is no ring of the newest, and the
-    reservoir grows with the ``units`` that there were.
+    ``begin`` stores a document and holds it. ``release`` ends the hold; the slots and pages of
+    documents that no unit refers to are used again. With the full history there is no ring of the
+    newest units, and the reservoir grows with the number of units.
+
+    Attributes:
+        whole: whether the history is full.
+        tokens: whether units are single tokens; otherwise they are documents.
+        past: the units.
+        pages: the tokens of the documents.
+        labels: the label of each slot's document, for in-sample measures.
+        arrival: int64[slots], the number of the slot's document in order of arrival; -1 where free.
+        arrived: documents that have arrived so far.
+        units: units that have arrived so far, counted with the full history only.
     """
 
     def __init__(self, settings: HistorySettings, tokens: bool = False) -> None:
-        """Units are single ``tokens``, or whole documents."""
+        """Make a history without documents.
+
+        Args:
+            settings: which units can be visited.
+            tokens: whether units are single tokens; otherwise they are documents.
+        """
         self.whole = isinstance(settings, FullHistory)
         newest, kept = settings.newest, settings.reservoir
         self.tokens = tokens
@@ -119,28 +134,31 @@ class History:
             np.zeros(0, np.int64),
         )
         self.labels: list[str | None] = []
-        self.token_draws = np.zeros(0, np.int64)
+        self.arrival = np.zeros(0, np.int64)
         self.arrived = 0
         self.units = 0
         self._free_slots: list[int] = []
         self._free_pages: list[int] = []
 
     def begin(self, tokens: IntArray, label: str | None) -> int:
-        """Put a document's tokens (word numbers) into a slot of its own; the slot."""
+        """Store a document of word numbers and return its slot."""
         return int(self.begin_all([(tokens, label)])[0])
 
     def begin_all(self, documents: Sequence[tuple[IntArray, str | None]]) -> IntArray:
-        """The same for several; int32[D], their slots."""
+        """Store several documents and return their slots as int32[D]."""
         lengths = np.array([len(tokens) for tokens, _ in documents], np.int64)
         counts = np.maximum(1, -(-lengths // PAGE))
         total = int(counts.sum())
         if self.whole:
-            self._keep_units(int(lengths.sum()) if self.tokens else len(documents))
+            self._grow_reservoir(int(lengths.sum()) if self.tokens else len(documents))
         while len(self._free_slots) < len(documents):
             self._grow_slots(len(self.labels))
         if len(self._free_pages) < total:
             self._grow_pages(max(total, len(self.pages.words)))
-        slots, taken = _last(self._free_slots, len(documents)), _last(self._free_pages, total)
+        slots, taken = (
+            _take_last(self._free_slots, len(documents)),
+            _take_last(self._free_pages, total),
+        )
         starts = np.cumsum(counts) - counts
         self._write(
             slots,
@@ -150,7 +168,7 @@ class History:
             np.concatenate([np.zeros(0, np.int32), *(tokens for tokens, _ in documents)]),
         )
         self.past.held[slots] = 1
-        self.token_draws[slots] = np.arange(self.arrived, self.arrived + len(documents))
+        self.arrival[slots] = np.arange(self.arrived, self.arrived + len(documents))
         self.arrived += len(documents)
         for slot, (_, label) in zip(slots.tolist(), documents, strict=True):
             self.labels[slot] = label
@@ -159,17 +177,25 @@ class History:
     def restore(
         self,
         slots: LongArray,
-        token_draws: LongArray,
+        *,
+        arrival: LongArray,
         arrived: int,
         seen: int,
         newest: Units,
         kept: Units,
     ) -> None:
-        """Go on from a saved history, whose documents have begun in ``slots``: who may be
-        visited, as indices into ``slots``.
+        """Continue from a saved history whose documents are stored in ``slots``.
+
+        Args:
+            slots: int64[D].
+            arrival: int64[D], the arrival number of each document.
+            arrived: documents that have arrived so far.
+            seen: units that were offered to the reservoir so far.
+            newest: the units of the ring as indices into ``slots``, with positions.
+            kept: the units of the reservoir, likewise.
         """
         past = self.past
-        self.token_draws[slots], self.arrived = token_draws, arrived
+        self.arrival[slots], self.arrived = arrival, arrived
         past.marks[:4] = (
             len(newest[0]) % max(1, len(past.newest_slot)),
             len(newest[0]),
@@ -185,7 +211,7 @@ class History:
         np.add.at(past.held, slots[np.concatenate([newest[0], kept[0]])], 1)
 
     def admit(self, slot: int, key0: int, key1: int) -> None:
-        """The document can be visited from now on: as a whole, or each of its tokens."""
+        """Make a document available to visits, as a whole or token by token."""
         if not self.tokens:
             admit(self.past, slot, WHOLE_DOCUMENT, key0, key1)
             return
@@ -193,9 +219,7 @@ class History:
             admit(self.past, slot, position, key0, key1)
 
     def release(self, slots: Sequence[int]) -> None:
-        """The documents are no longer being learned: free them and all others that no unit holds
-        any more.
-        """
+        """End the hold on documents, and free every slot that no unit refers to any more."""
         past = self.past
         freed = past.released[: past.marks[RELEASED]].tolist()
         past.marks[RELEASED] = 0
@@ -207,19 +231,19 @@ class History:
             self._free_pages.extend(self.pages_of(slot))
             self.labels[slot] = None
         self._free_slots += freed
-        self.token_draws[freed] = -1
+        self.arrival[freed] = -1
         if not self.tokens and self.pages.length[freed].max(initial=0) == past.sizes[LONGEST]:
-            past.sizes[LONGEST] = self.pages.length[self.token_draws >= 0].max(initial=0)
+            past.sizes[LONGEST] = self.pages.length[self.arrival >= 0].max(initial=0)
 
     def pages_of(self, slot: int) -> list[int]:
-        """A document's pages in order."""
+        """Return a document's pages in order."""
         found = [int(self.pages.first[slot])]
         while self.pages.following[found[-1]] >= 0:
             found.append(int(self.pages.following[found[-1]]))
         return found
 
     def all_pages(self, slots: LongArray) -> LongArray:
-        """int64: the pages of documents, one document's after the other's."""
+        """Return the pages of several documents, one document after another, as int64."""
         counts = np.maximum(1, -(-self.pages.length[slots] // PAGE))
         starts, at, step = np.cumsum(counts) - counts, self.pages.first[slots], 0
         found = np.empty(int(counts.sum()), np.int64)
@@ -231,20 +255,20 @@ class History:
         return found
 
     def words_of(self, slot: int) -> IntArray:
-        """int32: the word numbers of a document's tokens."""
+        """Return int32, the word numbers of a document's tokens."""
         flat: IntArray = self.pages.words[self.pages_of(slot)].reshape(-1)[
             : self.pages.length[slot]
         ]
         return flat
 
     def slots(self) -> npt.NDArray[np.int64]:
-        """The slots in use, in order of arrival."""
-        used = np.flatnonzero(self.token_draws >= 0)
-        ordered: npt.NDArray[np.int64] = used[np.argsort(self.token_draws[used])]
+        """Return the used slots in order of arrival."""
+        used = np.flatnonzero(self.arrival >= 0)
+        ordered: npt.NDArray[np.int64] = used[np.argsort(self.arrival[used])]
         return ordered
 
     def nbytes(self) -> int:
-        """Memory that the history holds, labels left out."""
+        """Return the memory of the history in bytes, without the labels."""
         return sum(part.nbytes for part in (*self.past, *self.pages))
 
     def _write(
@@ -255,8 +279,14 @@ class History:
         lengths: LongArray,
         tokens: IntArray,
     ) -> None:
-        """``taken``: the documents' pages one after the other, each document's from its start
-        on.
+        """Write tokens to pages.
+
+        Args:
+            slots: the documents.
+            taken: the pages of all documents, one document after another.
+            starts: the index in ``taken`` of each document's first page.
+            lengths: tokens of each document.
+            tokens: the word numbers of all documents, one document after another.
         """
         counts = np.append(starts[1:], len(taken)) - starts
         full = np.zeros(len(taken) * PAGE, np.int32)
@@ -273,8 +303,8 @@ class History:
         if not self.tokens:
             self.past.sizes[LONGEST] = max(self.past.sizes[LONGEST], int(lengths.max(initial=0)))
 
-    def _keep_units(self, count: int) -> None:
-        """Room in the reservoir for these, too: what is never full never lets go of anything."""
+    def _grow_reservoir(self, count: int) -> None:
+        """Make room for ``count`` more units, so that the reservoir never has to drop one."""
         self.units += count
         have = len(self.past.kept_slot)
         if self.units > have:
@@ -293,7 +323,7 @@ class History:
         self.past = self.past._replace(
             held=_longer(self.past.held, more), released=_longer(self.past.released, more)
         )
-        self.token_draws = np.concatenate([self.token_draws, np.full(more, -1, np.int64)])
+        self.arrival = np.concatenate([self.arrival, np.full(more, -1, np.int64)])
         self.labels += [None] * more
         self._free_slots += list(range(have + more - 1, have - 1, -1))
 
@@ -304,8 +334,8 @@ class History:
         self._free_pages += list(range(have + more - 1, have - 1, -1))
 
 
-def _last(free: list[int], count: int) -> IntArray:
-    """Take so many from the end."""
+def _take_last(free: list[int], count: int) -> IntArray:
+    """Remove ``count`` numbers from the end of a list and return them."""
     if not count:
         return np.zeros(0, np.int32)
     taken = np.array(free[-count:], np.int32)

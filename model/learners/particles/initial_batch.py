@@ -1,13 +1,18 @@
-"""The initial batch: C chains of batch Gibbs (Alg. 1 of Canini et al. 2009), the best of which all
-particles start from (May et al. 2014).
+"""The initial batch: chains of batch Gibbs, the best of which all particles start from.
 
-Chains are particles that never meet, started with topics drawn evenly, so the particle kernels
-serve as they are. With the choice ``perplexity`` they are trained on the first 80 % of the batch
-and compared by how well they foretell the rest (first-moment particle learning); the rest is then
-learned as the first documents of the stream. Otherwise they are trained on all of it and compared
-by their joint probability (``posterior``, and a batch of one document, which leaves none to
-foretell), or by how well each document's most frequent topic agrees with its label (``nmi``). All
-draws are the same on every island.
+The chains run Alg. 1 of Canini et al. (2009); the choice among them is that of May et al. (2014).
+A chain is a particle that is never resampled and that starts with uniform topics, so the particle
+kernels serve here too. ``--initial_choice`` says how chains are compared:
+
+* ``perplexity``: the chains are trained on the first 80 % of the batch and compared by the
+  probability that they give to the rest (first-moment particle learning). The rest is then learned
+  as the first documents of the stream.
+* ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of one
+  document is always compared in this way, as it leaves no document to predict.
+* ``nmi``: they are trained on the whole batch and compared by the nMI of each document's most
+  frequent topic with its label.
+
+All draws are the same on every island.
 """
 
 from __future__ import annotations
@@ -22,9 +27,14 @@ from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.learners.particles.concentration import learn_concentrations
 from model.learners.particles.kernels.shared_rows import row_of
-from model.learners.particles.population import joint, new_population, spread
-from model.learners.particles.priors import foretold
-from model.learners.particles.state import ParticleState, begin_minibatch, learn_spelling, make_room
+from model.learners.particles.population import joint, new_population, replicate
+from model.learners.particles.priors import word_probabilities
+from model.learners.particles.state import (
+    ParticleState,
+    begin_minibatch,
+    ensure_capacity,
+    learn_spelling,
+)
 from model.learners.particles.stepping import draw_documents, learn_document, visit
 from model.records import IntArray
 from model.scaled import Scaled
@@ -34,8 +44,9 @@ WHOLE_DOCUMENT = -1
 
 
 def initialise(state: ParticleState) -> None:
-    """Learn the waiting documents; ``state.waiting`` is None afterwards. Their draws bear
-    sequence 0.
+    """Learn the waiting documents; afterwards ``state.waiting`` is None.
+
+    The draws have sequence number 0.
     """
     waiting, batch = state.waiting or [], state.initial
     state.waiting = None
@@ -48,7 +59,7 @@ def initialise(state: ParticleState) -> None:
     run_chains(state, slots, batch.chains, batch.sweeps)
     chosen = _best(state, slots, waiting, trained) if batch.chains > 1 else 0
     particles = state.settings.island_particles
-    state.population = spread(state.population, chosen, particles, state.island * particles)
+    state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
     for slot in slots:
         state.history.admit(slot, *state.stream)
@@ -58,18 +69,23 @@ def initialise(state: ParticleState) -> None:
     begin_minibatch(state, 0)
     for tokens, label in waiting[trained:]:
         learn_document(state, tokens, label)
-    # Their evidence is dropped when the minibatch begins, so their tokens do not count either.
+    # The next minibatch resets the evidence, so these tokens are not scored.
     state.scored = 0
 
 
 def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
-    """``state.population`` becomes so many chains of batch Gibbs over the documents in
-    ``slots``, after so many sweeps.
+    """Replace the population by chains of batch Gibbs over the documents in ``slots``.
+
+    Args:
+        state: the learner's state, with the documents in its history.
+        slots: the documents.
+        chains: C, the number of chains.
+        sweeps: sweeps of each chain.
     """
     state.population = new_population(
         state.prior, chains, state.threads, whole_past=state.settings.rejuvenation.whole_past
     )
-    make_room(state, 0, 1, 0)
+    ensure_capacity(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, evenly=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE_DOCUMENT, np.int64)
     for _ in range(sweeps):
@@ -90,30 +106,33 @@ def _best(
                 "perplexity where documents have no label",
                 "Map the labels with --label_field.",
             )
-        scores: list[Any] = [nmi(labels, clusters(state, chain, slots)) for chain in chains]
+        scores: list[Any] = [
+            nmi(labels, most_frequent_topics(state, chain, slots)) for chain in chains
+        ]
     elif state.initial.choice == "posterior" or trained == len(waiting):
         scores = [joint(state.population, chain).order() for chain in chains]
     else:
         documents = [tokens for tokens, _ in waiting[trained:]]
-        scores = [_foretold(state, chain, documents).order() for chain in chains]
+        scores = [_held_out_probability(state, chain, documents).order() for chain in chains]
     return max(chains, key=lambda chain: (scores[chain], -chain))
 
 
-def clusters(state: ParticleState, particle: int, slots: Any) -> list[int]:
-    """Each document's most frequent topic in one particle; the first of equals."""
+def most_frequent_topics(state: ParticleState, particle: int, slots: Any) -> list[int]:
+    """Return each document's most frequent topic in one particle, the first of equals."""
     table = state.population.documents
     return [
         int(np.argmax(table.rows[row_of.py_func(table, particle, int(slot))])) for slot in slots
     ]
 
 
-def _foretold(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
-    """P(held-out documents | the chain's topics); words that no training document used have
-    their prior's probability.
+def _held_out_probability(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
+    """Return P(held-out documents | the topics of a chain).
+
+    Words that no training document has take the probability of their prior.
     """
     prior = state.prior
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
-    phi = foretold(state.population, prior, chain, distinct.astype(np.int64))
+    phi = word_probabilities(state.population, prior, chain, distinct.astype(np.int64))
     result = Scaled(0.5, 1)
     for tokens in np.split(
         rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]

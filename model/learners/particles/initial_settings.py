@@ -1,6 +1,4 @@
-"""The initial batch's settings; :mod:`model.learners.particles.initial_batch` has what is done
-with it.
-"""
+"""Settings of the initial batch; :mod:`model.learners.particles.initial_batch` uses them."""
 
 from __future__ import annotations
 
@@ -16,14 +14,14 @@ class Initial(Record):
 
 @dataclass(frozen=True)
 class NoInitialBatch(Initial):
-    """The first document is learned like all others."""
+    """Learn the first document like all others."""
 
     kind = "none"
 
 
 @dataclass(frozen=True)
 class InitialBatch(Initial):
-    """Gibbs chains over the first documents, the best of which all particles start from."""
+    """Run Gibbs chains over the first documents and start all particles from the best chain."""
 
     kind = "batch"
 

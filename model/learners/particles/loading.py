@@ -22,9 +22,9 @@ from model.errors import DamagedDataError
 from model.learners.particles import population as populations
 from model.learners.particles.history import Units
 from model.learners.particles.kernels.canonical_rows import word_in_excess
+from model.learners.particles.kernels.full_history.tree import Tree
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.table_counts import MINIMAL, NONE
-from model.learners.particles.kernels.tree import Tree
 from model.learners.particles.packing import Packed, unpack_numbers, unpack_table, unpack_tree
 from model.learners.particles.priors import row_length
 from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_documents_of
@@ -178,7 +178,7 @@ def _take_words(state: ParticleState, blobs: list[bytes]) -> None:
         and (sums[:, tp : tp + topics] != population.topic_tables[:, :topics]).any()
     ):
         raise DamagedDataError("the tables of the state's topics are not the sums over its words")
-    wide = int(population.totals.max()) > populations.WIDEST
+    wide = int(population.totals.max()) > populations.MAX_INT32
     empty = (
         population.words._replace(rows=population.words.rows.astype(np.int64))
         if wide
@@ -237,7 +237,7 @@ def _take_waiting(state: ParticleState, data: bytes) -> None:
 def _take_history(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(HISTORY, data, _HISTORY_BLOBS)
     history, labels = state.history, checks.field(header, "labels")
-    lengths, tokens, token_draws, newest, newest_position, kept, kept_position = map(
+    lengths, tokens, arrival, newest, newest_position, kept, kept_position = map(
         unpack_numbers, blobs[:7]
     )
     _check_labels(labels, lengths)
@@ -250,13 +250,18 @@ def _take_history(state: ParticleState, data: bytes) -> None:
     seen = checks.whole("units seen", checks.field(header, "seen"))
     arrived = checks.whole("documents that arrived", checks.field(header, "arrived"))
     _check_units(state, lengths, (newest, newest_position - 1), (kept, kept_position - 1), seen)
-    checks.sized("arrivals of documents", token_draws, len(lengths))
-    checks.within("arrivals of documents", token_draws, 0, arrived)
-    checks.ascending("arrivals of documents", token_draws, strictly=True)
+    checks.sized("arrivals of documents", arrival, len(lengths))
+    checks.within("arrivals of documents", arrival, 0, arrived)
+    checks.ascending("arrivals of documents", arrival, strictly=True)
     documents = _documents(lengths, tokens - 1, GONE, len(state.vocabulary))
     slots = history.begin_all(list(zip(documents, labels, strict=True))).astype(np.int64)
     history.restore(
-        slots, token_draws, arrived, seen, (newest, newest_position - 1), (kept, kept_position - 1)
+        slots,
+        arrival=arrival,
+        arrived=arrived,
+        seen=seen,
+        newest=(newest, newest_position - 1),
+        kept=(kept, kept_position - 1),
     )
     _take_topics(state, slots, blobs[7:10])
     _check_history(state, slots)

@@ -1,4 +1,4 @@
-"""A shared table as bytes and back, and whole numbers in as few bytes as they need."""
+"""Shared tables as bytes, and non-negative integers in the narrowest type that holds them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
 from model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
+from model.learners.particles.kernels.full_history.storage import build_tree
+from model.learners.particles.kernels.full_history.tree import Tree
 from model.learners.particles.kernels.shared_rows import Rows
-from model.learners.particles.kernels.tree import Tree
-from model.learners.particles.kernels.tree_storage import planted
 from model.records import LongArray
 
 _SIZES = ("<u1", "<u2", "<u4", "<i8")
@@ -26,10 +26,15 @@ _ENTRY = BLOCK**2
 def pack_table(
     table: Rows, logical: npt.NDArray[np.int64], live: npt.NDArray[np.int64]
 ) -> list[bytes]:
-    """How many distinct rows each of some logical rows has, who has which where they differ, and
-    their contents.
+    """Return the distinct contents of some logical rows as three packed arrays.
 
-    live: int64, how many entries of each row count; the others are written as zeros.
+    The arrays are the number of distinct contents of each row, the choice of each particle where
+    there are several, and the contents.
+
+    Args:
+        table: the shared rows.
+        logical: int64[n], the logical rows.
+        live: int64[n], how many entries of each row count. The others are written as zeros.
     """
     if not len(logical):
         return [pack_numbers(np.zeros(0))] * 3
@@ -45,13 +50,13 @@ def pack_table(
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """What :func:`pack_table` wrote, checked.
+    """The checked contents of what :func:`pack_table` wrote.
 
     Attributes:
-        starts: int64[N], of each logical row the first of its contents.
+        starts: int64[N], the index of each logical row's first content.
         differing: int64[N'], the logical rows with more than one content, ascending.
-        owner: int[N', P], which of these each particle has.
-        contents: int[total, width], in the type that it was stored in, which may be unsigned.
+        owner: int[N', P], which of these contents each particle has.
+        contents: int[total, width], in the type that was stored, which may be unsigned.
     """
 
     starts: LongArray
@@ -63,8 +68,10 @@ class Packed:
     def of(
         cls, blobs: Sequence[bytes], count: int, particles: int, width: int, high: int
     ) -> Packed:
-        """Of ``count`` logical rows with ``width`` entries below ``high``. Raises
-        DamagedDataError.
+        """Read ``count`` logical rows with ``width`` entries below ``high``.
+
+        Raises:
+            DamagedDataError: the arrays do not describe such rows.
         """
         distinct, owner, contents = numbers_of(blobs[0]), numbers_of(blobs[1]), numbers_of(blobs[2])
         checks.sized("rows of a table", distinct, count)
@@ -86,8 +93,9 @@ class Packed:
         return cls(starts, differing, owner, contents)
 
     def sums(self) -> LongArray:
-        """int64[P, width]: the sum of each particle's rows. A sum above LARGEST comes out as
-        LARGEST + 1.
+        """Return int64[P, width], the sum of each particle's rows.
+
+        A sum above LARGEST is returned as LARGEST + 1.
         """
         result = np.zeros((self.owner.shape[1], self.contents.shape[1]), np.int64)
         alike = np.delete(np.arange(len(self.starts)), self.differing)
@@ -104,7 +112,7 @@ class Packed:
 
 
 def unpack_table(empty: Table, logical: LongArray, count: int, packed: Packed) -> Table:
-    """The table that was packed.
+    """Return the table that was packed.
 
     Args:
         empty: gives the particles, the row length, the type and the threads.
@@ -130,18 +138,19 @@ def unpack_table(empty: Table, logical: LongArray, count: int, packed: Packed) -
 
 
 def unpack_tree(empty: Tree, logical: LongArray, packed: Packed) -> Tree:
-    """The same for a tree."""
+    """Return the directed tree that was packed; arguments as in :func:`unpack_table`."""
     if not len(logical):
         return empty
     owner = np.zeros((len(logical), len(empty.line)), np.int64)
     owner[packed.differing] = packed.owner
     distinct = np.diff(packed.starts, append=len(packed.contents))
-    return planted(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
+    return build_tree(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
 
 
 def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.uint32]:
-    """The blocks that lead to the rows; fills the particles' lines. Each entry of a line is made
-    on its own, in little memory.
+    """Return the blocks that lead to the rows, and fill the particles' lines.
+
+    Each entry of a line is built separately, which bounds the memory.
     """
     particles, entries = len(table.line), table.lines.shape[1]
     first, place = np.zeros(entries * _ENTRY, np.int64), np.full(entries * _ENTRY, -1, np.int64)
@@ -151,7 +160,7 @@ def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.
     for entry in range(entries):
         part = slice(entry * _ENTRY, (entry + 1) * _ENTRY)
         chosen = np.flatnonzero(place[part] >= 0)
-        # Where no row differs, all particles have what the first has.
+        # Where no row differs, all particles have the rows of the first.
         pointers = np.tile(first[part], (particles if len(chosen) else 1, 1))
         if len(chosen):
             pointers[:, chosen] += packed.owner[place[part][chosen]].T
@@ -166,8 +175,9 @@ def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.
 
 
 def pack_numbers(values: Any) -> bytes:
-    """Whole numbers, none negative, in the smallest of four types that holds them all, which the
-    first byte names.
+    """Return non-negative integers in the smallest of four types that holds them all.
+
+    The first byte names the type.
     """
     array = np.asarray(values)
     top = int(array.max(initial=0))
@@ -176,12 +186,16 @@ def pack_numbers(values: Any) -> bytes:
 
 
 def unpack_numbers(data: bytes) -> LongArray:
-    """The inverse of :func:`pack_numbers`, flat."""
+    """Return the integers that :func:`pack_numbers` wrote, as a flat int64 array."""
     return numbers_of(data).astype(np.int64)
 
 
 def numbers_of(data: bytes) -> npt.NDArray[Any]:
-    """The same in the type that they were stored in, over the bytes. Raises DamagedDataError."""
+    """Return the integers in the type that was stored, without a copy.
+
+    Raises:
+        DamagedDataError: the first byte names no type, or the length does not fit it.
+    """
     if not data or data[0] >= len(_SIZES):
         raise DamagedDataError("an array in a learner's state does not name its type")
     return wire.array_from_bytes(data[1:], _SIZES[data[0]])

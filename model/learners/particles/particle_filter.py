@@ -22,7 +22,7 @@ from model.learners.particles import loading, saving
 from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
-from model.learners.particles.initial_batch import clusters, initialise
+from model.learners.particles.initial_batch import initialise, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_prior, topic_words
@@ -35,8 +35,8 @@ from model.learners.particles.settings import (
 from model.learners.particles.state import (
     ParticleState,
     begin_minibatch,
+    ensure_capacity,
     learn_spelling,
-    make_room,
     new_state,
 )
 from model.learners.particles.stepping import learn_document, resamplings
@@ -95,7 +95,7 @@ class ParticleLearner:
     def snapshot(self, state: ParticleState) -> Snapshot:
         state = initialised(state)
         settings = state.settings
-        make_room(state, 0, 0, 0)
+        ensure_capacity(state, 0, 0, 0)
         words = np.arange(len(state.vocabulary))
         counts, strength, base, left = topic_words(
             state.population, state.prior, best_particle(state.population), words
@@ -211,4 +211,6 @@ def _in_sample(state: ParticleState, best: int) -> float | None:
     slots = [int(slot) for slot in state.history.slots() if state.history.labels[slot] is not None]
     if not slots:
         return None
-    return nmi([state.history.labels[slot] for slot in slots], clusters(state, best, slots))
+    return nmi(
+        [state.history.labels[slot] for slot in slots], most_frequent_topics(state, best, slots)
+    )

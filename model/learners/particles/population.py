@@ -1,6 +1,4 @@
-"""Particles as arrays: making them, letting them share, and running kernels over slices of them
-in threads.
-"""
+"""Particles as arrays: allocation, replication, and kernels over slices of them in threads."""
 
 from __future__ import annotations
 
@@ -10,29 +8,34 @@ from functools import cache
 
 import numpy as np
 
-from model.learners.particles.kernels import copy_on_write as sharing
-from model.learners.particles.kernels import shared_rows as tables
+from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
 from model.learners.particles.kernels.token_filter import rows_needed
 from model.learners.particles.priors import row_length
 from model.scaled import Scaled
 
-# A visit's worth of rows is reserved at once; more would only make the pools larger.
+# Rows that one kernel call may write; more makes the pools larger without a gain.
 ROWS_AT_ONCE = 1 << 17
-WIDEST = 2**31 - 1
+MAX_INT32 = 2**31 - 1
 
 
 def new_population(
     prior: Prior, particles: int, threads: int, first_identity: int = 0, whole_past: bool = False
 ) -> Population:
-    """Particles that have seen nothing, of equal weight; with ``whole_past`` for documents that
-    never leave.
+    """Return particles of equal weight that have learned nothing.
+
+    Args:
+        prior: the prior, which gives the padded number of topics and the concentrations.
+        particles: P.
+        threads: how many threads write rows.
+        first_identity: the number of the first particle in the whole learner.
+        whole_past: whether documents never leave the history. Rows are then in directed trees.
     """
     tp = len(prior.alpha)
     return Population(
-        words=sharing.new_table(particles, 1, row_length(prior), threads),
-        documents=tables.new_rows(particles, tp, threads, whole_past),
-        topics=tables.new_rows(particles, PAGE, threads, whole_past),
+        words=copy_on_write.new_table(particles, 1, row_length(prior), threads),
+        documents=shared_rows.new_rows(particles, tp, threads, whole_past),
+        topics=shared_rows.new_rows(particles, PAGE, threads, whole_past),
         totals=np.zeros((particles, tp), np.int64),
         topic_tables=np.zeros((particles, tp), np.int64),
         tables=np.zeros(particles, np.int64),
@@ -46,15 +49,17 @@ def new_population(
     )
 
 
-def spread(population: Population, chosen: int, particles: int, first_identity: int) -> Population:
-    """``particles`` particles that all share what one of a population has learned."""
+def replicate(
+    population: Population, chosen: int, particles: int, first_identity: int
+) -> Population:
+    """Return ``particles`` particles that all share what particle ``chosen`` has learned."""
     take = np.full(particles, chosen)
     old = int(population.generation.max())
 
     return population._replace(
-        words=sharing.spread(population.words, chosen, particles),
-        documents=tables.spread(population.documents, chosen, particles),
-        topics=tables.spread(population.topics, chosen, particles),
+        words=copy_on_write.replicate(population.words, chosen, particles),
+        documents=shared_rows.replicate(population.documents, chosen, particles),
+        topics=shared_rows.replicate(population.topics, chosen, particles),
         totals=population.totals[take],
         topic_tables=population.topic_tables[take],
         tables=population.tables[take],
@@ -68,8 +73,9 @@ def spread(population: Population, chosen: int, particles: int, first_identity: 
     )
 
 
-def with_room(
+def with_capacity(
     population: Population,
+    *,
     writers: int,
     units: int,
     longest: int,
@@ -78,25 +84,36 @@ def with_room(
     pages: int,
     threads: int,
 ) -> Population:
-    """The population with room for ``writers`` particles to visit units of at most ``longest``
-    tokens, and counts that cannot overflow.
+    """Return the population with free rows for coming visits and counts that cannot overflow.
+
+    Args:
+        population: the particles.
+        writers: how many particles write.
+        units: how many units each of them visits before the next call.
+        longest: tokens of the longest unit.
+        words: rows that the table of words needs for each particle.
+        slots: the same for documents.
+        pages: the same for topics.
+        threads: how many threads write.
     """
     each = min(writers, -(-len(population.weight) // threads))
     needed = rows_needed.py_func(each, units, max(longest, 1), words, slots, pages)
     count, slot_rows, page_rows = map(int, needed)
     population = population._replace(
-        words=sharing.reserve(
-            sharing.with_rows(population.words, words), count, sharing.BLOCKS_EACH * count
+        words=copy_on_write.reserve(
+            copy_on_write.with_rows(population.words, words),
+            count,
+            copy_on_write.BLOCKS_EACH * count,
         ),
-        documents=tables.with_room(population.documents, slots, slot_rows, each),
-        topics=tables.with_room(population.topics, pages, page_rows, each),
+        documents=shared_rows.with_capacity(population.documents, slots, slot_rows, each),
+        topics=shared_rows.with_capacity(population.topics, pages, page_rows, each),
     )
     if (
         population.words.rows.dtype == np.int32
-        and int(population.totals.max()) + units * longest > WIDEST
+        and int(population.totals.max()) + units * longest > MAX_INT32
     ):
-        # 32 bits make rows half as long; a stream that outgrows them goes on with 64, to the same
-        # bits of every draw.
+        # Rows of 32 bits are half as long. A stream that outgrows them continues with 64 bits;
+        # every draw has the same bits.
         population = population._replace(
             words=population.words._replace(rows=population.words.rows.astype(np.int64))
         )
@@ -106,11 +123,11 @@ def with_room(
 def over_slices(
     particles: int, threads: int, run: Callable[[int, int, int], object], side_by_side: bool = True
 ) -> None:
-    """run(first, last, thread) for even slices of the particles, side by side; kernels release the
-    interpreter's lock.
+    """Call run(first, last, thread) for equal slices of the particles, one in each thread.
 
-    With ``side_by_side=False`` one slice after the other, for work that takes less time than
-    handing it to another thread.
+    Kernels release the interpreter's lock, so the slices run in parallel. With
+    ``side_by_side=False`` they run one after another in the calling thread; this suits work that
+    takes less time than a hand-over to another thread.
     """
     bounds = [particles * thread // threads for thread in range(threads + 1)]
     if threads == 1 or not side_by_side:
@@ -128,18 +145,19 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def joint(population: Population, particle: int) -> Scaled:
-    """A particle's P(w, z)."""
+    """Return P(w, z) of a particle."""
     return Scaled.of(float(population.joint[particle]), int(population.joint_exponent[particle]))
 
 
 def best_particle(population: Population) -> int:
-    """The one with the largest joint probability; the first of equals."""
+    """Return the particle with the largest joint probability, the first of equals."""
     return max(range(len(population.joint)), key=lambda p: (joint(population, p).order(), -p))
 
 
 def nbytes(population: Population) -> int:
-    """Memory that the population holds."""
+    """Return the memory of the population in bytes."""
     shared = sum(
-        tables.nbytes(rows) for rows in (population.words, population.documents, population.topics)
+        shared_rows.nbytes(rows)
+        for rows in (population.words, population.documents, population.topics)
     )
     return shared + sum(part.nbytes for part in population[3:])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.learners.particles.kernels import table_counts as seating
+from model.learners.particles.kernels import table_counts
 from model.learners.particles.kernels.copy_on_write import BLOCK, Table, with_rows
 from model.learners.particles.kernels.draw import padded
 from model.learners.particles.kernels.particles import Population, Prior
@@ -30,12 +30,12 @@ def new_prior(settings: ParticleSettings) -> Prior:
         a=prior.strength(settings.vocabulary.size),
         base_a=prior.base_strength,
         discount=prior.discount,
-        tables=prior.table_uniforms,
-        closing=seating.closing_table(prior.discount, prior.table_uniforms),
+        tables=prior.table_counting,
+        closing=table_counts.closing_probabilities(prior.discount, prior.table_counting),
     )
 
 
-def masses(
+def base_probabilities(
     settings: ParticleSettings, characters: CharacterModel | None, words: Sequence[str]
 ) -> FloatArray:
     """float64: G(w) of some words."""
@@ -49,7 +49,7 @@ def row_length(prior: Prior) -> int:
     blocks of eight.
     """
     tp = len(prior.alpha)
-    return tp if prior.tables == seating.NONE else 2 * tp + padded(1)
+    return tp if prior.tables == table_counts.NONE else 2 * tp + padded(1)
 
 
 def word_rows(population: Population, particle: int, words: LongArray) -> LongArray:
@@ -91,7 +91,7 @@ def topic_words(
         population.concentration[particle, 0]
         + prior.discount * population.topic_tables[particle, :topics]
     )
-    if prior.tables == seating.NONE:
+    if prior.tables == table_counts.NONE:
         return counts, strength, prior.base[words], 1.0
     counts -= prior.discount * rows[:, tp : tp + topics]
     a_0 = population.concentration[particle, 1]
@@ -99,7 +99,9 @@ def topic_words(
     return counts, strength, (rows[:, 2 * tp] + a_0 * prior.base[words]) / whole, float(a_0 / whole)
 
 
-def foretold(population: Population, prior: Prior, particle: int, words: LongArray) -> FloatArray:
+def word_probabilities(
+    population: Population, prior: Prior, particle: int, words: LongArray
+) -> FloatArray:
     """float64[n, T]: P(w | z) of some words."""
     counts, strength, base, _ = topic_words(population, prior, particle, words)
     found: FloatArray = (counts + np.multiply.outer(base, strength)) / (

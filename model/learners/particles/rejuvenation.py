@@ -1,8 +1,8 @@
-"""Rejuvenation: what triggers it, how much of the past is visited, and which documents or tokens.
+"""Settings of rejuvenation: its triggers, the number of visits, and the choice of units.
 
-A schedule answers three questions: :meth:`Rejuvenation.after_document`, :attr:`Rejuvenation.tokens`
-and :attr:`Rejuvenation.after_resampling`. A new schedule that can be said in these terms is one
-record, registered in :data:`SCHEDULES`.
+A trigger answers three questions: :meth:`Rejuvenation.after_document`,
+:attr:`Rejuvenation.tokens` and :attr:`Rejuvenation.after_resampling`. A new trigger that these
+three describe is one record that is registered in :data:`SCHEDULES`.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ Unit = Literal["document", "token"]
 
 
 class UnitChoice(Record):
-    """Which units of the past are visited."""
+    """How the units of the history are chosen."""
 
     @property
     def number(self) -> int:
-        """Of the choice, in :mod:`model.learners.particles.kernels.history`."""
+        """Return the number of the choice in :mod:`model.learners.particles.kernels.history`."""
         return CHOICES.index(self.kind)
 
 
 @dataclass(frozen=True)
 class Uniform(UnitChoice):
-    """All alike."""
+    """All units with the same probability."""
 
     kind = "uniform"
 
 
 @dataclass(frozen=True)
 class Decayed(UnitChoice):
-    """Newer ones more often, by a power of their age."""
+    """Newer units more often, by a power of their age."""
 
     kind = "decayed"
 
-    # Powers by halves need a square root and products only, which IEEE fixes; pow() differs between
-    # machines.
+    # Multiples of 1/2 need only square roots and products, which IEEE defines exactly. pow()
+    # differs between machines.
     decay: float = option(
         1.0, "exponent of the age's rank", name="rejuvenation_decay", values=(0.5, 1.0, 1.5, 2.0)
     )
@@ -55,66 +55,68 @@ class Decayed(UnitChoice):
 
 @dataclass(frozen=True)
 class NewestFirst(UnitChoice):
-    """The newest, one after the other."""
+    """The newest units, one after another."""
 
     kind = "newest"
 
 
 class Rejuvenation(Record):
-    """What a learner of the particle family asks of its rejuvenation."""
+    """What the particle family asks of rejuvenation settings."""
 
     @property
     def moves(self) -> int:
-        """R, visits at each trigger."""
+        """Return R, the number of visits at each trigger."""
         return 0
 
     @property
     def unit(self) -> Unit:
-        """What a visit redraws."""
+        """Return what a visit redraws."""
         return "document"
 
     @property
     def choice(self) -> UnitChoice:
-        """Which units are visited."""
+        """Return how units are chosen."""
         return Uniform()
 
     @property
     def history(self) -> HistorySettings:
-        """Which of the past can be visited."""
+        """Return which units can be visited."""
         return NOTHING
 
     @property
     def whole_past(self) -> bool:
-        """Whether every unit of the past can be visited."""
+        """Return whether every unit of the past can be visited."""
         return isinstance(self.history, FullHistory)
 
     @property
     def tokens(self) -> int:
-        """Tokens between two triggers; 0: tokens do not trigger."""
+        """Return the number of tokens between two triggers; 0 means that tokens do not trigger."""
         return 0
 
     @property
     def after_resampling(self) -> bool:
-        """Whether resampling triggers."""
+        """Return whether a resampling triggers."""
         return False
 
     def after_document(self, resampled: bool) -> bool:
-        """Whether the end of a document triggers, after which particles were ``resampled`` or
-        not.
+        """Return whether the end of a document triggers.
+
+        Args:
+            resampled: whether the particles were resampled after the document.
         """
         return False
 
 
 @dataclass(frozen=True)
 class Never(Rejuvenation):
-    """A topic is never drawn again."""
+    """No topic is drawn again."""
 
     kind = "never"
 
 
 @dataclass(frozen=True)
 class _Visits(Rejuvenation):
-    """R units of the past are visited at each trigger."""
+    """R units of the history are visited at each trigger."""
 
     moves: int = option(
         60,
@@ -174,7 +176,7 @@ class EveryDocument(_Visits):
 
 @dataclass(frozen=True)
 class EveryTokens(_Visits):
-    """After so many tokens."""
+    """After every n tokens."""
 
     kind = "tokens"
 

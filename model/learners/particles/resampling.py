@@ -1,6 +1,4 @@
-"""When particles are resampled, and by which scheme; the schemes are in
-:mod:`model.learners.particles.kernels.resampling_schemes`.
-"""
+"""Settings of resampling; the schemes are in the kernels' ``resampling_schemes``."""
 
 from __future__ import annotations
 
@@ -13,31 +11,33 @@ from model.options import Kinds, Record, option
 
 
 class Resampling(Record):
-    """What a particle filter asks of its resampling."""
+    """What the particle filter asks of resampling settings."""
 
     @property
     def by_tokens(self) -> bool:
-        """Whether the effective sample size is looked at after each token."""
+        """Return whether the effective sample size is checked after each token."""
         return False
 
     @property
     def scheme(self) -> int:
-        """The number of the scheme."""
+        """Return the number of the scheme."""
         return 0
 
     def threshold(self, particles: int, islands: int) -> float:
-        """The effective sample size of an island at or below which its particles are resampled;
-        0: never.
-        """
+        """Return the effective sample size at or below which an island resamples; 0 means never."""
         return 0.0
 
     def check_particles(self, particles: int, islands: int) -> None:
-        """Refuse a threshold that so many particles cannot have. Raises OptionError."""
+        """Check that the threshold can be reached by so many particles.
+
+        Raises:
+            OptionError: it cannot.
+        """
 
 
 @dataclass(frozen=True)
 class NeverResample(Resampling):
-    """Particles are independent chains."""
+    """No resampling: particles are independent chains."""
 
     kind = "never"
 
@@ -84,13 +84,13 @@ class _AtThreshold(Resampling):
 
 
 class Residual(_AtThreshold):
-    """Whole copies of each particle first; the rest of the weights is drawn."""
+    """A certain number of copies of each particle first, then draws from the remaining weights."""
 
     kind = "residual"
 
 
 class Multinomial(_AtThreshold):
-    """Each particle is drawn independently."""
+    """Independent draws."""
 
     kind = "multinomial"
 

@@ -20,7 +20,7 @@ from model.learners.particles.kernels.canonical_rows import count_documents
 from model.learners.particles.kernels.copy_on_write import with_rows
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from model.learners.particles.kernels.particles import GONE, PAGE
-from model.learners.particles.kernels.shared_rows import with_room
+from model.learners.particles.kernels.shared_rows import with_capacity
 from model.learners.particles.kernels.table_counts import NONE
 from model.learners.particles.packing import pack_numbers, pack_table
 from model.learners.particles.priors import row_length
@@ -106,7 +106,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
         header,
         pack_numbers(lengths),
         pack_numbers(_joined([history.words_of(slot) for slot in slots]) - GONE),
-        pack_numbers(history.token_draws[slots]),
+        pack_numbers(history.arrival[slots]),
         pack_numbers(number[past.newest_slot[newest]]),
         pack_numbers(past.newest_position[newest] + 1),
         pack_numbers(number[past.kept_slot[:kept]]),
@@ -118,7 +118,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
 def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
     """n_td of each particle and these documents anew, from the topics of their tokens."""
     particles = len(state.population.weight)
-    documents = with_room(
+    documents = with_capacity(
         state.population.documents,
         len(state.history.labels),
         particles * (len(slots) + 1),

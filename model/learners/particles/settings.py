@@ -1,8 +1,8 @@
-"""The settings of the particle family: one machine, of which each learner sets other parts.
+"""The settings of the particle family.
 
-The machine (:mod:`model.learners.particles.particle_filter`) reads the attributes of
-:class:`ParticleSettings`. A learner has a field for a part that it lets users choose, and a
-property for one that it fixes.
+All learners of the family run one algorithm (:mod:`model.learners.particles.particle_filter`),
+which reads the attributes of :class:`ParticleSettings`. A learner has a field for each part that
+a user chooses, and a property for each part that the learner fixes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPri
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from model.options import Kinds, option, part
 
-# A learner alone keeps the evidence of so many minibatches, though nobody compares it with
-# another's.
+# Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
 
 
 @dataclass(frozen=True)
 class ParticleSettings(LearnerSettings):
-    """What all learners of the family have."""
+    """Settings that all learners of the family have."""
 
     prior: TopicPrior = part(Hierarchical(), "of topics over words", PRIORS, first=True)
     vocabulary: VocabularySettings = part(
@@ -46,27 +45,27 @@ class ParticleSettings(LearnerSettings):
 
     @property
     def particles(self) -> int:
-        """P, over all islands together."""
+        """Return P, over all islands."""
         return 1
 
     @property
     def evidence_window(self) -> int:
-        """Minibatches whose evidence is kept."""
+        """Return the number of minibatches whose evidence is kept."""
         return EVIDENCE_WINDOW
 
     @property
     def initial(self) -> Initial:
-        """How learning begins."""
+        """Return how learning begins."""
         return NoInitialBatch()
 
     @property
     def resampling(self) -> Resampling:
-        """When particles are resampled."""
+        """Return when and how particles are resampled."""
         return NeverResample()
 
     @property
     def rejuvenation(self) -> Rejuvenation:
-        """When the past is visited."""
+        """Return when units of the history are visited."""
         return Never()
 
     def check(self) -> None:
@@ -79,30 +78,28 @@ class ParticleSettings(LearnerSettings):
 
     @property
     def island_particles(self) -> int:
-        """Particles of one island."""
+        """Return the number of particles of one island."""
         return self.particles // self.islands
 
     @property
     def ess_threshold(self) -> float:
-        """The effective sample size at or below which an island's particles are resampled; 0:
-        never.
-        """
+        """Return the effective sample size at or below which an island resamples; 0 means never."""
         return self.resampling.threshold(self.particles, self.islands)
 
     @property
     def is_spelled(self) -> bool:
-        """Whether G is a distribution over all strings."""
+        """Return whether G is a distribution over all strings."""
         return self.prior.is_spelled and self.vocabulary.is_open
 
     @property
     def by_tokens(self) -> bool:
-        """Whether particles meet, or rejuvenate, after single tokens."""
+        """Return whether particles are resampled or rejuvenated after single tokens."""
         return self.resampling.by_tokens or self.rejuvenation.tokens > 0
 
 
 @dataclass(frozen=True)
 class StreamingParticles(ParticleSettings):
-    """What the learners have that read each document once."""
+    """Settings of the learners that read each document once."""
 
     particles: int = option(2, "P, over all islands together", least=1, first=True)
     islands: int = option(
@@ -166,7 +163,7 @@ class ParticleFilter(StreamingParticles):
 
 @dataclass(frozen=True)
 class IncrementalGibbs(StreamingParticles):
-    """Chains that revise the past and never meet (Alg. 3)."""
+    """Independent chains that are rejuvenated (Canini et al. 2009, Alg. 3)."""
 
     kind = "incremental-gibbs"
 
@@ -177,6 +174,6 @@ class IncrementalGibbs(StreamingParticles):
 
 @dataclass(frozen=True)
 class OLda(StreamingParticles):
-    """Chains that draw each topic once (Alg. 2)."""
+    """Independent chains that draw each topic once (Canini et al. 2009, Alg. 2)."""
 
     kind = "o-lda"

@@ -15,8 +15,8 @@ from model.learners.particles.history import History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
-from model.learners.particles.population import new_population, with_room
-from model.learners.particles.priors import masses, new_prior
+from model.learners.particles.population import new_population, with_capacity
+from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.settings import ParticleSettings
 from model.records import IntArray
@@ -140,7 +140,7 @@ def draws(state: ParticleState, purpose: int) -> Draws:
     return Draws(key0, key1, state.sequence, purpose)
 
 
-def make_room(state: ParticleState, writers: int, units: int, longest: int) -> None:
+def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int) -> None:
     """Before a kernel runs: room for what so many particles may write, and a prior that covers
     all words.
     """
@@ -148,21 +148,21 @@ def make_room(state: ParticleState, writers: int, units: int, longest: int) -> N
     if state.based < words:
         base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 2)
         base[: state.based] = state.prior.base[: state.based]
-        base[state.based : words] = masses(
+        base[state.based : words] = base_probabilities(
             state.settings, state.characters, state.vocabulary.words[state.based :]
         )
         state.prior, state.based = state.prior._replace(base=base), words
     slots, pages = len(state.history.labels), len(state.history.pages.words)
     # As filter_tokens counts them: it asks for more room, for ever, if this were less.
-    state.population = with_room(
+    state.population = with_capacity(
         state.population,
-        writers,
-        units,
-        longest,
-        len(state.prior.base),
-        slots,
-        pages,
-        state.threads,
+        writers=writers,
+        units=units,
+        longest=longest,
+        words=len(state.prior.base),
+        slots=slots,
+        pages=pages,
+        threads=state.threads,
     )
 
 

@@ -1,15 +1,25 @@
-"""How one document changes the state of the particle family
-(:mod:`model.learners.particles.state`).
+r"""How one document changes the particles: Alg. 4 of Canini et al. (2009).
 
-The order of things for a document, when particles meet after documents (``ess_check=document``):
+The paper's algorithm runs over tokens i. With the token's word w_i, the topics z(p) and the weight
+ω(p) of particle p:
 
-1. it gets a slot in the history; 2. each particle draws topics for its tokens
-    (:mod:`model.learners.particles.kernels.first_pass`);
-3. the particles meet: evidence, ESS, perhaps resampling, and those that live on write down what
-they drew; 4. the document can be visited from now on; 5. if the trigger says so, R units of the
-history are visited, the same for all particles; 6. what nobody can visit any more leaves.
+.. code-block:: text
 
-When they meet after tokens, 2 to 5 are done token by token in one kernel, in one thread.
+    initialise ω_0(p) = 1 / P
+    for i = 1 .. N:
+        for p = 1 .. P:
+            ω_i(p) = ω_i-1(p) P(w_i | z_i-1(p), w_i-1)
+            draw z_i(p) from P(z_i | z_i-1(p), w_i)
+        normalise ω_i
+        if 1 / sum ω_i(p)^2 <= ESS threshold:
+            resample the particles
+            for j in R(i):
+                for p = 1 .. P:
+                    draw z_j(p) from P(z_j | z_i\j(p), w_i)
+            ω_i(p) = 1 / P
+
+:func:`filter_document` runs it with whole documents in place of tokens: particles are resampled
+after a document. :func:`filter_tokens_of` runs it token by token, in one kernel and one thread.
 """
 
 from __future__ import annotations
@@ -21,15 +31,14 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.random import FIRST_PASS, MOVE
-from model.learners.particles.kernels.chains import PART
+from model.learners.particles.kernels.chains import TOKENS_AT_ONCE
 from model.learners.particles.kernels.first_pass import (
     TokenDraws,
     first_pass,
-    token_draws,
+    new_token_draws,
     write_draws,
 )
-from model.learners.particles.kernels.history import LONGEST, schedule
-from model.learners.particles.kernels.particles import Draws
+from model.learners.particles.kernels.history import LONGEST, choose_units
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
     MOVES,
@@ -40,17 +49,17 @@ from model.learners.particles.kernels.resampling import (
 )
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import ROWS_AT_ONCE, over_slices
-from model.learners.particles.state import ParticleState, draws, make_room
+from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import IntArray
 
 
 def learn_document(state: ParticleState, tokens: IntArray, label: str | None) -> None:
-    """One document: see the module's docstring. ``tokens`` are word numbers."""
+    """Learn one document, given as int32 word numbers; see the module's docstring."""
     slot = state.history.begin(tokens, label)
     if state.settings.by_tokens:
-        _by_tokens(state, slot)
+        filter_tokens_of(state, slot)
     else:
-        _by_document(state, slot)
+        filter_document(state, slot)
     state.history.release([slot])
     state.drawn += len(tokens)
     state.documents += 1
@@ -58,82 +67,99 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
     state.scored += len(tokens)
 
 
-def _by_document(state: ParticleState, slot: int) -> None:
-    rejuvenation, history = state.settings.rejuvenation, state.history
-    last = _draw(state, slot, state.drawn, FIRST_PASS, evenly=False)
-    ancestors = np.empty(len(state.population.weight), np.int64)
-    resampled = reweight(state.population, state.resampler, draws(state, FIRST_PASS), ancestors)
-    _write_draws(state, last, ancestors)
+def filter_document(state: ParticleState, slot: int) -> None:
+    """Run one iteration of Alg. 4, with the document in ``slot`` in place of the token i.
+
+    The paper's names: ``weight`` is ω, a topic in ``drawn`` is z_i, R(i) are the units that
+    :func:`rejuvenate` visits. Resampling replaces most particles, so the topics are written only
+    after the ancestors are known: :func:`_draw_topics` changes ω and keeps z_i aside, and
+    :func:`_write_topics` writes z_i for the particles that survive.
+    """
+    resampler, ancestors = state.resampler, np.empty(len(state.population.weight), np.int64)
+    # ω_i(p) = ω_i-1(p) P(w_i | z_i-1(p), w_i-1);  z_i(p) ~ P(z_i | z_i-1(p), w_i)
+    drawn = _draw_topics(state, slot, state.drawn, FIRST_PASS)
+    # Normalise ω_i; the ancestors differ from 0 .. P-1 if 1 / sum ω_i(p)^2 <= ESS threshold.
+    resampled = reweight(state.population, resampler, draws(state, FIRST_PASS), ancestors)
+    _write_topics(state, drawn, ancestors)
     if resampled:
-        resample(state.population, ancestors, state.resampler.counters)
-    history.admit(slot, *state.stream)
-    if rejuvenation.moves and rejuvenation.after_document(bool(resampled)):
+        # Particle p becomes a copy of ancestors[p]; ω_i(p) = 1 / P.
+        resample(state.population, ancestors, resampler.counters)
+    state.history.admit(slot, *state.stream)
+    if _rejuvenation_is_due(state, bool(resampled)):
+        # For j in R(i): z_j(p) ~ P(z_j | z_i\j(p), w_i)
         rejuvenate(state)
 
 
-def draw_documents(state: ParticleState, slots: list[int], purpose: int, evenly: bool) -> None:
-    """All particles draw topics for the tokens of these documents, and none dies."""
+def _rejuvenation_is_due(state: ParticleState, resampled: bool) -> bool:
+    rejuvenation = state.settings.rejuvenation
+    return rejuvenation.moves > 0 and rejuvenation.after_document(resampled)
+
+
+def draw_documents(
+    state: ParticleState, slots: list[int], purpose: int, evenly: bool = False
+) -> None:
+    """Draw and write topics for the tokens of documents in all particles, without resampling.
+
+    Args:
+        state: the learner's state.
+        slots: the documents.
+        purpose: names the draws (:mod:`model.kernels.random`).
+        evenly: draw each topic with probability 1 / T, whatever the counts.
+    """
     index = state.drawn
+    everyone = np.arange(len(state.population.weight), dtype=np.int64)
     for slot in slots:
-        _write_draws(
-            state,
-            _draw(state, slot, index, purpose, evenly),
-            np.arange(len(state.population.weight), dtype=np.int64),
-        )
+        _write_topics(state, _draw_topics(state, slot, index, purpose, evenly), everyone)
         index += int(state.history.pages.length[slot])
 
 
-def _draw(state: ParticleState, slot: int, index: int, purpose: int, evenly: bool) -> TokenDraws:
-    """All particles draw topics for a document. Of a long one all but the last part is settled
-    at once; the last part is returned.
+def _draw_topics(
+    state: ParticleState, slot: int, index: int, purpose: int, evenly: bool = False
+) -> TokenDraws:
+    """Draw topics for a document in all particles, and return those that are not written yet.
+
+    A long document is drawn in parts. Every part but the last is written at once, since there is
+    no resampling within a document; the last part is returned.
     """
     length, particles = int(state.history.pages.length[slot]), len(state.population.weight)
-    make_room(state, 0, 1, length)
+    ensure_capacity(state, 0, 1, length)
     everyone, source = np.arange(particles, dtype=np.int64), draws(state, purpose)
     begin = 0
     while True:
-        stop = min(begin + PART, length)
-        new = token_draws(
+        stop = min(begin + TOKENS_AT_ONCE, length)
+        drawn = new_token_draws(
             state.history.pages, slot, begin, stop, particles, len(state.prior.alpha), True
         )
-        over_slices(
-            particles, state.threads, partial(_first_pass, state, source, new, index, evenly)
-        )
+
+        def draw_slice(first: int, last: int, thread: int, drawn: TokenDraws = drawn) -> None:
+            first_pass(state.population, state.prior, source, drawn, index, evenly, first, last)
+
+        over_slices(particles, state.threads, draw_slice)
         if stop == length:
-            return new
-        _write_draws(state, new, everyone)
+            return drawn
+        _write_topics(state, drawn, everyone)
         begin = stop
 
 
-def _first_pass(
-    state: ParticleState,
-    source: Draws,
-    new: TokenDraws,
-    index: int,
-    evenly: bool,
-    first: int,
-    last: int,
-    thread: int,
+def _write_topics(
+    state: ParticleState, drawn: TokenDraws, ancestors: npt.NDArray[np.int64]
 ) -> None:
-    first_pass(state.population, state.prior, source, new, index, evenly, first, last)
-
-
-def _write_draws(state: ParticleState, new: TokenDraws, ancestors: npt.NDArray[np.int64]) -> None:
-    make_room(
-        state, int(np.count_nonzero(ancestors == np.arange(len(ancestors)))), 1, len(new.words)
-    )
-    run = partial(write_draws, state.population, state.history.pages, new, ancestors)
+    """Write the drawn topics and their counts in the particles that are their own ancestors."""
+    survivors = int(np.count_nonzero(ancestors == np.arange(len(ancestors))))
+    ensure_capacity(state, survivors, 1, len(drawn.words))
+    run = partial(write_draws, state.population, state.history.pages, drawn, ancestors)
     over_slices(len(ancestors), state.threads, run)
 
 
 def rejuvenate(state: ParticleState) -> None:
-    """Visit R units of the history, chosen alike for all particles."""
-    visits, counters = state.settings.rejuvenation, state.resampler.counters
-    slots, positions = np.empty(visits.moves, np.int32), np.empty(visits.moves, np.int64)
-    found = schedule(
+    """Visit R units of the history, the same for all particles."""
+    rejuvenation, counters = state.settings.rejuvenation, state.resampler.counters
+    slots = np.empty(rejuvenation.moves, np.int32)
+    positions = np.empty(rejuvenation.moves, np.int64)
+    found = choose_units(
         state.history.past,
-        visits.choice.number,
-        visits.history.newest_share,
+        rejuvenation.choice.number,
+        rejuvenation.history.newest_share,
         state.decay_sums,
         slots,
         positions,
@@ -146,16 +172,21 @@ def rejuvenate(state: ParticleState) -> None:
 
 
 def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> None:
-    """All particles draw these units' topics again, as many units at a time as there is room
-    for.
+    """Redraw the topics of units in all particles, as many units at a time as there is room for.
+
+    Args:
+        state: the learner's state.
+        slots: int32[n], the units' documents.
+        positions: int64[n], the units' tokens; -1 for whole documents.
+        purpose: names the draws (:mod:`model.kernels.random`).
     """
-    counters = state.resampler.counters
+    counters, particles = state.resampler.counters, len(state.population.weight)
     lengths = np.where(positions < 0, state.history.pages.length[slots], 1)
     longest = max(int(lengths.max(initial=1)), 1)
-    at_once = max(1, ROWS_AT_ONCE // (longest * len(state.population.weight)))
+    at_once = max(1, ROWS_AT_ONCE // (longest * particles))
     for first in range(0, len(slots), at_once):
         part = slice(first, first + at_once)
-        make_room(state, len(state.population.weight), min(at_once, len(slots) - first), longest)
+        ensure_capacity(state, particles, min(at_once, len(slots) - first), longest)
         source, index = draws(state, purpose), int(counters[MOVES])
         run = partial(
             move_units,
@@ -167,25 +198,23 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
             positions[part],
             index,
         )
-        over_slices(len(state.population.weight), state.threads, run)
+        over_slices(particles, state.threads, run)
         counters[MOVES] += int(lengths[part].sum())
 
 
-def _by_tokens(state: ParticleState, slot: int) -> None:
-    visits, history = state.settings.rejuvenation, state.history
-    rejuvenation = Rejuvenation(
-        every=visits.tokens,
-        moves=visits.moves if visits.tokens or visits.after_resampling else 0,
-        choice=visits.choice.number,
-        newest_share=visits.history.newest_share,
-        decay_sums=state.decay_sums,
-    )
+def filter_tokens_of(state: ParticleState, slot: int) -> None:
+    """Run Alg. 4 over the tokens of the document in ``slot``, one iteration for each token.
+
+    The kernel stops where the free rows could run out. It continues from that token after
+    :func:`ensure_capacity`.
+    """
+    rejuvenation, history = _token_rejuvenation(state), state.history
     at, end = 0, int(history.pages.length[slot])
     if end == 0:
-        # No token writes the slot's counts, so those of the document before it would stay.
-        draw_documents(state, [slot], FIRST_PASS, evenly=False)
+        # No token writes the counts of the slot, so clear those of its last document.
+        draw_documents(state, [slot], FIRST_PASS)
     while at < end:
-        make_room(
+        ensure_capacity(
             state,
             len(state.population.weight),
             rejuvenation.moves + EXTRA_UNITS,
@@ -206,10 +235,22 @@ def _by_tokens(state: ParticleState, slot: int) -> None:
         )
     if not history.tokens:
         history.admit(slot, *state.stream)
-    if visits.moves and visits.after_document(False):
+    if _rejuvenation_is_due(state, False):
         rejuvenate(state)
 
 
+def _token_rejuvenation(state: ParticleState) -> Rejuvenation:
+    """Return the kernel's settings; ``moves`` is 0 where no token triggers rejuvenation."""
+    settings = state.settings.rejuvenation
+    return Rejuvenation(
+        every=settings.tokens,
+        moves=settings.moves if settings.tokens or settings.after_resampling else 0,
+        choice=settings.choice.number,
+        newest_share=settings.history.newest_share,
+        decay_sums=state.decay_sums,
+    )
+
+
 def resamplings(state: ParticleState) -> int:
-    """In this minibatch."""
+    """Return how often the particles were resampled in this minibatch."""
     return int(state.resampler.counters[RESAMPLINGS])

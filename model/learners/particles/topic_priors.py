@@ -1,9 +1,12 @@
 """The priors of topics over words: :class:`Flat`, :class:`Urn` and :class:`Hierarchical`.
 
-A topic z gives word w the probability (n_wz - d t_wz + s_z B(w)) / (n_z + a), with s_z = a + d k_z:
-n counts tokens and t and k count tables. A prior says what a and d are, which tables are counted,
-and which distribution G over words B begins with. A new prior that can be said in these terms is
-one record, registered in :data:`PRIORS`.
+A topic z gives word w the probability
+
+    P(w | z) = (n_wz - d t_wz + s_z B(w)) / (n_z + a),    s_z = a + d k_z,
+
+where n counts tokens, and t and k count tables. A prior says what a and d are, how tables are
+counted, and from which distribution G over words B starts. A new prior of this form is one record
+that is registered in :data:`PRIORS`.
 """
 
 from __future__ import annotations
@@ -11,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.learners.particles.kernels import table_counts as seating
+from model.learners.particles.kernels import table_counts
 from model.options import Kinds, Record, option, part
 
 PRIORS = Kinds()
 
-# Particles hold an a_0 also where the prior has none.
+# a_0 of the particles where the prior has none.
 _BASE_CONCENTRATION = 1000.0
 
 
@@ -25,49 +28,49 @@ class TopicPrior(Record):
 
     @property
     def word_list(self) -> tuple[str, ...]:
-        """The words from which G learns how words are spelled; with none, the first documents of
-        the stream.
-        """
+        """Return the words from which G learns spelling; if empty, the first documents serve."""
         return ()
 
     @property
     def is_spelled(self) -> bool:
-        """Whether G is a distribution over all strings where the vocabulary grows; otherwise
-        every word is alike.
+        """Return whether G is a distribution over all strings where the vocabulary grows.
+
+        Otherwise G gives every word the same probability.
         """
         return False
 
     @property
     def discount(self) -> float:
-        """d of the tables."""
+        """Return d, the discount of the tables."""
         return 0.0
 
     @property
-    def table_uniforms(self) -> int:
-        """Which tables are counted: ``NONE``, ``MINIMAL`` or ``SAMPLED`` of
-        :mod:`model.learners.particles.kernels.table_counts`.
+    def table_counting(self) -> int:
+        """Return how tables are counted: ``NONE``, ``MINIMAL`` or ``SAMPLED``.
+
+        :mod:`model.learners.particles.kernels.table_counts` defines the three.
         """
-        return seating.NONE
+        return table_counts.NONE
 
     @property
     def learns_concentrations(self) -> bool:
-        """Whether a and a_0 are drawn from the stream."""
+        """Return whether a and a_0 are learned from the stream."""
         return False
 
     @property
     def base_strength(self) -> float:
-        """a_0, of the distribution that topics share."""
+        """Return a_0, the concentration of the distribution that topics share."""
         return _BASE_CONCENTRATION
 
     def strength(self, words: int) -> float:
-        """a, of a vocabulary of so many words."""
+        """Return a for a vocabulary of ``words`` words."""
         raise NotImplementedError
 
 
 @PRIORS.register
 @dataclass(frozen=True)
 class Flat(TopicPrior):
-    """A symmetric Dirichlet: every word of the vocabulary is alike."""
+    """A symmetric Dirichlet distribution over the words of the vocabulary."""
 
     kind = "flat"
 
@@ -85,7 +88,7 @@ class Flat(TopicPrior):
 
 @dataclass(frozen=True)
 class _Spelled(TopicPrior):
-    """G is a distribution over strings."""
+    """Priors whose G is a distribution over strings."""
 
     concentration: float = option(
         1000.0,
@@ -117,12 +120,12 @@ class Urn(_Spelled):
 
 
 class Tables(Record):
-    """The tables of the Chinese restaurant franchise."""
+    """How the tables of the Chinese restaurant franchise are counted."""
 
 
 @dataclass(frozen=True)
 class SampledTables(Tables):
-    """Tables are drawn, which is exact."""
+    """Draw the number of tables, which is exact."""
 
     kind = "sampled"
 
@@ -133,7 +136,7 @@ class SampledTables(Tables):
 
 @dataclass(frozen=True)
 class MinimalTables(Tables):
-    """One table for each word and topic, which is faster and an approximation."""
+    """Count one table for each word and topic, which is faster and approximate."""
 
     kind = "minimal"
 
@@ -141,7 +144,7 @@ class MinimalTables(Tables):
 @PRIORS.register
 @dataclass(frozen=True)
 class Hierarchical(_Spelled):
-    """Topics draw from a distribution that they share, and that draws from G."""
+    """Topics draw words from a distribution that they share, which draws words from G."""
 
     kind = "hierarchical"
 
@@ -164,8 +167,10 @@ class Hierarchical(_Spelled):
     )
 
     @property
-    def table_uniforms(self) -> int:
-        return seating.SAMPLED if isinstance(self.tables, SampledTables) else seating.MINIMAL
+    def table_counting(self) -> int:
+        return (
+            table_counts.SAMPLED if isinstance(self.tables, SampledTables) else table_counts.MINIMAL
+        )
 
     @property
     def learns_concentrations(self) -> bool:

@@ -16,22 +16,22 @@ class VocabularySettings(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether new words join it."""
+        """Return whether new words join the vocabulary."""
         return True
 
     @property
     def size(self) -> int:
-        """W, the number of words that a flat prior spreads its mass over."""
+        """Return W, the number of words over which a flat prior spreads its mass."""
         raise NotImplementedError
 
     def new(self) -> Vocabulary:
-        """A vocabulary before the first minibatch."""
+        """Return the vocabulary before the first minibatch."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Growing(VocabularySettings):
-    """Words join as they come; where there would be too many, the least used leave."""
+    """New words join; when the vocabulary would become too large, the least used words leave."""
 
     kind = "growing"
 
@@ -59,7 +59,7 @@ class Growing(VocabularySettings):
 
 @dataclass(frozen=True)
 class Given(VocabularySettings):
-    """The words of a list, and no others."""
+    """The words of a list and no others."""
 
     kind = "given"
 

@@ -16,7 +16,7 @@ from model.errors import DamagedDataError, OptionError
 from model.learners import Flat, learner_for, learner_names
 from model.learners.particles import chains, particle_filter, stepping
 from model.learners.particles import population as populations
-from model.learners.particles.kernels import copy_on_write as sharing
+from model.learners.particles.kernels import copy_on_write
 from model.learners.particles.kernels.history import LONGEST
 from model.learners.particles.particle_filter import initialised
 from model.learners.particles.population import best_particle
@@ -328,7 +328,7 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
             stepping.learn_document(state, tokens, label)
 
     monkeypatch.setattr(particle_filter, "learn_by_chains", one_by_one)
-    monkeypatch.setattr(stepping, "PART", part)
+    monkeypatch.setattr(stepping, "TOKENS_AT_ONCE", part)
     saved, witnesses, infos, _ = run(settings_of(variant))
     assert (saved, witnesses, infos) == plain(variant)[:3]
 
@@ -337,13 +337,13 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
     "variant", ["particle-filter", "by tokens, residual", "token units", "chains"]
 )
 def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
-    reserve, fed = sharing.reserve, []
+    reserve, fed = copy_on_write.reserve, []
 
     def restless(table, rows, blocks):
-        fed.append(sharing.sweep(table))
+        fed.append(copy_on_write.sweep(table))
         return reserve(table, rows + len(fed) % 3, blocks + len(fed) % 2)
 
-    monkeypatch.setattr(sharing, "reserve", restless)
+    monkeypatch.setattr(copy_on_write, "reserve", restless)
     monkeypatch.setattr(stepping, "ROWS_AT_ONCE", 1)
     monkeypatch.setattr(chains, "ROWS_AT_ONCE", 1)
     assert results(run(settings_of(variant))) == results(plain(variant))
@@ -360,7 +360,7 @@ def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
 )
 @pytest.mark.parametrize("reload", [False, True])
 def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
-    monkeypatch.setattr(populations, "WIDEST", 300)
+    monkeypatch.setattr(populations, "MAX_INT32", 300)
     outcome = run(settings_of(variant), reload=reload)
     assert outcome[3].population.words.rows.dtype == np.int64
     assert results(outcome) == results(plain(variant))

@@ -16,7 +16,7 @@ from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.concentration import log_terms
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.population import joint
-from model.learners.particles.priors import masses, word_rows
+from model.learners.particles.priors import base_probabilities, word_rows
 
 KEPT = {
     "prior": "flat",
@@ -68,7 +68,7 @@ def closed(state, particle):
     documents, counts = population.documents.rows[rows][:, :topics], words[:, :topics]
     assert documents.sum() == counts.sum() == state.tokens
     a, a_0 = population.concentration[particle].tolist()
-    base = masses(settings, state.characters, state.vocabulary.words)
+    base = base_probabilities(settings, state.characters, state.vocabulary.words)
     if not isinstance(settings.prior, Hierarchical):
         return log_joint(counts, documents, [settings.alpha] * topics, a, base)
     tables = words[:, tp : tp + topics]

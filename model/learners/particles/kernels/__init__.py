@@ -1,1 +1,1 @@
-"""Numba kernels of the particle family: arrays in, arrays out."""
+"""Numba kernels of the particle family: functions of arrays."""

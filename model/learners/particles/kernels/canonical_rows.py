@@ -1,7 +1,7 @@
-"""Which rows of a shared table differ in content: the canonical form that checkpoints and digests
-are made of.
+"""The canonical form of shared rows, from which checkpoints and digests are made.
 
-What can be counted again is not kept: :func:`count_documents`.
+The form lists the distinct contents of each logical row. Counts per document are left out, since
+:func:`count_documents` restores them from the topics.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from model.learners.particles.kernels.shared_rows import own_row, row_of
 
 @kernel
 def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
-    """For each logical row: who has which of its distinct contents, in the order of the first
-    particle that has each.
+    """Find the distinct contents of each logical row, in order of the first particle that has each.
 
-    logical: int64[n]. live: int64[n], how many of a row's entries count. Returns (which: int64[n,
-    P], the physical rows of the distinct contents one after the other: int64[total], how many each
-    logical row has: int64[n]).
+    Args:
+        table: the shared rows.
+        logical: int64[n], the logical rows.
+        live: int64[n], how many of a row's entries count.
+
+    Returns:
+        int64[n, P], the number of each particle's content; int64[total], the physical rows of the
+        distinct contents, one logical row after another; int64[n], distinct contents of each row.
     """
     particles = len(table.line)
     which = np.zeros((len(logical), particles), np.int64)
@@ -59,8 +63,9 @@ def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
 
 @kernel
 def count_documents(population: Any, pages: Any, slots: Any) -> None:
-    """Fill the documents' counts of every particle from the topics of their tokens; there must
-    be room for a row of each.
+    """Fill n_td of every particle from the topics of the documents' tokens.
+
+    There must be a free row for each document and particle.
     """
     documents, topics = population.documents, population.topics
     for p in range(len(population.weight)):
@@ -78,10 +83,14 @@ def count_documents(population: Any, pages: Any, slots: Any) -> None:
 
 @kernel
 def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> None:
-    """sums[p] += contents[starts[n] + owner[n, p]] for all n; no sum exceeds ``most``.
+    """Add contents[starts[n] + owner[n, p]] to sums[p] for all n; no sum exceeds ``most``.
 
-    contents: int[total, width], none negative. starts: int64[n]. owner: int[n, P]. sums: int64[P,
-        width].
+    Args:
+        contents: int[total, width], not negative.
+        starts: int64[n].
+        owner: int[n, P].
+        most: the upper bound of a sum.
+        sums: int64[P, width].
     """
     for n in range(len(starts)):
         for p in range(owner.shape[1]):
@@ -92,8 +101,16 @@ def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> No
 
 @kernel
 def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
-    """The first of ``count`` words of which some particle's history has more tokens in a topic
-    than n_wt says; -1 where there is none.
+    """Return the first word of which a particle's history has more tokens in a topic than n_wt.
+
+    Args:
+        population: the particles.
+        pages: the tokens of the history.
+        slots: the documents of the history.
+        count: the number of words.
+
+    Returns:
+        The word's number, -1 if there is none.
     """
     rows, topics = population.words.rows, population.topics.rows
     begins, places = _tokens_by_word(pages, slots, count)
@@ -117,8 +134,10 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
 
 @kernel
 def _tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
-    """(begins, places): the tokens of word w are places[begins[w]:begins[w + 1]], each page *
-    PAGE + column; int64[count + 1], int64[N].
+    """Return (begins, places), which list the tokens of each word.
+
+    The tokens of word w are places[begins[w]:begins[w + 1]], each as page * PAGE + column;
+    int64[count + 1], int64[N].
     """
     begins, used = np.zeros(count + 2, np.int64), 0
     for filling in range(2):

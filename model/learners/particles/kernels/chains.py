@@ -1,10 +1,11 @@
-"""Chains: particles that never meet. Each goes through a whole minibatch on its own, so one call
-serves many documents.
+"""Independent chains: particles that are never resampled. One call takes many documents.
 
-What particles do together is settled before and after: which units of the history are visited when
-depends on the documents' lengths and on named draws only, so :func:`plan` says it for all documents
-beforehand; each document's weights are written down as they come, and :func:`gather_evidence`
-multiplies them afterwards, in the order of the documents, as a meeting after each would have.
+Each particle goes through all documents without regard to the others. What particles have in common
+is computed before or after: which units are visited depends only on the documents' lengths and on
+named draws, so :func:`schedule_visits` chooses them for all documents beforehand. Each document's
+weights are stored, and :func:`gather_evidence` multiplies them afterwards, in the order of the
+documents, as :func:`~model.learners.particles.kernels.resampling.reweight` does after each
+document.
 """
 
 from __future__ import annotations
@@ -16,23 +17,26 @@ import numpy.typing as npt
 
 from model.kernels.jit import kernel
 from model.kernels.random import MOVE
-from model.learners.particles.kernels.first_pass import first_pass, token_draws, write_draws
-from model.learners.particles.kernels.history import TOKENS, admit, schedule
+from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
+from model.learners.particles.kernels.history import TOKENS, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling_schemes import normalise_weights
 
-# Tokens that are drawn before they are written down: what is kept meanwhile is P times so many
-# numbers.
-PART = 4096
+# Tokens that are drawn before they are written. Their topics take P times as many numbers.
+TOKENS_AT_ONCE = 4096
 
 
-class Plan(NamedTuple):
-    """Documents and the visits after each, the same for all particles.
+class VisitSchedule(NamedTuple):
+    """Documents, and the units that are visited after each, the same for all particles.
 
-    slots: int32[D]. drawn, moved: int64[D], the index of a document's first draw, and of the first
-    draw of the visits after it. units: int32[D, R] and positions: int64[D, R], what is visited.
-    found: int64[D], how many of these.
+    Attributes:
+        slots: int32[D], the documents.
+        drawn: int64[D], the index of the first draw of each document.
+        moved: int64[D], the index of the first draw of the visits after each document.
+        units: int32[D, R], the documents of the units.
+        positions: int64[D, R], the positions of the units.
+        found: int64[D], how many units are visited after each document.
     """
 
     slots: npt.NDArray[np.int32]
@@ -44,7 +48,7 @@ class Plan(NamedTuple):
 
 
 @kernel
-def plan(
+def schedule_visits(
     past: Any,
     lengths: Any,
     slots: Any,
@@ -57,33 +61,50 @@ def plan(
     moved: Any,
     scheduled: Any,
 ) -> Any:
-    """Admit the documents to the history one by one and choose ``moves`` units to visit after
-    each; the numbers count from those given.
+    """Admit documents to the history one by one, and choose ``moves`` units to visit after each.
+
+    Args:
+        past: the history's units; changed.
+        lengths: int64[slots], tokens of each document.
+        slots: int32[D], the documents.
+        moves: R.
+        choice: how units are chosen.
+        newest_share: the share of visits that go to the newest units.
+        decay_sums: see :func:`~model.learners.particles.kernels.history.choose_units`.
+        draws: names the draws.
+        drawn: the index of the next first-pass draw.
+        moved: the index of the next draw of a visit.
+        scheduled: units chosen in this minibatch so far.
+
+    Returns:
+        The schedule, and the index of the next draw of a visit.
     """
     n = len(slots)
     indices, units = np.empty((3, n), np.int64), np.empty((n, moves), np.int32)
-    made = Plan(slots, indices[0], indices[1], units, np.empty((n, moves), np.int64), indices[2])
+    schedule = VisitSchedule(
+        slots, indices[0], indices[1], units, np.empty((n, moves), np.int64), indices[2]
+    )
     for d in range(n):
-        made.drawn[d], made.moved[d] = drawn, moved
+        schedule.drawn[d], schedule.moved[d] = drawn, moved
         for position in range(lengths[slots[d]] if past.sizes[TOKENS] else 1):
             admit(past, slots[d], position if past.sizes[TOKENS] else -1, draws.key0, draws.key1)
-        made.found[d] = schedule(
+        schedule.found[d] = choose_units(
             past,
             choice,
             newest_share,
             decay_sums,
-            made.units[d],
-            made.positions[d],
+            schedule.units[d],
+            schedule.positions[d],
             draws.key0,
             draws.key1,
             draws.sequence,
             scheduled,
         )
-        scheduled += made.found[d]
+        scheduled += schedule.found[d]
         drawn += lengths[slots[d]]
-        for unit in range(made.found[d]):
-            moved += lengths[made.units[d, unit]] if made.positions[d, unit] < 0 else 1
-    return made, moved
+        for unit in range(schedule.found[d]):
+            moved += lengths[schedule.units[d, unit]] if schedule.positions[d, unit] < 0 else 1
+    return schedule, moved
 
 
 @kernel
@@ -92,7 +113,7 @@ def run_chains(
     prior: Any,
     pages: Any,
     draws: Any,
-    made: Any,
+    schedule: Any,
     weights: Any,
     exponents: Any,
     begin: Any,
@@ -101,25 +122,40 @@ def run_chains(
     last: Any,
     thread: Any,
 ) -> None:
-    """Particles first..last-1 learn the documents begin..end-1 of the plan, each with the visits
-    after it.
+    """Learn the schedule's documents begin..end-1 in particles first..last-1, with the visits.
 
-    weights: float64[D, P] and exponents: int64[D, P], where each document's P(document | past)
-        goes, times the weight before.
+    Args:
+        population: the particles.
+        prior: the prior.
+        pages: the tokens of the history.
+        draws: names the draws of the first pass.
+        schedule: the documents and visits.
+        weights: float64[D, P], takes the weight after each document, P(document | past) / P.
+        exponents: int64[D, P], their exponents.
+        begin: the first document.
+        end: the document after the last one.
+        first: the first particle.
+        last: the particle after the last one.
+        thread: the thread, whose free rows are used.
     """
     size, everyone = len(population.weight), np.arange(len(population.weight))
     moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
     for d in range(begin, end):
-        slot, length = made.slots[d], pages.length[made.slots[d]]
-        for at in range(0, max(length, 1), PART):
-            new = token_draws(pages, slot, at, min(at + PART, length), size, len(prior.alpha), True)
-            first_pass(population, prior, draws, new, made.drawn[d], False, first, last)
+        slot, length = schedule.slots[d], pages.length[schedule.slots[d]]
+        for at in range(0, max(length, 1), TOKENS_AT_ONCE):
+            new = new_token_draws(
+                pages, slot, at, min(at + TOKENS_AT_ONCE, length), size, len(prior.alpha), True
+            )
+            first_pass(population, prior, draws, new, schedule.drawn[d], False, first, last)
             write_draws(population, pages, new, everyone, first, last, thread)
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]
             population.weight[p], population.weight_exponent[p] = 1.0 / size, 0
-        if made.found[d]:
-            units, positions = made.units[d, : made.found[d]], made.positions[d, : made.found[d]]
+        if schedule.found[d]:
+            units, positions = (
+                schedule.units[d, : schedule.found[d]],
+                schedule.positions[d, : schedule.found[d]],
+            )
             move_units(
                 population,
                 prior,
@@ -127,7 +163,7 @@ def run_chains(
                 moves,
                 units,
                 positions,
-                made.moved[d],
+                schedule.moved[d],
                 first,
                 last,
                 thread,
@@ -136,7 +172,7 @@ def run_chains(
 
 @kernel
 def gather_evidence(resampler: Any, weights: Any, exponents: Any) -> None:
-    """The evidence takes each document's mean weight; the ESS is that of the last."""
+    """Multiply the evidence by each document's mean weight; the ESS is that of the last one."""
     for d in range(len(weights)):
         resampler.ess[0] = normalise_weights(
             weights[d], exponents[d], resampler.evidence, resampler.evidence_exponent

@@ -1,20 +1,18 @@
-"""Draws of a and a_0, how strongly topics believe in the words that they share, given the tables
-(Teh 2006, appendix A).
+"""Draws of the concentrations a and a_0 given the tables (Teh 2006, appendix A).
 
-With n_z tokens at k_z tables in topic z, discount d, and a gamma law of :data:`SHAPE` and
-:data:`RATE` before anything is seen, auxiliary variables make the law of a given all of them a
-gamma law again:
+With n_z tokens at k_z tables in topic z, discount d, and a gamma prior of shape :data:`SHAPE` and
+rate :data:`RATE`, auxiliary variables make the conditional distribution of a a gamma distribution:
 
     x_z ~ Beta(a + 1, n_z - 1),   y_zi ~ Bernoulli(a / (a + d i)) for i = 1 .. k_z - 1,
-    a ~ Gamma(shape + sum of y_zi, rate - sum of ln x_z)
+    a ~ Gamma(shape + sum of y_zi, rate - sum of ln x_z).
 
-and the same for a_0 with the M tables as its tokens. The tables of that level are drawn on the way:
-of the m_w tables of word w, the i-th (counted from 0) opens one with probability a_0 G(w) / (a_0
-G(w) + i).
+The same holds for a_0, where the M tables are the tokens. The tables of that level are drawn too:
+of the m_w tables of word w, the i-th (counted from 0) opens one with probability
+a_0 G(w) / (a_0 G(w) + i).
 
-Gamma variables come from named uniforms by the method of Marsaglia and Tsang (2000), a normal
-variable by that of Box and Muller, a beta variable from two gammas. Uniforms are numbered on from
-``index``, and each draw tells which number comes next.
+Gamma variables are made from named uniforms by the method of Marsaglia and Tsang (2000), normal
+variables by that of Box and Muller, beta variables from two gamma variables. Uniforms are numbered
+from ``index``. Each function returns the next unused number.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ import numpy as np
 from model.kernels.jit import kernel
 from model.kernels.random import fill_uniforms, uniform
 
-# Of the gamma law before anything is seen: its mean is 1,000, and it says next to nothing.
+# The gamma prior has mean 1,000 and is nearly flat.
 SHAPE, RATE = 1.0, 0.001
 
 _AT_ONCE = 512
@@ -35,11 +33,10 @@ _AT_ONCE = 512
 
 @kernel
 def gamma(shape: Any, draws: Any, particle: Any, index: Any) -> Any:
-    """(a variable of Gamma(shape, 1), the next index), for shape >= 1; ``draws``:
-    :class:`model.learners.particles.kernels.particles.Draws`.
+    """Draw from Gamma(shape, 1) for shape >= 1, and return (the value, the next index).
 
-    With d = shape - 1/3 and a standard normal x, d (1 + x / sqrt(9 d))^3 has nearly that law; what
-    it has too much is refused.
+    With d = shape - 1/3 and a standard normal x, d (1 + x / sqrt(9 d))^3 has nearly this
+    distribution; a rejection step makes it exact.
     """
     d = shape - 1.0 / 3.0
     while True:
@@ -67,18 +64,19 @@ def gamma(shape: Any, draws: Any, particle: Any, index: Any) -> Any:
 
 @kernel
 def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> Any:
-    """(ln of a variable of Beta(first, second), the next index); both >= 1."""
+    """Draw x from Beta(first, second), both >= 1, and return (ln x, the next index)."""
     one, index = gamma(first, draws, particle, index)
     other, index = gamma(second, draws, particle, index)
     return math.log(one / (one + other)), index
 
 
 @kernel
-def _successes(
+def _count_successes(
     strength: Any, step: Any, end: Any, draws: Any, particle: Any, index: Any, uniforms: Any
 ) -> Any:
-    """(how many of i = 1..end-1 succeed, each with probability strength / (strength + step i),
-    the next index).
+    """Return (successes, the next index) of the Bernoulli trials i = 1..end-1.
+
+    Trial i succeeds with probability strength / (strength + step i).
     """
     found = 0
     for start in range(1, end, len(uniforms)):
@@ -96,15 +94,15 @@ def _successes(
 def draw_a(
     a: Any, tokens: Any, tables: Any, discount: Any, draws: Any, particle: Any, index: Any
 ) -> Any:
-    """(the next a, the next index). tokens, tables: int64[T], n_z and k_z."""
+    """Draw a and return (a, the next index). tokens, tables: int64[T], n_z and k_z."""
     logs, shape, uniforms = 0.0, SHAPE, np.empty(_AT_ONCE)
     for z in range(len(tokens)):
         if tokens[z] > 1:
             log, index = log_beta(a + 1.0, tokens[z] - 1.0, draws, particle, index)
             logs += log
-        # The first table of each topic is certain, so it says nothing.
+        # The first table of each topic is certain and carries no information.
         if discount > 0.0:
-            old, index = _successes(a, discount, tables[z], draws, particle, index, uniforms)
+            old, index = _count_successes(a, discount, tables[z], draws, particle, index, uniforms)
         else:
             old = max(tables[z] - 1, 0)
         shape += old
@@ -114,13 +112,14 @@ def draw_a(
 
 @kernel
 def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index: Any) -> Any:
-    """(the next a_0, the next index). shared: int64[W], m_w, not all of them 0. base:
-    float64[W], G.
+    """Draw a_0 and return (a_0, the next index).
+
+    shared: int64[W], m_w, at least one of them above 0. base: float64[W], G.
     """
     opened, everyone, uniforms = 0, 0, np.empty(_AT_ONCE)
     for w in range(len(shared)):
         if shared[w] > 0:
-            found, index = _successes(
+            found, index = _count_successes(
                 a_0 * base[w], 1.0, shared[w], draws, particle, index, uniforms
             )
             opened += 1 + found
@@ -132,10 +131,10 @@ def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index:
 
 
 @kernel
-def log_terms(
+def log_joint_terms(
     tokens: Any, tables: Any, shared: Any, base: Any, a: Any, a_0: Any, discount: Any
 ) -> Any:
-    """What of ln P(w, z, tables) depends on a and a_0; arguments as above."""
+    """Return the terms of ln P(w, z, tables) that depend on a and a_0; arguments as above."""
     found = math.lgamma(a_0)
     for z in range(len(tokens)):
         found += math.lgamma(a) - math.lgamma(a + tokens[z])

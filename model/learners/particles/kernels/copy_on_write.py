@@ -1,23 +1,23 @@
-"""Tables that particles share until they write: a tree, each level copied on write, without
-reference counts.
+"""Rows that particles share until they write: a radix tree with copy-on-write.
 
-A :class:`Table` holds, for each of P particles, a logical array of rows (word w's counts per topic,
-say). Particle p's row i is
+A :class:`Table` holds a logical array of rows for each of P particles, for example the counts per
+topic of each word. Row i of particle p is
 
     rows[blocks[blocks[lines[line[p], i // 1024], i // 32 % 32], i % 32]]
 
-so a child that inherits everything costs one number: its parent's line. A particle that writes
-needs a line, two blocks and a row of its own, and copies what it shares: lines are short, and the
-others cost the same however many rows there are. Who may write in place is told by owner marks:
-each particle has a ``generation`` number, and a line, a block or a row is its own if it bears that
-number. When a particle is shared after a resampling, it and its children all get new numbers, so
-nothing that they reach is anyone's own now. Blocks and rows that no particle reaches are found by
-:func:`sweep` when the free ones run short; there are two lines a particle, one of them always
-spare.
+There are no reference counts. A child inherits everything at the cost of one number, its parent's
+line. A particle that writes needs a line, two blocks and a row of its own, and copies what it
+shares. Lines are short, and the cost of the others does not depend on the number of rows.
 
-Row 0 and block 0 are zero and nobody's: a table of rows that were never written takes no memory.
-Each thread takes free rows and blocks from a stretch of its own (``cursors``), so threads never
-meet. Which physical row a count lives in depends on threads and sweeps; no result may depend on it.
+Ownership marks say which parts a particle may write in place. Each particle has a ``generation``;
+a line, a block or a row belongs to it if it bears the same number. When a resampling makes
+particles share, the ancestor and its children get new generations, so none of them owns what they
+share. :func:`sweep` finds the blocks and rows that no particle reaches when free ones run short.
+There are two lines for each particle, one of which is always free.
+
+Row 0 and block 0 are zero and have no owner, so rows that were never written take no memory. Each
+thread takes free rows and blocks from its own range (``cursors``), so threads need no locks.
+Threads and sweeps decide which physical row holds a count; no result depends on it.
 """
 
 from __future__ import annotations
@@ -32,21 +32,28 @@ from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
 BLOCK = 32
 _SHIFT = 5
 _MASK = BLOCK - 1
-# A write needs at most so many blocks for each row.
+# Blocks that the write of one row needs at most.
 BLOCKS_EACH = 2
 
 NEXT_ROW, END_ROW, NEXT_BLOCK, END_BLOCK = 0, 1, 2, 3
 
 
 class Table(NamedTuple):
-    """See the module's docstring.
+    """The arrays of the radix tree.
 
     Attributes:
-        line: int64[P], the line of each particle, and spare: int64[P], one that nobody has, for its
-        first write. lines: uint32[2 P, rows of a particle / 1024]. blocks: uint32[B, 32]. rows:
-        int32 or int64[R, L]. line_owner: int64[2 P]. block_owner: int64[B]. row_owner: int64[R].
-        free_blocks: uint32[B]. free_rows: uint32[R]. cursors: int64[threads, 4]: each thread's
-        stretch of ``free_rows`` and of ``free_blocks``: next, end, next, end.
+        line: int64[P], the line of each particle.
+        spare: int64[P], a free line for each particle's first write.
+        lines: uint32[2 P, rows of a particle / 1024], the upper block of each 1024 rows.
+        blocks: uint32[B, 32], upper blocks point to lower blocks, these to rows.
+        rows: int32 or int64[R, L].
+        line_owner: int64[2 P], generations.
+        block_owner: int64[B], generations.
+        row_owner: int64[R], generations.
+        free_blocks: uint32[B].
+        free_rows: uint32[R].
+        cursors: int64[threads, 4], each thread's ranges of ``free_rows`` and ``free_blocks``: next,
+            end, next, end.
     """
 
     line: npt.NDArray[np.int64]
@@ -64,8 +71,8 @@ class Table(NamedTuple):
 
 @inlined
 def row_of(table: Any, p: Any, i: Any) -> Any:
-    """The physical row that holds p's row i, to read."""
-    # Unsigned: numba tests signed indices for being negative.
+    """Return the physical row that holds p's row i, for reading."""
+    # Unsigned, since numba tests whether signed indices are negative.
     n, shift, mask = np.uint64(i), np.uint64(_SHIFT), np.uint64(_MASK)
     upper = table.lines[np.uint64(table.line[np.uint64(p)]), n >> shift >> shift]
     return table.blocks[table.blocks[upper, n >> shift & mask], n & mask]
@@ -73,7 +80,7 @@ def row_of(table: Any, p: Any, i: Any) -> Any:
 
 @inlined
 def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
-    """The block itself if it bears the generation, else a copy that does."""
+    """Return the block if it bears the generation, else a copy that does."""
     if table.block_owner[block] == generation:
         return block
     fresh = np.int64(table.free_blocks[table.cursors[thread, NEXT_BLOCK]])
@@ -86,10 +93,11 @@ def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
 
 @page_inlined
 def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """A physical row of p's own for its row i: what it held is copied, or left as it happens to be
-    when all will be written.
+    """Return a physical row that p owns for its row i, for writing.
 
-    What bears p's generation lies in what does too, as p made all of it its own.
+    ``copy`` says whether it gets the old contents. Without it the contents are undefined, and the
+    caller writes all of them. A row that bears p's generation lies in blocks and a line that bear
+    it too.
     """
     row = row_of(table, p, i)
     if table.row_owner[row] == generation:
@@ -99,7 +107,7 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
 
 @page_kernel
 def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """A row in place of one that is not p's own, in blocks and a line that are."""
+    """Replace a row that p does not own, with the blocks and the line above it."""
     lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
     place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK
     if table.line_owner[line] != generation:
@@ -127,9 +135,7 @@ def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: A
 
 @kernel
 def inherit(table: Any, ancestors: Any) -> None:
-    """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is
-    its own ancestor.
-    """
+    """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     taken = np.zeros(len(table.lines), np.bool_)
     for p in range(len(ancestors)):
         table.line[p] = table.line[ancestors[p]]
@@ -144,8 +150,10 @@ def inherit(table: Any, ancestors: Any) -> None:
 
 @kernel
 def sweep(table: Any) -> Any:
-    """Find every block and row that no particle reaches, and share them out to the threads
-    evenly: (free rows, free blocks).
+    """Find the blocks and rows that no particle reaches, and divide them equally among the threads.
+
+    Returns:
+        The numbers of free rows and of free blocks.
     """
     threads = len(table.cursors)
     line_used = np.zeros(len(table.lines), np.bool_)
@@ -188,7 +196,7 @@ def sweep(table: Any) -> Any:
 def new_table(
     particles: int, logical: int, length: int, threads: int, dtype: Any = np.int32
 ) -> Table:
-    """A table of zero rows: ``logical`` rows of ``length`` for each particle."""
+    """Return a table with ``logical`` zero rows of ``length`` entries for each particle."""
     length_of_a_line = -(-max(logical, 1) // BLOCK**2)
     return Table(
         line=np.arange(particles),
@@ -206,9 +214,7 @@ def new_table(
 
 
 def with_rows(table: Table, logical: int) -> Table:
-    """The table with at least ``logical`` rows for each particle; it grows by half, so that
-    growing is cheap on the whole.
-    """
+    """Return the table with at least ``logical`` rows a particle; it grows by half or more."""
     have = table.lines.shape[1]
     need = -(-logical // BLOCK**2)
     if need <= have:
@@ -216,8 +222,8 @@ def with_rows(table: Table, logical: int) -> Table:
     return table._replace(lines=_longer(table.lines, max(need, have + have // 2), axis=1))
 
 
-def spread(table: Table, chosen: int, particles: int) -> Table:
-    """A table of so many particles that all share what one of the table's has."""
+def replicate(table: Table, chosen: int, particles: int) -> Table:
+    """Return a table of ``particles`` particles that all share what particle ``chosen`` has."""
     lines = np.zeros((2 * particles, table.lines.shape[1]), np.uint32)
     lines[0] = table.lines[table.line[chosen]]
     return table._replace(
@@ -229,10 +235,10 @@ def spread(table: Table, chosen: int, particles: int) -> Table:
 
 
 def reserve(table: Table, rows: int, blocks: int) -> Table:
-    """The table with at least so many free rows and blocks in each thread's stretch.
+    """Return the table with at least so many free rows and blocks in each thread's range.
 
-    It sweeps first; if less than half of the pool came free, the pool grows by half or more, so
-    that both stay rare.
+    It sweeps first. If less than half of the pool is then free, the pool grows by half or more, so
+    both stay rare.
     """
     threads, stretches = len(table.cursors), table.cursors.tolist()
     if all(last - row >= rows and end - block >= blocks for row, last, block, end in stretches):
@@ -264,7 +270,7 @@ def _growth(have: int, free: int, want: int) -> int:
 
 
 def nbytes(table: Table) -> int:
-    """Memory that the table holds."""
+    """Return the memory of the table in bytes."""
     return sum(part.nbytes for part in table)
 
 

@@ -1,15 +1,16 @@
-"""A document arrives: every particle draws topics for its tokens (lines 4 and 5 of Alg. 4), and
-those that live on write them down.
+"""The first pass over a document: every particle draws topics for its tokens.
 
-Two steps, because of what comes between them. ``first_pass`` draws, and writes only what is each
-particle's own anyway: its totals, its weight, its joint. What it drew stays in an
-:class:`TokenDraws`. Then the particles meet, and most may die. ``write_draws`` writes the topics
-and the words' counts of the survivors into the tables; their children share them. Where a filter
-resamples after every document, that is a fifth of the copies that writing at once would cost, and
-while particles draw, they read rows that all of them share.
+These are the two inner lines of Alg. 4 of Canini et al. (2009): the weight is multiplied by
+P(w_i | z, w), and z_i is drawn from P(z_i | z, w_i). Drawing and writing are separate steps,
+because resampling comes between them. :func:`first_pass` writes only what belongs to one particle
+anyway: totals, weight and joint. The drawn topics stay in :class:`TokenDraws`. After the ancestors
+are known, :func:`write_draws` writes the topics and the words' counts of the survivors to the
+shared rows, which their children inherit. Where a filter resamples after every document, this makes
+a fifth of the copies of rows that writing at once makes, and particles read rows that all of them
+share while they draw.
 
-A word that comes several times in a document must see its earlier counts: such words have rows of
-    their own meanwhile.
+A word that occurs several times in a document must see its earlier counts. Such words have separate
+rows during the first pass.
 """
 
 from __future__ import annotations
@@ -33,66 +34,83 @@ from model.learners.particles.kernels.shared_rows import current_row, own_row, p
 from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
 from model.learners.particles.kernels.workspace import (
     TILE,
-    name_draws,
+    compute_gains,
+    count_token,
+    fill_draws,
+    load_counts,
     new_workspace,
-    recount,
-    start_gain,
-    take_counts,
 )
 
-ONCE = -1
+NOT_REPEATED = -1
 
 
 class TokenDraws(NamedTuple):
     """Tokens begin..stop-1 of the document in ``slot``, and what the particles drew for them.
 
-    words: int32[n]. repeats: int32[n], a number for each word that comes several times, else -1.
-    again: bool[n], it came before. repeated: how many such words. topics: int32[n, P]. opened:
-    bool[n, P], whether a token opened a table. counts: int32[P, Tp], n_td with these tokens.
+    Attributes:
+        slot: the document.
+        begin: the first token.
+        stop: the token after the last one.
+        words: int32[n].
+        repeat_number: int32[n], a number for each word that occurs several times, else
+            NOT_REPEATED.
+        is_repeat: bool[n], whether the word occurred before.
+        repeated_words: how many words occur several times.
+        topics: int32[n, P], the drawn topics.
+        opened: bool[n, P], whether a token opened a table.
+        counts: int32[P, Tp], n_td with these tokens.
     """
 
     slot: int
     begin: int
     stop: int
     words: npt.NDArray[np.int32]
-    repeats: npt.NDArray[np.int32]
-    again: npt.NDArray[np.bool_]
-    repeated: int
+    repeat_number: npt.NDArray[np.int32]
+    is_repeat: npt.NDArray[np.bool_]
+    repeated_words: int
     topics: npt.NDArray[np.int32]
     opened: npt.NDArray[np.bool_]
     counts: npt.NDArray[np.int32]
 
 
 @kernel
-def token_draws(
-    pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any, together: Any
+def new_token_draws(
+    pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any, find_repeats: Any
 ) -> Any:
-    """Tokens begin..stop-1 of a document, before anything is drawn; ``together``: all are drawn
-    before any is settled.
+    """Return tokens begin..stop-1 of a document before any topic is drawn.
+
+    ``find_repeats`` says that all tokens are drawn before any is written, so words that occur
+    several times need rows of their own.
     """
     n = stop - begin
-    words, repeats, again = np.empty(n, np.int32), np.full(n, ONCE, np.int32), np.zeros(n, np.bool_)
+    words, repeat_number, is_repeat = (
+        np.empty(n, np.int32),
+        np.full(n, NOT_REPEATED, np.int32),
+        np.zeros(n, np.bool_),
+    )
     page = page_at(pages, slot, begin)
     for start in range(begin // PAGE * PAGE, stop, PAGE):
         for k in range(max(begin - start, 0), min(stop - start, PAGE)):
             words[start + k - begin] = pages.words[page, k]
         page = pages.following[page]
-    repeated = 0
-    order = np.argsort(words if together else words[:0], kind="mergesort")
+    repeated_words = 0
+    order = np.argsort(words if find_repeats else words[:0], kind="mergesort")
     for k in range(1, len(order)):
         here, before = order[k], order[k - 1]
         if words[here] == words[before]:
-            if repeats[before] == ONCE:
-                repeats[before] = repeated
-                repeated += 1
-            repeats[here] = repeats[before]
-            again[here] = True
+            if repeat_number[before] == NOT_REPEATED:
+                repeat_number[before] = repeated_words
+                repeated_words += 1
+            repeat_number[here] = repeat_number[before]
+            is_repeat[here] = True
     topics, opened, counts = (
         np.empty((n, particles), np.int32),
         np.zeros((n, particles), np.bool_),
         np.zeros((particles, tp), np.int32),
     )
-    return TokenDraws(slot, begin, stop, words, repeats, again, repeated, topics, opened, counts)
+    return TokenDraws(
+        slot, begin, stop, words, repeat_number, is_repeat, repeated_words, topics, opened, counts
+    )
 
 
 @kernel
@@ -106,26 +124,34 @@ def first_pass(
     first: Any,
     last: Any,
 ) -> None:
-    """Particles first..last-1 draw topics for the tokens of the arrival ``new``; the tables are
-    only read.
+    """Draw topics for the tokens of ``new`` in particles first..last-1.
 
-    ``index`` names the document's first draw. Weights take P(token | past), joints P(token, its
-    topic | past). ``evenly`` draws topics evenly, whatever the counts (the random start of Alg. 1).
+    Rows are only read. The weight takes P(token | past), the joint P(token, its topic | past).
+
+    Args:
+        population: the particles.
+        prior: the prior.
+        draws: names the draws.
+        new: the tokens; takes the topics.
+        index: the index of the document's first draw.
+        evenly: draw each topic with probability 1 / T (the random start of Alg. 1).
+        first: the first particle.
+        last: the particle after the last one.
     """
     tp, topics = len(prior.alpha), 0
     while evenly and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
     workspace = new_workspace(tp, TILE)
-    repeated = np.empty(
-        (new.repeated, TILE, population.words.rows.shape[1]), population.words.rows.dtype
+    repeated_rows = np.empty(
+        (new.repeated_words, TILE, population.words.rows.shape[1]), population.words.rows.dtype
     )
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
-        take_counts(population, workspace, new.slot, new.begin > 0, low, high)
-        start_gain(workspace, population, prior, low, high)
+        load_counts(population, workspace, new.slot, new.begin > 0, low, high)
+        compute_gains(workspace, population, prior, low, high)
         for start in range(0, len(new.words), PAGE):
             count = min(PAGE, len(new.words) - start)
-            name_draws(
+            fill_draws(
                 workspace, population, prior, draws, index + new.begin + start, count, low, high
             )
             draw_tokens(
@@ -133,7 +159,7 @@ def first_pass(
                 prior,
                 workspace,
                 new,
-                repeated,
+                repeated_rows,
                 start,
                 start + count,
                 0,
@@ -153,7 +179,7 @@ def draw_tokens(
     prior: Any,
     workspace: Any,
     new: Any,
-    repeated: Any,
+    repeated_rows: Any,
     begin: Any,
     stop: Any,
     used: Any,
@@ -161,11 +187,20 @@ def draw_tokens(
     high: Any,
     topics: Any,
 ) -> None:
-    """Tokens begin..stop-1 of the arrival, in particles low..high-1; topics are drawn evenly from
-    so many if that is not 0.
+    """Draw topics for tokens begin..stop-1 of ``new`` in particles low..high-1.
 
-    Their draws are on the workspace from place ``used`` on. repeated: [repeats, particles, L], the
-    rows of words that come again.
+    Args:
+        population: the particles.
+        prior: the prior.
+        workspace: counts, gains and uniforms of these particles.
+        new: the tokens; takes the topics.
+        repeated_rows: [repeated words, particles, L], rows of words that occur several times.
+        begin: the first token, counted from ``new.begin``.
+        stop: the token after the last one.
+        used: the index of the first token's uniform in the workspace.
+        low: the first particle.
+        high: the particle after the last one.
+        topics: 0, or T to draw each topic with probability 1 / T.
     """
     table, rows, tp, discount = (
         population.words,
@@ -175,18 +210,18 @@ def draw_tokens(
     )
     gain, strength = workspace.gain, workspace.strength
     for k in range(begin, stop):
-        w, repeat = new.words[k], new.repeats[k]
-        per = 1.0 / (prior.alpha_sum + (new.begin + k))
+        w, repeat = new.words[k], new.repeat_number[k]
+        normaliser = 1.0 / (prior.alpha_sum + (new.begin + k))
         for p in range(low, high):
-            workspace.row[p - low] = prefetch_row(table, p, w)
+            workspace.word_row[p - low] = prefetch_row(table, p, w)
         for p in range(low, high):
             i = p - low
-            row = rows[current_row(table, workspace.row[i], p, w)]
-            if repeat != ONCE:
-                if not new.again[k]:
+            row = rows[current_row(table, workspace.word_row[i], p, w)]
+            if repeat != NOT_REPEATED:
+                if not new.is_repeat[k]:
                     for j in range(len(row)):
-                        repeated[repeat, i, j] = row[j]
-                row = repeated[repeat, i]
+                        repeated_rows[repeat, i, j] = row[j]
+                row = repeated_rows[repeat, i]
             base, u = (
                 base_of(population, prior, p, row, w, 0),
                 workspace.uniforms[i, used + (k - begin)],
@@ -201,20 +236,20 @@ def draw_tokens(
                 )
             if topics:
                 t = np.int64(u * topics)
-            n, tables, back = row[t], tables_of(prior, row, t), strength[i, t] * base
+            n, tables, backoff = row[t], tables_of(prior, row, t), strength[i, t] * base
             opened = opens_table(
-                prior, n, tables, back, workspace.table_uniforms[i, 2 * (used + (k - begin))]
+                prior, n, tables, backoff, workspace.table_uniforms[i, 2 * (used + (k - begin))]
             )
-            times(population.weight, population.weight_exponent, p, total * per)
+            times(population.weight, population.weight_exponent, p, total * normaliser)
             times(
                 population.joint,
                 population.joint_exponent,
                 p,
-                gain[i, t] * joint_factor(prior, n, tables, back, opened) * per,
+                gain[i, t] * joint_factor(prior, n, tables, backoff, opened) * normaliser,
             )
-            recount(population, prior, workspace, p, i, t, 1, opened)
+            count_token(population, prior, workspace, p, i, t, 1, opened)
             new.topics[k, p], new.opened[k, p] = t, opened
-            if repeat != ONCE:
+            if repeat != NOT_REPEATED:
                 update_counts(row, tp, t, 1, opened)
 
 
@@ -222,8 +257,9 @@ def draw_tokens(
 def write_draws(
     population: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any
 ) -> None:
-    """Of particles first..last-1 those that are their own ancestors write what they drew into
-    the tables.
+    """Write the drawn topics and counts of the survivors among particles first..last-1.
+
+    A survivor is a particle that is its own ancestor.
     """
     page = page_at(pages, new.slot, new.begin)
     for start in range(new.begin // PAGE * PAGE, new.stop, PAGE):
@@ -251,9 +287,7 @@ def write_page_draws(
     last: Any,
     thread: Any,
 ) -> None:
-    """The topics and the words' counts of the arrival's tokens begin..stop-1, which lie in this
-    page.
-    """
+    """Write the topics and the words' counts of tokens begin..stop-1, which lie in one page."""
     words, topics, column = population.words, population.topics, (new.begin + begin) % PAGE
     for p in range(first, last):
         if ancestors[p] == p:

@@ -1,14 +1,13 @@
-"""Which of the past can be visited again: the newest units, and a uniform sample of all that came
-before them.
+"""The units of the past that can be visited: the newest, and a uniform sample of all before them.
 
 A unit is a document (position -1) or a token (slot, position). ``newest`` is a ring of the last K
-units. A unit that leaves it (or, with K = 0, every unit) is offered to the reservoir of N units by
-Vitter's algorithm R, so each of the units offered so far is in it with the same probability (May et
-al. 2014, section 4). The reservoir stays in order of arrival, for choices by age.
+units. A unit that leaves the ring (every unit if K = 0) is offered to a reservoir of N units by
+Vitter's algorithm R, so each unit offered so far is in the reservoir with the same probability (May
+et al. 2014, section 4). The reservoir is in order of arrival, for choices by age.
 
-A document stays in its slot while any unit of it is in either; ``held`` counts them. (To redraw a
-token the counts of its whole document are needed, tokens outside the reservoir included, so the
-document stays whole.)
+A document keeps its slot while one of its units is in the ring or in the reservoir; ``held`` counts
+these units. A move of one token needs the counts of its whole document, tokens outside the
+reservoir included, so documents are kept whole.
 """
 
 from __future__ import annotations
@@ -30,13 +29,18 @@ TOKENS, LONGEST = 0, 1
 
 
 class Past(NamedTuple):
-    """newest_slot, newest_position: int32[K], int64[K]; a ring. kept_slot, kept_position: int32[N],
-    int64[N]; in order of arrival.
+    """The units, and the slots that they refer to.
 
-    held: int32[slots]. released: int32[slots], slots that no unit holds any more, the first
-    ``marks[RELEASED]``. marks: int64[5]: the ring's next place, units in it, units in the
-    reservoir, units offered to the reservoir so far, released. sizes: int64[2]: 1 where units are
-    tokens; the most tokens that a visit can redraw.
+    Attributes:
+        newest_slot: int32[K], the ring's documents.
+        newest_position: int64[K], the ring's positions.
+        kept_slot: int32[N], the reservoir's documents in order of arrival.
+        kept_position: int64[N], the reservoir's positions.
+        held: int32[slots], units that refer to each slot.
+        released: int32[slots]; the first ``marks[RELEASED]`` are slots that no unit refers to.
+        marks: int64[5]: the ring's next place, units in the ring, units in the reservoir, units
+            that were offered to the reservoir, released slots.
+        sizes: int64[2]: 1 where units are tokens; tokens of the longest unit.
     """
 
     newest_slot: npt.NDArray[np.int32]
@@ -50,7 +54,8 @@ class Past(NamedTuple):
 
 
 @kernel
-def _let_go(past: Any, slot: Any) -> None:
+def _release_unit(past: Any, slot: Any) -> None:
+    """Count one unit less for a slot, and release the slot at 0."""
     past.held[slot] -= 1
     if past.held[slot] == 0:
         past.released[past.marks[RELEASED]] = slot
@@ -59,18 +64,18 @@ def _let_go(past: Any, slot: Any) -> None:
 
 @kernel
 def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
-    """Algorithm R; the unit is held already and let go of if it is not kept."""
+    """Offer a unit to the reservoir by algorithm R, and release the unit that has no place."""
     capacity = len(past.kept_slot)
     place = past.marks[SEEN]
     past.marks[SEEN] += 1
     if place >= capacity:
-        # The draw is named by the number of units offered so far, so no minibatch and no island
-        # comes into it.
+        # The number of units offered so far names the draw, so it does not depend on minibatches
+        # or islands.
         place = np.int64(uniform(place, key0, key1, 0, 0, RESERVOIR) * past.marks[SEEN])
         if place >= capacity:
-            _let_go(past, slot)
+            _release_unit(past, slot)
             return
-        _let_go(past, past.kept_slot[place])
+        _release_unit(past, past.kept_slot[place])
         for k in range(place, capacity - 1):
             past.kept_slot[k] = past.kept_slot[k + 1]
             past.kept_position[k] = past.kept_position[k + 1]
@@ -83,7 +88,7 @@ def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
 
 @kernel
 def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
-    """A new unit joins the newest; the unit that it pushes out is offered to the reservoir."""
+    """Add a unit to the ring; the unit that leaves the ring is offered to the reservoir."""
     past.held[slot] += 1
     ring = len(past.newest_slot)
     if ring == 0:
@@ -100,7 +105,7 @@ def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
 
 
 @kernel
-def schedule(
+def choose_units(
     past: Any,
     choice: Any,
     newest_share: Any,
@@ -112,12 +117,26 @@ def schedule(
     sequence: Any,
     number: Any,
 ) -> Any:
-    """Choose ``len(slots)`` units to visit, with replacement, the same for all particles; how many
-    (0 while there is no past).
+    """Choose ``len(slots)`` units to visit, with replacement, the same for all particles.
 
-    Unit m takes two uniforms: one for the source, one for the rank by age in it (0 is the newest):
-    even, or by decay_sums[r] = sum over r' <= r of (r' + 1)^-decay (Marthi et al. 2002), or rank m
-    itself. ``number`` counts the minibatch's units so far.
+    Unit m takes two uniforms. The first chooses the ring or the reservoir. The second chooses the
+    rank by age, where 0 is the newest: uniformly; or in proportion to (rank + 1)^-decay (Marthi et
+    al. 2002); the third choice is rank m itself.
+
+    Args:
+        past: the units.
+        choice: UNIFORM, DECAYED or NEWEST.
+        newest_share: the share of visits that go to the ring.
+        decay_sums: float64, decay_sums[r] = sum over r' <= r of (r' + 1)^-decay.
+        slots: int32[R], takes the documents.
+        positions: int64[R], takes the positions.
+        key0: the first half of the stream key.
+        key1: the second half of the stream key.
+        sequence: the minibatch.
+        number: units chosen in this minibatch so far.
+
+    Returns:
+        How many units are chosen; 0 if there is no past.
     """
     ring, kept = past.marks[RING], past.marks[KEPT]
     if ring + kept == 0:

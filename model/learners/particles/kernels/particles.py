@@ -1,23 +1,23 @@
-"""What a particle is. :mod:`model.learners.particles.kernels.first_pass` draws topics for a
-document that arrives, :mod:`model.learners.particles.kernels.rejuvenation` draws them again.
+"""The arrays of a population, and the notation of all kernels of the particle family.
 
-Notation: p a particle, w a word, t a topic (z in the papers), n_wt how often w has topic t, n_t =
-sum over w of n_wt, n_td the same within document d; t_wt the tables of w in topic t
-(:mod:`model.learners.particles.kernels.table_counts`), k_t = sum over w of t_wt, m_w = sum over t
-of t_wt, M = sum over w of m_w. A token's conditional probability is (DESIGN section 8)
+p is a particle, w a word, t a topic (z in the papers). n_wt counts the tokens of w in t, n_t is the
+sum of n_wt over w, and n_td counts the tokens of document d in t. t_wt counts the tables of w in t
+(:mod:`model.learners.particles.kernels.table_counts`), k_t is the sum of t_wt over w, m_w the sum
+of t_wt over t, and M the sum of m_w over w. The conditional probability of a topic is proportional
+to
 
     q_t = (alpha_t + n_td) * (n_wt - d * t_wt + (a + d * k_t) * B(w)) / (a + n_t)
 
 and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). Where topics do not share
-words there are no tables, d = 0 and B = G, a given distribution: with G = 1/W and a = W beta this
-is LDA. Where they do, B(w) = (m_w + a_0 G(w)) / (M + a_0). What of this a kernel keeps at hand is
-on its :mod:`workspace <model.learners.particles.kernels.workspace>`.
+words there are no tables, d = 0, and B = G is a given distribution; G = 1/W and a = W beta make
+this LDA. Where topics share words, B(w) = (m_w + a_0 G(w)) / (M + a_0). A kernel keeps parts of
+these terms in a :mod:`workspace <model.learners.particles.kernels.workspace>`.
 
-Each particle's joint probability P(w, z) and its weight are scaled products (:mod:`model.scaled`):
-no logarithm is taken.
+The joint probability P(w, z) and the weight of a particle are scaled products
+(:mod:`model.scaled`), so no logarithm is computed.
 
-Tokens live in pages of 32: ``page_words[page]`` is common to all particles, the topics are rows of
-    the table ``topics``.
+Tokens are stored in pages of 32. The words of a page are common to all particles; its topics are a
+row of the shared rows ``topics``.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ import numpy.typing as npt
 from model.kernels.jit import inlined
 from model.learners.particles.kernels.copy_on_write import Table
 from model.learners.particles.kernels.shared_rows import Rows
-from model.learners.particles.kernels.table_counts import NONE, Closing
+from model.learners.particles.kernels.table_counts import NONE, ClosingProbabilities
 
 PAGE = 32
 
-# In a page, in place of a word that has left the vocabulary: its token counts nowhere and is not
-# drawn again.
+# Replaces a word that has left the vocabulary in a page. Its token is not counted or redrawn.
 GONE = -1
 
 _SMALL = 2.0**-400
@@ -44,11 +43,17 @@ _LARGE = 2.0**400
 
 
 class Prior(NamedTuple):
-    """alpha: float64[Tp], 0 in the pads. base: float64[words], G(w). a, a_0: what particles begin
-    with. discount: d.
+    """The topic-word prior and the topic prior.
 
-    tables: one of the kinds of :mod:`model.learners.particles.kernels.table_counts`, and closing:
-        its V.
+    Attributes:
+        alpha: float64[Tp], 0 in the pads.
+        alpha_sum: the sum of alpha.
+        base: float64[words], G(w).
+        a: the concentration that particles start with.
+        base_a: a_0 that particles start with.
+        discount: d.
+        tables: how tables are counted: NONE, MINIMAL or SAMPLED.
+        closing: V of :mod:`model.learners.particles.kernels.table_counts`.
     """
 
     alpha: npt.NDArray[np.float64]
@@ -58,18 +63,27 @@ class Prior(NamedTuple):
     base_a: float
     discount: float
     tables: int
-    closing: Closing
+    closing: ClosingProbabilities
 
 
 class Population(NamedTuple):
-    """All particles of an island. ``totals``: int64[P, Tp], n_t. ``topic_tables``: int64[P, Tp],
-    k_t; ``tables``: int64[P], M.
+    """All particles of an island.
 
-    ``concentration``: float64[P, 2], a and a_0. ``words``: rows by word of n_wt, and where there
-    are tables n_wt in the first Tp places, t_wt in the next, then m_w. ``documents``: rows of n_td
-    by slot; ``topics``: rows of 32 topics by page. ``weight`` and ``joint``: float64[P] mantissas
-    beside int64[P] exponents. ``generation``: int64[P], see :mod:`sharing`. ``identity``: int64[P],
-    the particles' numbers in the whole learner (they differ between islands).
+    Attributes:
+        words: by word, rows of n_wt; where there are tables, n_wt in the first Tp entries, t_wt in
+            the next Tp, then m_w.
+        documents: by slot, rows of n_td.
+        topics: by page, rows of 32 topics.
+        totals: int64[P, Tp], n_t.
+        topic_tables: int64[P, Tp], k_t.
+        tables: int64[P], M.
+        concentration: float64[P, 2], a and a_0.
+        weight: float64[P], the mantissa of ω.
+        weight_exponent: int64[P].
+        joint: float64[P], the mantissa of P(w, z).
+        joint_exponent: int64[P].
+        generation: int64[P], see :mod:`model.learners.particles.kernels.copy_on_write`.
+        identity: int64[P], the particles' numbers in the whole learner, distinct between islands.
     """
 
     words: Table
@@ -88,10 +102,13 @@ class Population(NamedTuple):
 
 
 class Pages(NamedTuple):
-    """The tokens of the documents in the history. ``words``: int32[pages, 32]. ``following``:
-    int32[pages], -1 at a document's end.
+    """The tokens of the documents in the history.
 
-    ``first``: int32[slots], a document's first page. ``length``: int64[slots], in tokens.
+    Attributes:
+        words: int32[pages, 32], word numbers.
+        following: int32[pages], the next page of the document, -1 at its end.
+        first: int32[slots], the first page of each document.
+        length: int64[slots], tokens of each document.
     """
 
     words: npt.NDArray[np.int32]
@@ -101,7 +118,7 @@ class Pages(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """Where the uniforms of a call come from; see :mod:`model.kernels.random`."""
+    """The part of a uniform's name that a call shares; see :mod:`model.kernels.random`."""
 
     key0: int
     key1: int
@@ -111,8 +128,9 @@ class Draws(NamedTuple):
 
 @inlined
 def times(mantissa: Any, exponent: Any, p: Any, factor: Any) -> None:
-    """(mantissa, exponent)[p] *= factor, kept well inside the range of a float64 by exact powers
-    of two.
+    """Multiply (mantissa, exponent)[p] by a factor.
+
+    Exact powers of two keep the mantissa well inside the range of a float64.
     """
     value = mantissa[p] * factor
     if value < _SMALL or value > _LARGE:
@@ -123,14 +141,14 @@ def times(mantissa: Any, exponent: Any, p: Any, factor: Any) -> None:
 
 @inlined
 def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
-    """The one normal form: 0.5 <= mantissa < 1."""
+    """Bring (mantissa, exponent)[p] to the normal form 0.5 <= mantissa < 1."""
     mantissa[p], shift = math.frexp(mantissa[p])
     exponent[p] += shift
 
 
 @inlined
 def page_at(pages: Any, slot: Any, position: Any) -> Any:
-    """The page of a document that has its token ``position``."""
+    """Return the page that has token ``position`` of a document."""
     page = pages.first[slot]
     for _ in range(position // PAGE):
         page = pages.following[page]
@@ -139,7 +157,7 @@ def page_at(pages: Any, slot: Any, position: Any) -> Any:
 
 @inlined
 def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
-    """B(w), when ``closed`` of the word's tables are left out."""
+    """Return B(w) without ``closed`` of the word's tables."""
     if prior.tables == NONE:
         return prior.base[w]
     a_0 = population.concentration[p, 1]
@@ -150,5 +168,5 @@ def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) 
 
 @inlined
 def tables_of(prior: Any, row: Any, t: Any) -> Any:
-    """t_wt, and 0 where there are no tables."""
+    """Return t_wt, which is 0 where there are no tables."""
     return np.int64(row[len(prior.alpha) + t]) if prior.tables != NONE else 0

@@ -1,9 +1,9 @@
-"""Rejuvenation: draw topics of the past again, each from its conditional probability given all
-others (Canini et al. 2009, eq. 3).
+"""Rejuvenation: redraw topics of the past from their conditional distributions.
 
-Notation as in :mod:`model.learners.particles.kernels.particles`. A move never writes the token out
-of the counts: only q of its old topic is corrected, and nothing is written (nor copied, if it is
-shared) unless the topic changes.
+Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
+:mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
+It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
+tables change.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from model.learners.particles.kernels.table_counts import (
 )
 from model.learners.particles.kernels.workspace import (
     TILE,
-    name_draws,
+    compute_gains,
+    count_token,
+    fill_draws,
+    load_counts,
     new_workspace,
-    put_counts_back,
-    recount,
-    start_gain,
-    take_counts,
+    store_counts,
 )
 
 
@@ -54,11 +54,21 @@ def move_units(
     last: Any,
     thread: Any,
 ) -> None:
-    """Particles first..last-1 draw topics again, unit by unit (eq. 3): whole documents, or one
-    token where its position is not -1.
+    """Redraw the topics of units in particles first..last-1, unit by unit (eq. 3).
 
-    ``index`` names the first draw; each unit takes as many as the tokens it redraws. The joint
-    takes the ratio of the new topic's and the old one's probability.
+    The joint is multiplied by the ratio of the new and the old topic's probability.
+
+    Args:
+        population: the particles.
+        prior: the prior.
+        pages: the tokens of the history.
+        draws: names the draws.
+        slots: int32[n], the units' documents.
+        positions: int64[n], the units' tokens; -1 for whole documents.
+        index: the index of the first draw. Each unit takes as many as it has tokens.
+        first: the first particle.
+        last: the particle after the last one.
+        thread: the thread, whose free rows are used.
     """
     workspace = new_workspace(len(prior.alpha), TILE)
     for low in range(first, last, TILE):
@@ -71,24 +81,24 @@ def move_units(
                 _prefetch_unit(
                     population, pages, slots[unit + 1], max(positions[unit + 1], 0), low, high
                 )
-            take_counts(population, workspace, slot, True, low, high)
-            start_gain(workspace, population, prior, low, high)
+            load_counts(population, workspace, slot, True, low, high)
+            compute_gains(workspace, population, prior, low, high)
             page = page_at(pages, slot, begin)
             for start in range(begin // PAGE * PAGE, end, PAGE):
                 here, there = max(begin - start, 0), min(end - start, PAGE)
                 if used == named:
-                    # A page's, or those of single tokens that follow each other.
+                    # For a page, or for single tokens that follow each other.
                     named, used = (
                         there - here if positions[unit] < 0 else _single(positions, unit),
                         0,
                     )
-                    name_draws(workspace, population, prior, draws, number, named, low, high)
+                    fill_draws(workspace, population, prior, draws, number, named, low, high)
                 _move_page(
                     population, prior, pages, workspace, page, here, there, used, low, high, thread
                 )
                 number, used = number + (there - here), used + (there - here)
                 page = pages.following[page]
-            put_counts_back(population, workspace, slot, low, high, thread)
+            store_counts(population, workspace, slot, low, high, thread)
         for p in range(low, high):
             normalise(population.joint, population.joint_exponent, p)
 
@@ -97,9 +107,7 @@ def move_units(
 def _prefetch_unit(
     population: Any, pages: Any, slot: Any, position: Any, low: Any, high: Any
 ) -> None:
-    """The rows of the unit that comes next are seldom in a cache; they arrive while this one's
-    topics are drawn.
-    """
+    """Prefetch rows of the next unit while the topics of this one are drawn."""
     page = page_at(pages, slot, position)
     for p in range(low, high if pages.length[slot] else low):
         prefetch_row(population.documents, p, slot)
@@ -110,9 +118,7 @@ def _prefetch_unit(
 
 @page_inlined
 def _single(positions: Any, unit: Any) -> Any:
-    """How many units from this one on are single tokens, as far as a workspace has room for
-    their draws.
-    """
+    """Return how many units from this one on are single tokens, at most 32."""
     count = 0
     while count < PAGE and unit + count < len(positions) and positions[unit + count] >= 0:
         count += 1
@@ -133,29 +139,29 @@ def _move_page(
     high: Any,
     thread: Any,
 ) -> None:
-    """The tokens here..there-1 of a page, whose draws are on the workspace from ``used`` on."""
+    """Redraw tokens here..there-1 of a page; ``used`` is the index of their first uniform."""
     words, topics, discount = population.words, population.topics, prior.discount
     for p in range(low, high):
-        workspace.place[p - low] = row_of(topics, p, page)
+        workspace.topic_row[p - low] = row_of(topics, p, page)
     for k in range(here, there):
         place = used + (k - here)
         w = pages.words[page, k]
         for p in range(low, high if w != GONE else low):
-            workspace.row[p - low] = prefetch_row(words, p, w)
+            workspace.word_row[p - low] = prefetch_row(words, p, w)
         for p in range(low, high if w != GONE else low):
             i, a = p - low, population.concentration[p, 0]
-            workspace.place[i] = current_row(topics, workspace.place[i], p, page)
-            u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.place[i], k])
-            row = words.rows[current_row(words, workspace.row[i], p, w)]
+            workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
+            u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
+            row = words.rows[current_row(words, workspace.word_row[i], p, w)]
             n, tables = row[old] - 1, tables_of(prior, row, old)
             closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
             base = base_of(population, prior, p, row, w, closed)
             tables -= closed
-            back = (a + discount * (population.topic_tables[p, old] - closed)) * base
+            backoff = (a + discount * (population.topic_tables[p, old] - closed)) * base
             gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
                 a + (population.totals[p, old] - 1)
             )
-            q = gain * ((n - discount * tables) + back)
+            q = gain * ((n - discount * tables) + backoff)
             if discount > 0.0:
                 t, _ = draw_discounted(
                     workspace.scratch,
@@ -170,29 +176,31 @@ def _move_page(
                 )
             else:
                 t, _ = draw_without(workspace.scratch, workspace.gain[i], row, a * base, old, q, u)
-            was = gain * joint_factor(prior, n, tables, back, closed)
+            old_factor = gain * joint_factor(prior, n, tables, backoff, closed)
             if t != old:
-                gain, n, tables, back = (
+                gain, n, tables, backoff = (
                     workspace.gain[i, t],
                     row[t],
                     tables_of(prior, row, t),
                     workspace.strength[i, t] * base,
                 )
-            opened = opens_table(prior, n, tables, back, workspace.table_uniforms[i, 2 * place + 1])
+            opened = opens_table(
+                prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place + 1]
+            )
             if t != old or opened != closed:
                 times(
                     population.joint,
                     population.joint_exponent,
                     p,
-                    gain * joint_factor(prior, n, tables, back, opened) / was,
+                    gain * joint_factor(prior, n, tables, backoff, opened) / old_factor,
                 )
                 mine = words.rows[own_row(words, p, w, population.generation[p], thread, True)]
                 update_counts(mine, len(prior.alpha), old, -1, closed)
                 update_counts(mine, len(prior.alpha), t, 1, opened)
-                recount(population, prior, workspace, p, i, old, -1, closed)
-                recount(population, prior, workspace, p, i, t, 1, opened)
+                count_token(population, prior, workspace, p, i, old, -1, closed)
+                count_token(population, prior, workspace, p, i, t, 1, opened)
             if t != old:
-                workspace.place[i] = own_row(
+                workspace.topic_row[i] = own_row(
                     topics, p, page, population.generation[p], thread, True
                 )
-                topics.rows[workspace.place[i], k] = t
+                topics.rows[workspace.topic_row[i], k] = t

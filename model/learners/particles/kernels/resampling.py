@@ -1,10 +1,10 @@
-"""Where particles meet: weights, and who descends from whom (Canini et al. 2009, section 3.4).
+"""Reweighting and resampling of particles (Canini et al. 2009, section 3.4).
 
-A meeting has three steps: :func:`reweight` says who descends from whom, the survivors settle what
-they drew (:mod:`model.learners.particles.kernels.first_pass`), and all :func:`resample` what their
-ancestors are. It comes after each document, or, in
-:mod:`model.learners.particles.kernels.token_filter`, after each token. Between two meetings
-particles are independent and may run in threads.
+There are three steps: :func:`reweight` normalises the weights and chooses ancestors, the survivors
+write the topics that they drew (:mod:`model.learners.particles.kernels.first_pass`), and
+:func:`resample` makes every particle a copy of its ancestor. The steps follow each document, or
+each token in :mod:`model.learners.particles.kernels.token_filter`. Between them particles are
+independent and may run in threads.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from model.kernels.jit import kernel
 from model.learners.particles.kernels.resampling_schemes import (
-    ancestors_of,
-    children,
+    ancestors_from_counts,
+    draw_offspring,
     normalise_weights,
 )
 from model.learners.particles.kernels.shared_rows import inherit
@@ -26,13 +26,17 @@ RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
 
 
 class Resampler(NamedTuple):
-    """What a meeting needs beside the population.
+    """The settings and figures of resampling.
 
-    threshold: resample when ESS <= threshold; 0: never, and then the particles are chains of equal
-    weight. scheme: see :mod:`resampling`. evidence, evidence_exponent: float64[1], int64[1], the
-    running product of P(document | past). ess: float64[1], after the last meeting. counters:
-    int64[4], of this minibatch: resamplings, moves drawn, units scheduled; and, over the whole
-    life, generations given.
+    Attributes:
+        threshold: resample when ESS <= threshold. 0: never; particles are then independent chains
+            of equal weight.
+        scheme: see :mod:`model.learners.particles.kernels.resampling_schemes`.
+        evidence: float64[1], the mantissa of the running product of P(document | past).
+        evidence_exponent: int64[1].
+        ess: float64[1], the ESS after the last reweighting.
+        counters: int64[4]: resamplings, topics redrawn and units chosen in this minibatch, and the
+            generations given out since the learner began.
     """
 
     threshold: float
@@ -45,8 +49,9 @@ class Resampler(NamedTuple):
 
 @kernel
 def resample(population: Any, ancestors: Any, counters: Any) -> None:
-    """Every particle becomes a child of ``ancestors[p]``, sharing what it had; weights are even
-    afterwards.
+    """Make every particle p a copy of ``ancestors[p]``, and all weights equal.
+
+    A particle and its ancestor share their rows and get new generations.
     """
     size = len(ancestors)
     shared = np.zeros(size, np.bool_)
@@ -75,8 +80,17 @@ def resample(population: Any, ancestors: Any, counters: Any) -> None:
 
 @kernel
 def reweight(population: Any, resampler: Any, draws: Any, ancestors: Any) -> Any:
-    """Normalise the weights, take the evidence; whether the ESS asks for resampling, and who
-    descends from whom: int64[P].
+    """Normalise the weights, multiply the evidence, and choose the ancestors.
+
+    Args:
+        population: the particles.
+        resampler: threshold, scheme, evidence and counters.
+        draws: names the draws.
+        ancestors: int64[P], takes the ancestor of each particle, itself where there is no
+            resampling.
+
+    Returns:
+        Whether the ESS is at or below the threshold.
     """
     size = len(population.weight)
     for p in range(size):
@@ -95,7 +109,7 @@ def reweight(population: Any, resampler: Any, draws: Any, ancestors: Any) -> Any
         return False
     counts = np.empty(size, np.int64)
     number = resampler.counters[RESAMPLINGS]
-    children(
+    draw_offspring(
         population.weight,
         resampler.scheme,
         counts,
@@ -105,6 +119,6 @@ def reweight(population: Any, resampler: Any, draws: Any, ancestors: Any) -> Any
         draws.sequence,
         number,
     )
-    ancestors_of(counts, ancestors)
+    ancestors_from_counts(counts, ancestors)
     resampler.counters[RESAMPLINGS] += 1
     return True

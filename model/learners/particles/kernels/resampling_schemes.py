@@ -1,17 +1,16 @@
-"""Weights, the effective sample size, and which particles have children (Canini et al. 2009,
-section 3.4).
+"""Weights, the effective sample size, and the number of children of each particle.
 
-omega_p are the particles' weights, normalised to sum to 1; ESS = 1 / sum omega_p^2. Four schemes
-say how many children each particle has, P in all, omega_p P in expectation:
+The weights ω_p sum to 1, and ESS = 1 / sum ω_p^2 (Canini et al. 2009, section 3.4). Each of four
+schemes gives P children in all, and ω_p P children to particle p in expectation:
 
 * multinomial: P draws with replacement;
-* residual (Liu and Chen 1998): floor(P omega_p) for certain, the rest by multinomial draws from
-  what is left over;
-* stratified (Kitagawa 1996): one draw in each of the P equal parts of [0, 1);
+* residual (Liu and Chen 1998): floor(P ω_p) children for certain, and multinomial draws from the
+  remaining weights;
+* stratified (Kitagawa 1996): one draw in each of P equal parts of [0, 1);
 * systematic: the same draw in each part.
 
-All sums run in the order of the particles, and nothing but + - * / is used, so the bits are the
-same everywhere.
+All sums run in the order of the particles with + - * / alone, so the bits are the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -30,14 +29,16 @@ RESIDUAL, MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(4)
 
 @inlined
 def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_exponent: Any) -> Any:
-    """Make the weights sum to 1; what they summed to goes into the scaled product ``evidence[0]``.
-    Returns the ESS.
+    """Normalise the weights, multiply the evidence by their sum, and return the ESS.
 
-    A weight of 0, of a particle that once fell 2^-1100 behind, has no exponent, so it does not take
-    part in the choice of the greatest.
+    A particle that falls behind by 2^-1100 has weight 0 and no meaningful exponent, so it is left
+    out when the largest exponent is found.
 
-    weight, exponent: float64[P], int64[P], scaled; exponents are 0 afterwards. evidence: float64[1]
-        beside int64[1].
+    Args:
+        weight: float64[P], mantissas; normalised weights afterwards.
+        exponent: int64[P]; 0 afterwards.
+        evidence: float64[1], the mantissa of the evidence.
+        evidence_exponent: int64[1].
     """
     top, found = exponent[0], False
     for p in range(len(weight)):
@@ -59,7 +60,7 @@ def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_expone
 
 
 @kernel
-def children(
+def draw_offspring(
     weight: Any,
     scheme: Any,
     counts: Any,
@@ -69,11 +70,19 @@ def children(
     sequence: Any,
     index: Any,
 ) -> None:
-    """counts[p] = number of children of particle p; float64[P] normalised weights, int64[P].
-    ``index`` numbers the resampling.
+    """Draw the number of children of each particle.
 
-    Draw k of resampling ``index`` is the uniform of index ``index * P + k``; ``particle`` is the
-    first of the island.
+    Draw k of resampling ``index`` is the uniform with index ``index * P + k``.
+
+    Args:
+        weight: float64[P], normalised.
+        scheme: RESIDUAL, MULTINOMIAL, STRATIFIED or SYSTEMATIC.
+        counts: int64[P], takes the numbers of children.
+        key0: the first half of the stream key.
+        key1: the second half of the stream key.
+        particle: the identity of the island's first particle.
+        sequence: the minibatch.
+        index: the number of the resampling in the minibatch.
     """
     size = len(weight)
     counts[:] = 0
@@ -107,9 +116,11 @@ def children(
 
 
 @kernel
-def ancestors_of(counts: Any, ancestors: Any) -> None:
-    """Who each particle descends from: one that has children is its own first child; the others
-    take the places of the dead, in order.
+def ancestors_from_counts(counts: Any, ancestors: Any) -> None:
+    """Fill ``ancestors`` from the numbers of children.
+
+    A particle with children is its own first child. Its other children replace particles without
+    children, in order.
     """
     dead = 0
     for p in range(len(counts)):

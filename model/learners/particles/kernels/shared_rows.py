@@ -1,9 +1,9 @@
-"""What particles do with shared rows of either kind: a
-:class:`~model.learners.particles.kernels.copy_on_write.Table`, or a
-:class:`~model.learners.particles.kernels.tree.Tree`.
+"""Operations on shared rows of either kind.
 
-A kernel knows which of the two when it is compiled, from its argument's type, so choosing costs
-nothing while it runs.
+The kinds are :class:`~model.learners.particles.kernels.copy_on_write.Table` and, for
+``--history=full``, :class:`~model.learners.particles.kernels.full_history.tree.Tree`. Numba chooses
+the implementation from the argument's type when it compiles a kernel, so the choice costs nothing
+at run time.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from numba.extending import overload
 
 from model.gibbs.kernels.row_sums import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined
-from model.learners.particles.kernels import copy_on_write as sharing
-from model.learners.particles.kernels import tree
-from model.learners.particles.kernels import tree_storage as tree_room
+from model.learners.particles.kernels import copy_on_write
 from model.learners.particles.kernels.copy_on_write import (
     BLOCKS_EACH,
     END_BLOCK,
@@ -26,12 +24,12 @@ from model.learners.particles.kernels.copy_on_write import (
     NEXT_ROW,
     Table,
 )
-from model.learners.particles.kernels.tree import FREE_ROWS, Tree
+from model.learners.particles.kernels.full_history import storage, tree
+from model.learners.particles.kernels.full_history.tree import FREE_ROWS, Tree
 
 Rows = Table | Tree
 
-# A row that a particle writes may give one to each node; there are fewer than two nodes for each
-# particle.
+# A write may copy the old row to each child, and there are fewer than two nodes for each particle.
 _ROWS_EACH = 3
 
 # Counts in a cache line.
@@ -44,7 +42,9 @@ def _is_tree(kind: Any) -> bool:
 
 def _row_of(rows: Any, p: Any, i: Any) -> Any:
     return (
-        tree.tree_row(rows, p, i) if isinstance(rows, Tree) else sharing.row_of.py_func(rows, p, i)
+        tree.tree_row(rows, p, i)
+        if isinstance(rows, Tree)
+        else copy_on_write.row_of.py_func(rows, p, i)
     )
 
 
@@ -54,19 +54,19 @@ def _typed_row_of(rows: Any, p: Any, i: Any) -> Any:
         return tree.tree_row(rows, p, i)
 
     def of_table(rows: Any, p: Any, i: Any) -> Any:
-        return sharing.row_of(rows, p, i)
+        return copy_on_write.row_of(rows, p, i)
 
     return of_tree if _is_tree(rows) else of_table
 
 
 @inlined
 def row_of(rows: Any, p: Any, i: Any) -> Any:
-    """The physical row that holds p's row i, to read."""
+    """Return the physical row that holds p's row i, for reading."""
     return _row_of(rows, p, i)
 
 
 def _prefetch_row(rows: Any, p: Any, i: Any) -> Any:
-    """Only kernels ask."""
+    """Exist in kernels only."""
 
 
 @overload(_prefetch_row)
@@ -75,7 +75,7 @@ def _typed_prefetch_row(rows: Any, p: Any, i: Any) -> Any:
         return np.int64(0)
 
     def of_table(rows: Any, p: Any, i: Any) -> Any:
-        place = np.int64(sharing.row_of(rows, p, i))
+        place = np.int64(copy_on_write.row_of(rows, p, i))
         for k in range(0, rows.rows.shape[1], _LINE):
             prefetch(rows.rows, place * rows.rows.shape[1] + k)
         return place
@@ -85,16 +85,16 @@ def _typed_prefetch_row(rows: Any, p: Any, i: Any) -> Any:
 
 @inlined
 def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
-    """Where p's row i is, for :func:`current_row`; the processor is asked for it, so that several
-    particles' rows are waited for at once.
+    """Return the physical row of p's row i, for :func:`current_row`, and prefetch it.
 
-    In a tree nobody asks: the place would be another as soon as a particle writes.
+    The rows of several particles are then fetched at the same time. In a tree there is no prefetch:
+    a write of any particle may move the row.
     """
     return _prefetch_row(rows, p, i)
 
 
 def _current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    """Only kernels ask."""
+    """Exist in kernels only."""
 
 
 @overload(_current_row)
@@ -110,14 +110,15 @@ def _typed_current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
 
 @inlined
 def current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    """The physical row of p's row i that was at ``place``: in a tree, what p shares moves when
-    the particle that it is from writes it.
+    """Return the physical row of p's row i, which was ``place`` when it was prefetched.
+
+    In a tree it may have moved: a row that p shares moves when the particle that owns it writes it.
     """
     return _current_row(rows, place, p, i)
 
 
 def _own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """Only kernels write."""
+    """Exist in kernels only."""
 
 
 @overload(_own_row)
@@ -126,21 +127,23 @@ def _typed_own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy
         return tree.own_tree_row(rows, p, i, copy)
 
     def of_table(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-        return sharing.own_row(rows, p, i, generation, thread, copy)
+        return copy_on_write.own_row(rows, p, i, generation, thread, copy)
 
     return of_tree if _is_tree(rows) else of_table
 
 
 @page_inlined
 def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """A physical row of p's own for its row i: what it held is copied, or left as it happens to
-    be when all will be written.
+    """Return a physical row that p alone uses for its row i, for writing.
+
+    ``copy`` says whether it gets the old contents. Without it the contents are undefined, and the
+    caller writes all of them.
     """
     return _own_row(rows, p, i, generation, thread, copy)
 
 
 def _inherit(rows: Any, ancestors: Any) -> Any:
-    """Only kernels resample."""
+    """Exist in kernels only."""
 
 
 @overload(_inherit)
@@ -149,78 +152,81 @@ def _typed_inherit(rows: Any, ancestors: Any) -> Any:
         return tree.tree_inherit(rows, ancestors)
 
     def of_table(rows: Any, ancestors: Any) -> Any:
-        return sharing.inherit(rows, ancestors)
+        return copy_on_write.inherit(rows, ancestors)
 
     return of_tree if _is_tree(rows) else of_table
 
 
 @kernel
 def inherit(rows: Any, ancestors: Any) -> None:
-    """Particle p becomes a child of ``ancestors[p]``; int64[P], and a particle that survives is
-    its own ancestor.
-    """
+    """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     _inherit(rows, ancestors)
 
 
 @kernel
-def _table_has_room(table: Any, count: Any) -> Any:
+def _table_has_capacity(table: Any, count: Any) -> Any:
     rows_left = table.cursors[0, END_ROW] - table.cursors[0, NEXT_ROW]
     blocks_left = table.cursors[0, END_BLOCK] - table.cursors[0, NEXT_BLOCK]
     return rows_left >= count and blocks_left >= BLOCKS_EACH * count
 
 
-def _has_room(rows: Any, count: Any) -> Any:
-    """Only kernels ask."""
+def _has_capacity(rows: Any, count: Any) -> Any:
+    """Exist in kernels only."""
 
 
-@overload(_has_room)
-def _typed_has_room(rows: Any, count: Any) -> Any:
+@overload(_has_capacity)
+def _typed_has_capacity(rows: Any, count: Any) -> Any:
     def of_tree(rows: Any, count: Any) -> Any:
         return rows.marks[FREE_ROWS] >= _ROWS_EACH * count
 
     def of_table(rows: Any, count: Any) -> Any:
-        return _table_has_room(rows, count)
+        return _table_has_capacity(rows, count)
 
     return of_tree if _is_tree(rows) else of_table
 
 
 @inlined
-def has_room(rows: Any, count: Any) -> Any:
-    """Whether the first thread can write so many rows."""
-    return _has_room(rows, count)
+def has_capacity(rows: Any, count: Any) -> Any:
+    """Return whether the first thread has free rows for ``count`` writes."""
+    return _has_capacity(rows, count)
 
 
 def new_rows(
     particles: int, length: int, threads: int, whole_past: bool, dtype: Any = np.int32
 ) -> Rows:
-    """Zero rows of ``length`` for each particle."""
+    """Return zero rows of ``length`` entries for each particle."""
     return (
-        tree_room.new_tree(particles, length, dtype)
+        storage.new_tree(particles, length, dtype)
         if whole_past
-        else sharing.new_table(particles, 1, length, threads, dtype)
+        else copy_on_write.new_table(particles, 1, length, threads, dtype)
     )
 
 
-def with_room(rows: Rows, logical: int, count: int, particles: int) -> Rows:
-    """With at least ``logical`` rows for each particle, and so many free ones for each thread,
-    where ``particles`` of it write.
+def with_capacity(rows: Rows, logical: int, count: int, particles: int) -> Rows:
+    """Return the rows with at least ``logical`` rows for each particle and free rows to write.
+
+    Args:
+        rows: the shared rows.
+        logical: rows of each particle.
+        count: free rows for each thread.
+        particles: how many particles of a thread write.
     """
     if isinstance(rows, Tree):
-        # Those that do not write may get what those that do had before.
+        # Particles that do not write may get old rows of those that do.
         everyone = count * -(-len(rows.line) // max(particles, 1))
-        return tree_room.with_free_rows(rows, _ROWS_EACH * everyone)
-    return sharing.reserve(sharing.with_rows(rows, logical), count, BLOCKS_EACH * count)
+        return storage.with_free_rows(rows, _ROWS_EACH * everyone)
+    return copy_on_write.reserve(copy_on_write.with_rows(rows, logical), count, BLOCKS_EACH * count)
 
 
-def spread(rows: Rows, chosen: int, particles: int) -> Rows:
-    """Rows of so many particles that all share what one particle has."""
+def replicate(rows: Rows, chosen: int, particles: int) -> Rows:
+    """Return rows of ``particles`` particles that all share what particle ``chosen`` has."""
     return (
-        tree_room.spread_tree(rows, chosen, particles)
+        storage.replicate_tree(rows, chosen, particles)
         if isinstance(rows, Tree)
-        else sharing.spread(rows, chosen, particles)
+        else copy_on_write.replicate(rows, chosen, particles)
     )
 
 
 def nbytes(rows: Rows) -> int:
-    """Memory that the rows hold."""
+    """Return the memory of the rows in bytes."""
     return sum(part.nbytes for part in rows)

@@ -1,29 +1,30 @@
-"""Tables of the Chinese restaurant: does a token that joins a topic open a table, does one that
-leaves close its own?
+"""Table counts of the Chinese restaurant franchise: which tokens open and close tables.
 
-The hierarchical prior lets topics share words: a token of word w in topic z sits at one of t_wz
-tables that serve w there, and each table is itself a token of w for the distribution B that all
-topics share (Teh 2006; DESIGN section 8). With n tokens at t tables, discount d, strength s = a + d
-k_z and B = B(w), the next token
+The hierarchical prior makes topics share words. Each token of word w in topic z belongs to one of
+t_wz tables, and each table is itself a token of w for the distribution B that all topics share (Teh
+2006). With n tokens at t tables, discount d, strength s = a + d k_z and B = B(w), the next token
 
-    joins a table with weight n - d t,   opens one with weight s B.
+    joins a table with weight n - d t,   opens a table with weight s B.
 
-How the tokens are spread over the tables need not be kept. Given (n, t) a seating has a probability
-in proportion to the product of its tables' (1 - d)(2 - d)...(size - 1 - d), whose sum over seatings
-is the generalised Stirling number S(n, t) = S(n-1, t-1) + (n - 1 - d t) S(n-1, t). The last token,
-and so any token, sits alone with probability
+The sizes of the tables need not be stored. Given (n, t), a partition of the tokens has a
+probability in proportion to the product of (1 - d)(2 - d)...(size - 1 - d) over its tables. The sum
+over the partitions is the generalised Stirling number
 
-    V(n, t) = S(n-1, t-1) / S(n, t),
+    S(n, t) = S(n-1, t-1) + (n - 1 - d t) S(n-1, t).
 
-so a token that leaves closes its table with probability V(n, t), and what remains is again spread
-as S(n-1, .) says. The pair (n, t) is thus all of the state, and the moves are those of a sampler
-that keeps every table's size (Blunsom et al. 2009), with the sizes summed out.
+The last token, and so any token, has a table of its own with probability
 
-With R(n, t) = S(n, t-1) / S(n, t):  V(n, t) = R(n-1, t) / (R(n-1, t) + n - 1 - d t), and R follows
-from its own previous row, positive throughout. :func:`closing_table` holds V for n <= 2048 and t <=
-512; beyond, sixteen values an octave up to n = 65,536, and between them n V is interpolated; beyond
-that n V, and V / (t - 1) for more tables, are taken to stay as they are.
-tests/model/learners/particles/kernels/test_table_counts.py measures what that costs.
+    V(n, t) = S(n-1, t-1) / S(n, t).
+
+A token that leaves therefore closes its table with probability V(n, t), and the remaining partition
+is again distributed as S(n-1, .) says. So the pair (n, t) is the whole state, and the moves are
+those of a sampler that stores every table's size (Blunsom et al. 2009) with the sizes summed out.
+
+With R(n, t) = S(n, t-1) / S(n, t), V(n, t) = R(n-1, t) / (R(n-1, t) + n - 1 - d t). R follows from
+its previous row, and all terms are positive. :func:`closing_probabilities` tabulates V for n <=
+2048 and t <= 512. Beyond, it holds sixteen values per octave up to n = 65,536, between which n V is
+interpolated. Beyond that, n V is constant in n, and V / (t - 1) is constant in t.
+tests/model/learners/particles/kernels/test_table_counts.py measures the error.
 """
 
 from __future__ import annotations
@@ -37,17 +38,19 @@ import numpy.typing as npt
 
 from model.kernels.jit import inlined, kernel
 
-# The kinds of Prior.tables: topics do not share words; one table a word and topic; tables are
-# drawn.
+# Prior.tables: topics do not share words; one table for each word and topic; tables are drawn.
 NONE, MINIMAL, SAMPLED = range(3)
 
 EXACT, MOST_TABLES = 2048, 512
 _STEPS, _OCTAVES = 16, 5
 
 
-class Closing(NamedTuple):
-    """V. ``exact``: float64[2049, 513], by n and t. ``beyond``: float64[81, 513], n V at n =
-    2048 (1 + k % 16 / 16) 2^(k // 16).
+class ClosingProbabilities(NamedTuple):
+    """V.
+
+    Attributes:
+        exact: float64[2049, 513], V by n and t.
+        beyond: float64[81, 513], n V at n = 2048 (1 + k % 16 / 16) 2^(k // 16), by k and t.
     """
 
     exact: npt.NDArray[np.float64]
@@ -55,22 +58,23 @@ class Closing(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def closing_table(discount: float, tables: int) -> Closing:
-    """V for a discount; without sampled tables nobody asks, and nothing is computed."""
+def closing_probabilities(discount: float, tables: int) -> ClosingProbabilities:
+    """Return V for a discount; empty tables where ``tables`` is not SAMPLED."""
     if tables != SAMPLED:
-        return Closing(np.zeros((1, 1)), np.zeros((1, 1)))
+        return ClosingProbabilities(np.zeros((1, 1)), np.zeros((1, 1)))
     exact, beyond = (
         np.zeros((EXACT + 1, MOST_TABLES + 1)),
         np.zeros((_STEPS * _OCTAVES + 1, MOST_TABLES + 1)),
     )
     _fill(exact, beyond, discount)
-    return Closing(exact, beyond)
+    return ClosingProbabilities(exact, beyond)
 
 
 @kernel
 def _fill(exact: Any, beyond: Any, discount: Any) -> None:
-    """Row by row over n; ``ratios[t]`` is R(n - 1, t), 0 where S(n - 1, t - 1) is 0 and infinite
-    where S(n - 1, t) is.
+    """Fill both tables, row by row over n.
+
+    ``ratios[t]`` is R(n - 1, t): 0 where S(n - 1, t - 1) is 0, and infinite where S(n - 1, t) is 0.
     """
     most = exact.shape[1] - 1
     ratios, values = np.full(most + 1, np.inf), np.zeros(most + 1)
@@ -78,7 +82,7 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
     place = 0
     for n in range(1, EXACT * 2**_OCTAVES + 1):
         for t in range(1, min(n, most) + 1):
-            # Alone where it is the only one, or where all are.
+            # 1 for a single token, and where every token has a table.
             values[t] = 1.0 if t == n else ratios[t] / (ratios[t] + (n - 1 - discount * t))
         if n <= EXACT:
             exact[n, :] = values
@@ -93,11 +97,11 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
 
 
 @inlined
-def alone(closing: Any, n: Any, t: Any) -> Any:
-    """V(n, t) for 1 <= t <= n."""
+def closing_probability(closing: Any, n: Any, t: Any) -> Any:
+    """Return V(n, t) for 1 <= t <= n."""
     tables = min(t, MOST_TABLES)
     if t >= n:
-        # Exact for any number of tables: otherwise there could come to be more tables than tokens.
+        # Exact for any number of tables; otherwise tables could outnumber tokens.
         value = 1.0
     elif n <= EXACT:
         value = closing.exact[n, tables]
@@ -116,40 +120,45 @@ def alone(closing: Any, n: Any, t: Any) -> Any:
 
 @inlined
 def closes_table(prior: Any, n: Any, t: Any, u: Any) -> Any:
-    """Whether a token closes its table as it leaves a topic with ``n`` tokens of its word,
-    itself counted, at ``t`` tables.
+    """Return whether a token closes its table when it leaves a topic.
+
+    ``n`` tokens of its word, itself included, are in the topic at ``t`` tables. ``u`` is a uniform.
     """
     if prior.tables == SAMPLED:
-        return u < alone(prior.closing, n, t)
+        return u < closing_probability(prior.closing, n, t)
     return prior.tables == MINIMAL and n == 1
 
 
 @inlined
-def opens_table(prior: Any, n: Any, t: Any, back: Any, u: Any) -> Any:
-    """Whether a token opens a table as it joins ``n`` others at ``t`` tables; ``back``: s B(w)."""
+def opens_table(prior: Any, n: Any, t: Any, backoff: Any, u: Any) -> Any:
+    """Return whether a token opens a table when it joins ``n`` others at ``t`` tables.
+
+    ``backoff`` is s B(w). ``u`` is a uniform.
+    """
     if prior.tables == SAMPLED:
-        return u * ((n - prior.discount * t) + back) < back
+        return u * ((n - prior.discount * t) + backoff) < backoff
     return prior.tables == MINIMAL and n == 0
 
 
 @inlined
-def joint_factor(prior: Any, n: Any, t: Any, back: Any, opened: Any) -> Any:
-    """What such a token multiplies the joint probability by, beside the gain of its topic.
+def joint_factor(prior: Any, n: Any, t: Any, backoff: Any, opened: Any) -> Any:
+    """Return the factor of the joint probability for such a token, beside the gain of its topic.
 
-    With sampled tables the joint is that of topics and numbers of tables, so S(n + 1, .) / S(n, .)
-    is in it.
+    With sampled tables the joint is that of topics and numbers of tables, so the factor includes
+    S(n + 1, .) / S(n, .).
     """
     if prior.tables != SAMPLED:
-        return (n - prior.discount * t) + back
+        return (n - prior.discount * t) + backoff
     if opened:
-        return back / alone(prior.closing, n + 1, t + 1)
-    return (n - prior.discount * t) / (1.0 - alone(prior.closing, n + 1, t))
+        return backoff / closing_probability(prior.closing, n + 1, t + 1)
+    return (n - prior.discount * t) / (1.0 - closing_probability(prior.closing, n + 1, t))
 
 
 @inlined
 def update_counts(row: Any, tp: Any, t: Any, step: Any, tables: Any) -> None:
-    """A token joins (step 1) or leaves (-1) topic t in its word's row, and with it a table if
-    ``tables``.
+    """Count a token that joins (step 1) or leaves (-1) topic t in its word's row.
+
+    ``tables`` says whether a table comes or goes with it.
     """
     row[t] += step
     if tables:

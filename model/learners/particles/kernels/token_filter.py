@@ -1,11 +1,10 @@
-"""The filter that resamples after any token (Alg. 4 of Canini et al. 2009): one document, in one
-thread.
+"""The particle filter with resampling after each token: Alg. 4 of Canini et al. (2009).
 
-Token by token: weights, resampling where the ESS asks for it
-(:mod:`model.learners.particles.kernels.resampling`), and rejuvenation by tokens of the history, to
-which each token is admitted as it comes. Resampling is rare next to tokens, so the document's
-counts and gains stay on one workspace for all particles, children take over their ancestors' places
-there, and the table has the counts before visits and at the end.
+One call takes one document in one thread. For each token, the particles are reweighted, resampled
+where the ESS is at or below the threshold, and rejuvenated. A token joins the history as soon as it
+is drawn. Resamplings are rare compared with tokens, so the document's counts and gains stay in one
+workspace for all particles. After a resampling children copy their ancestors' parts of it. The
+shared rows receive the counts before visits and at the end.
 """
 
 from __future__ import annotations
@@ -17,28 +16,38 @@ import numpy.typing as npt
 
 from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import MOVE
-from model.learners.particles.kernels.first_pass import draw_tokens, token_draws, write_page_draws
-from model.learners.particles.kernels.history import LONGEST, TOKENS, admit, schedule
+from model.learners.particles.kernels.first_pass import (
+    draw_tokens,
+    new_token_draws,
+    write_page_draws,
+)
+from model.learners.particles.kernels.history import LONGEST, TOKENS, admit, choose_units
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
-from model.learners.particles.kernels.shared_rows import has_room
+from model.learners.particles.kernels.shared_rows import has_capacity
 from model.learners.particles.kernels.workspace import (
-    name_draws,
+    compute_gains,
+    fill_draws,
+    load_counts,
     new_workspace,
-    put_counts_back,
-    start_gain,
-    take_counts,
+    store_counts,
 )
 
-# Beside the units that it visits, a token writes itself; and the document's counts are written
-# before the visits and at the end.
+# Rows that a token writes beside the units that it visits: those of the token itself, and the
+# document's counts, which are written before the visits and at the end.
 EXTRA_UNITS = 2
 
 
 class Rejuvenation(NamedTuple):
-    """When :func:`filter_tokens` visits the history: after ``every`` tokens (0: after each
-    resampling), ``moves`` units each time.
+    """When and how :func:`filter_tokens` visits the history.
+
+    Attributes:
+        every: tokens between two triggers; 0: each resampling triggers.
+        moves: R.
+        choice: how units are chosen.
+        newest_share: the share of visits that go to the newest units.
+        decay_sums: see :func:`~model.learners.particles.kernels.history.choose_units`.
     """
 
     every: int
@@ -52,12 +61,19 @@ class Rejuvenation(NamedTuple):
 def rows_needed(
     particles: Any, units: Any, longest: Any, words: Any, slots: Any, pages: Any
 ) -> Any:
-    """Most rows of (words, documents, topics) that so many particles write while each visits so
-    many units of at most ``longest`` tokens.
+    """Return the largest numbers of rows of (words, documents, topics) that particles can write.
 
-    A particle writes a row once, so there are bounds: of ``words``, the vocabulary's size, of
-    ``slots`` and of ``pages``. Where it descends from another in between, it writes again what it
-    wrote for its token and for the document.
+    A particle writes a row at most once, so there are upper bounds: ``words``, the size of the
+    vocabulary, ``slots`` and ``pages``. A particle that becomes a child in between writes again the
+    rows of its token and of the document.
+
+    Args:
+        particles: how many particles write.
+        units: how many units each visits.
+        longest: tokens of the longest unit.
+        words: the size of the vocabulary.
+        slots: slots of the history.
+        pages: pages of the history.
     """
     each = min(units * (longest // PAGE + 2), pages + EXTRA_UNITS)
     return (
@@ -81,20 +97,33 @@ def filter_tokens(
     index: Any,
     age: Any,
 ) -> Any:
-    """Alg. 4 (or 3) for one document from token ``begin`` on; returns the token to go on with when
-    the tables run short of room.
+    """Run Alg. 4 (or 3) over one document, and return the token to continue with.
 
-    past: the history, whose units are tokens where ``past.sizes[TOKENS]`` is 1; each token is
-    admitted as it comes. ``index`` names the document's first draw in the minibatch, ``age`` is how
-    many tokens were learned before the document.
+    That is the document's length, or less where the free rows could run out.
+
+    Args:
+        population: the particles.
+        prior: the prior.
+        pages: the tokens of the history.
+        draws: names the draws of the first pass.
+        resampler: threshold, evidence and counters.
+        rejuvenation: when and how the history is visited.
+        past: the history's units. Each token is admitted after it is drawn where
+            ``past.sizes[TOKENS]`` is 1.
+        slot: the document.
+        begin: the token to start with.
+        index: the index of the document's first draw in the minibatch.
+        age: tokens that were learned before the document.
     """
     size, length, tp = len(population.weight), pages.length[slot], len(prior.alpha)
     workspace = new_workspace(tp, size)
-    take_counts(population, workspace, slot, begin > 0, 0, size)
-    start_gain(workspace, population, prior, 0, size)
+    load_counts(population, workspace, slot, begin > 0, 0, size)
+    compute_gains(workspace, population, prior, 0, size)
     at, page = begin, page_at(pages, slot, begin)
     while at < length:
-        new = token_draws(pages, slot, at, min((at // PAGE + 1) * PAGE, length), size, tp, False)
+        new = new_token_draws(
+            pages, slot, at, min((at // PAGE + 1) * PAGE, length), size, tp, False
+        )
         at = _filter_page(
             population,
             prior,
@@ -112,7 +141,7 @@ def filter_tokens(
         if at < new.stop:
             break
         page = pages.following[page]
-    put_counts_back(population, workspace, slot, 0, size, 0)
+    store_counts(population, workspace, slot, 0, size, 0)
     for p in range(size):
         normalise(population.joint, population.joint_exponent, p)
     return at
@@ -133,9 +162,7 @@ def _filter_page(
     index: Any,
     age: Any,
 ) -> Any:
-    """The tokens of an arrival, all of one page, one by one: each is settled before the next is
-    drawn.
-    """
+    """Filter the tokens of ``new``, which lie in one page, one after another."""
     size = len(population.weight)
     ancestors, none = (
         np.empty(size, np.int64),
@@ -145,13 +172,13 @@ def _filter_page(
     words, documents, topics = rows_needed(
         size, units, past.sizes[LONGEST], len(prior.base), slots, count
     )
-    name_draws(workspace, population, prior, draws, index + new.begin, len(new.words), 0, size)
+    fill_draws(workspace, population, prior, draws, index + new.begin, len(new.words), 0, size)
     for k in range(len(new.words)):
         i = new.begin + k
         if not (
-            has_room(population.words, words)
-            and has_room(population.documents, documents)
-            and has_room(population.topics, topics)
+            has_capacity(population.words, words)
+            and has_capacity(population.documents, documents)
+            and has_capacity(population.topics, topics)
         ):
             return i
         draw_tokens(population, prior, workspace, new, none, k, k + 1, k, 0, size, 0)
@@ -164,16 +191,16 @@ def _filter_page(
             admit(past, new.slot, i, draws.key0, draws.key1)
         due = (age + i + 1) % rejuvenation.every == 0 if rejuvenation.every > 0 else resampled
         if due and rejuvenation.moves > 0:
-            put_counts_back(population, workspace, new.slot, 0, size, 0)
+            store_counts(population, workspace, new.slot, 0, size, 0)
             _revisit(population, prior, pages, draws, resampler, rejuvenation, past)
-            take_counts(population, workspace, new.slot, True, 0, size)
-            start_gain(workspace, population, prior, 0, size)
+            load_counts(population, workspace, new.slot, True, 0, size)
+            compute_gains(workspace, population, prior, 0, size)
     return new.stop
 
 
 @page_inlined
 def _inherit_workspace(workspace: Any, ancestors: Any) -> None:
-    """What lies on the workspace for a particle is what lies there for its ancestor."""
+    """Give each particle its ancestor's part of the workspace."""
     for p in range(len(ancestors)):
         if ancestors[p] != p:
             workspace.changed[p] = workspace.changed[ancestors[p]]
@@ -193,12 +220,12 @@ def _revisit(
     rejuvenation: Any,
     past: Any,
 ) -> None:
-    """All particles draw the topics of units of the history again."""
+    """Redraw the topics of R units of the history in all particles."""
     slots, positions = (
         np.empty(rejuvenation.moves, np.int32),
         np.empty(rejuvenation.moves, np.int64),
     )
-    found = schedule(
+    found = choose_units(
         past,
         rejuvenation.choice,
         rejuvenation.newest_share,

@@ -1,16 +1,15 @@
-"""What a kernel has at hand while it draws the topics of one document: its counts, and what q is
-made of.
+"""The workspace of a kernel: the counts and factors of one document in a tile of particles.
 
-``gain`` holds (alpha_t + n_td) / (a + n_t); it changes in two topics at a move, so q is one product
-a topic (notation: as in :mod:`model.learners.particles.kernels.particles`). A document's counts are
-taken onto the workspace from the table and put back when they have changed.
+``gain`` holds (alpha_t + n_td) / (a + n_t). A move changes it in two topics only, so q needs one
+product for each topic (notation: :mod:`model.learners.particles.kernels.particles`). A document's
+counts are copied from the shared rows to the workspace, and written back if they have changed.
 
-Kernels go through the tokens in the outer loop and through a tile of 16 particles in the inner one.
-A token's draw needs the gain that the token before it wrote; the draws of several particles wait
-for nothing of each other, so the processor works at them side by side. The order changes no result,
-since every draw has a name. Sixteen particles' arrays fit into the first cache. (Where particles
-meet after every token there is one workspace for all of them:
-:mod:`model.learners.particles.kernels.token_filter`.)
+Kernels loop over tokens outside and over a tile of 16 particles inside. The draw of a token needs
+the gain that the token before it wrote, but the draws of different particles do not depend on each
+other, so the processor overlaps them. The order changes no result, since every draw has a name. The
+arrays of sixteen particles fit into the first-level cache. Where particles are resampled after
+every token there is one workspace for all of them
+(:mod:`model.learners.particles.kernels.token_filter`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.jit import inlined, kernel, page_inlined
-from model.kernels.random import SEATS, fill_uniforms
+from model.kernels.random import TABLE_DRAWS, fill_uniforms
 from model.learners.particles.kernels.draw import aligned, new_scratch
 from model.learners.particles.kernels.particles import PAGE
 from model.learners.particles.kernels.shared_rows import own_row, row_of
@@ -31,13 +30,18 @@ TILE = 16
 
 
 class Workspace(NamedTuple):
-    """What a kernel works with while it goes through a tile of particles; i is a particle's place
-    in the tile.
+    """The arrays for a tile of particles; a particle's place in the tile is its first index.
 
-    gain, strength: float64[16, Tp], strength being a + d k_t. counts: int32[16, Tp], n_td.
-    uniforms, seats: float64[16, 32] and float64[16, 64], a draw for each token's topic, and two for
-    its tables. row, place: int64[16], where the token's word and, for moves, the page's topics are.
-    changed: int64[16], how often the counts changed since they were taken. scratch: for draws.
+    Attributes:
+        scratch: float64, a buffer for :mod:`model.learners.particles.kernels.draw`.
+        gain: float64[16, Tp], (alpha_t + n_td) / (a + n_t).
+        strength: float64[16, Tp], a + d k_t.
+        counts: int32[16, Tp], n_td.
+        uniforms: float64[16, 32], one for each token's topic.
+        table_uniforms: float64[16, 64], two for each token's tables.
+        word_row: int64[16], the physical row of the current word.
+        topic_row: int64[16], the physical row of the current page's topics, in moves.
+        changed: int64[16], how often the counts have changed since they were loaded.
     """
 
     scratch: npt.NDArray[np.float64]
@@ -46,15 +50,16 @@ class Workspace(NamedTuple):
     counts: npt.NDArray[np.int32]
     uniforms: npt.NDArray[np.float64]
     table_uniforms: npt.NDArray[np.float64]
-    row: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
+    word_row: npt.NDArray[np.int64]
+    topic_row: npt.NDArray[np.int64]
     changed: npt.NDArray[np.int64]
 
 
 @kernel
 def new_workspace(tp: Any, size: Any) -> Any:
-    """Arrays for padded topics ``tp`` and ``size`` particles, a tile or all; what the vector
-    loads read lies on cache lines.
+    """Return a workspace for ``tp`` padded topics and ``size`` particles, a tile or all.
+
+    Arrays that are read by vector loads begin on cache lines.
     """
     return Workspace(
         new_scratch(tp),
@@ -70,11 +75,13 @@ def new_workspace(tp: Any, size: Any) -> Any:
 
 
 @page_inlined
-def take_counts(
+def load_counts(
     population: Any, workspace: Any, slot: Any, begun: Any, low: Any, high: Any
 ) -> None:
-    """A document's counts onto the workspace; zeros where it has not ``begun``, since its row
-    still has those of the slot's last document.
+    """Copy a document's counts to the workspace.
+
+    They are zero where the document has not ``begun``: its row still has the counts of the slot's
+    last document.
     """
     for p in range(low, high):
         row = row_of(population.documents, p, slot)
@@ -84,10 +91,10 @@ def take_counts(
 
 
 @page_inlined
-def put_counts_back(
+def store_counts(
     population: Any, workspace: Any, slot: Any, low: Any, high: Any, thread: Any
 ) -> None:
-    """And back, where they changed."""
+    """Write a document's counts back to the shared rows in the particles whose counts changed."""
     for p in range(low, high):
         if workspace.changed[p - low]:
             row = own_row(population.documents, p, slot, population.generation[p], thread, False)
@@ -96,8 +103,8 @@ def put_counts_back(
 
 
 @page_inlined
-def start_gain(workspace: Any, population: Any, prior: Any, low: Any, high: Any) -> None:
-    """gain and strength of particles low..high-1 from the counts on the workspace."""
+def compute_gains(workspace: Any, population: Any, prior: Any, low: Any, high: Any) -> None:
+    """Compute gain and strength of particles low..high-1 from the counts in the workspace."""
     for p in range(low, high):
         i = p - low
         for t in range(len(prior.alpha)):
@@ -110,7 +117,7 @@ def start_gain(workspace: Any, population: Any, prior: Any, low: Any, high: Any)
 
 
 @page_inlined
-def name_draws(
+def fill_draws(
     workspace: Any,
     population: Any,
     prior: Any,
@@ -120,7 +127,7 @@ def name_draws(
     low: Any,
     high: Any,
 ) -> None:
-    """The uniforms of particles low..high-1 for the draws number..number + count - 1."""
+    """Fill the uniforms of particles low..high-1 for the draws number..number + count - 1."""
     for p in range(low, high):
         fill_uniforms(
             workspace.uniforms[p - low],
@@ -133,7 +140,7 @@ def name_draws(
             draws.purpose,
         )
         if prior.tables == SAMPLED:
-            purpose = draws.purpose + SEATS
+            purpose = draws.purpose + TABLE_DRAWS
             fill_uniforms(
                 workspace.table_uniforms[p - low],
                 2 * count,
@@ -147,11 +154,12 @@ def name_draws(
 
 
 @inlined
-def recount(
+def count_token(
     population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any, step: Any, tables: Any
 ) -> None:
-    """A token joined (step 1) or left (-1) topic t, and so did as many ``tables``: the counts,
-    and what is computed from them.
+    """Count a token that joins (step 1) or leaves (-1) topic t, with ``tables`` tables.
+
+    The counts change, and so do the gain and the strength that depend on them.
     """
     population.totals[p, t] += step
     workspace.counts[i, t] += step

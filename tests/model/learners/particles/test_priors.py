@@ -7,7 +7,7 @@ from learner_options import made
 
 from model.learners import learner_for
 from model.learners.particles.population import best_particle
-from model.learners.particles.priors import foretold
+from model.learners.particles.priors import word_probabilities
 
 PRIORS = [
     {"prior": "flat"},
@@ -28,7 +28,7 @@ def test_foretold(prior):
     snapshot, some = learner.snapshot(state), np.array([0, 5, 3])
     said = (snapshot.rows(some) + snapshot.prior.shares(some)) / snapshot.normalisers
     assert np.allclose(
-        foretold(state.population, state.prior, best_particle(state.population), some),
+        word_probabilities(state.population, state.prior, best_particle(state.population), some),
         said,
         rtol=1e-12,
     )

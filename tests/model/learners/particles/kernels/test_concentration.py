@@ -14,7 +14,7 @@ from model.learners.particles.kernels.concentration import (
     draw_a_0,
     gamma,
     log_beta,
-    log_terms,
+    log_joint_terms,
 )
 from model.learners.particles.kernels.particles import Draws
 
@@ -82,26 +82,26 @@ def chain(draw, length=12_000, apart=6):
 
 @pytest.mark.parametrize("discount", [0.0, 0.3])
 def test_a(discount):
-    exact = mean_of_log(lambda a: log_terms(TOKENS, TABLES, SHARED, BASE, a, 5.0, discount))
+    exact = mean_of_log(lambda a: log_joint_terms(TOKENS, TABLES, SHARED, BASE, a, 5.0, discount))
     found = chain(lambda a, index: draw_a(a, TOKENS, TABLES, discount, NAMED, 5, index))
     assert agrees_in_means(found, exact)
     assert not agrees_in_means(
         found,
         mean_of_log(
-            lambda a: log_terms(TOKENS, TABLES - (TABLES > 1), SHARED, BASE, a, 5.0, discount)
+            lambda a: log_joint_terms(TOKENS, TABLES - (TABLES > 1), SHARED, BASE, a, 5.0, discount)
         ),
     )
 
 
 def test_a_0():
-    exact = mean_of_log(lambda a_0: log_terms(TOKENS, TABLES, SHARED, BASE, 5.0, a_0, 0.0))
+    exact = mean_of_log(lambda a_0: log_joint_terms(TOKENS, TABLES, SHARED, BASE, 5.0, a_0, 0.0))
     found = chain(lambda a_0, index: draw_a_0(a_0, SHARED, BASE, NAMED, 5, index))
     assert agrees_in_means(found, exact)
     # As if every word had one table on the level below, however often the topics share it.
     assert not agrees_in_means(
         found,
         mean_of_log(
-            lambda a_0: log_terms(TOKENS, TABLES, np.minimum(SHARED, 1), BASE, 5.0, a_0, 0.0)
+            lambda a_0: log_joint_terms(TOKENS, TABLES, np.minimum(SHARED, 1), BASE, 5.0, a_0, 0.0)
         ),
     )
 
@@ -109,14 +109,14 @@ def test_a_0():
 @pytest.mark.parametrize("discount", [0.0, 0.3])
 def test_log_terms_are_those_of_the_next_tokens(discount):
     """A token that opens a table multiplies them by what the two levels' urns say."""
-    before = log_terms(TOKENS, TABLES, SHARED, BASE, 2.0, 3.0, discount)
+    before = log_joint_terms(TOKENS, TABLES, SHARED, BASE, 2.0, 3.0, discount)
     tokens, tables, shared = TOKENS.copy(), TABLES.copy(), SHARED.copy()
     tokens[1], tables[1], shared[0] = 8, 5, 21
     # A new table for word 0 in topic 1; its G is in what does not depend on a and a_0, unless the
     # word is new there.
     opened = (2.0 + discount * 4) / (2.0 + 7) * (20 + 3.0 * 0.2) / (39 + 3.0)
     assert np.isclose(
-        log_terms(tokens, tables, shared, BASE, 2.0, 3.0, discount) - before,
+        log_joint_terms(tokens, tables, shared, BASE, 2.0, 3.0, discount) - before,
         np.log(opened),
         rtol=1e-10,
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.learners.particles.kernels import copy_on_write as sharing
+from model.learners.particles.kernels import copy_on_write
 
 PARTICLES, LENGTH = 4, 3
 
@@ -16,14 +16,14 @@ class Shared:
     """A table, and what it should hold: ``plain[p][i]``."""
 
     def __init__(self, threads=2):
-        self.table = sharing.new_table(PARTICLES, 5, LENGTH, threads)
+        self.table = copy_on_write.new_table(PARTICLES, 5, LENGTH, threads)
         self.plain = [np.zeros((5, LENGTH), np.int64) for _ in range(PARTICLES)]
         self.generation, self.given = list(range(1, PARTICLES + 1)), PARTICLES
 
     def write(self, p, i, value, fill):
         i %= len(self.plain[p])
-        self.table = sharing.reserve(self.table, 1, 2)
-        row = sharing.own_row(
+        self.table = copy_on_write.reserve(self.table, 1, 2)
+        row = copy_on_write.own_row(
             self.table, p, i, self.generation[p], p % len(self.table.cursors), not fill
         )
         if fill:
@@ -35,7 +35,7 @@ class Shared:
     def inherit(self, ancestors):
         """Survivors are their own ancestors; all that share get new generations."""
         ancestors = [p if p in ancestors else a for p, a in enumerate(ancestors)]
-        sharing.inherit(self.table, np.array(ancestors, np.int64))
+        copy_on_write.inherit(self.table, np.array(ancestors, np.int64))
         self.plain = [self.plain[a].copy() for a in ancestors]
         for p, a in enumerate(ancestors):
             if ancestors.count(a) > 1:
@@ -46,15 +46,15 @@ class Shared:
         self.plain = [
             np.concatenate([rows, np.zeros((more, LENGTH), np.int64)]) for rows in self.plain
         ]
-        self.table = sharing.with_rows(self.table, len(self.plain[0]))
+        self.table = copy_on_write.with_rows(self.table, len(self.plain[0]))
 
     def sweep(self):
-        sharing.sweep(self.table)
+        copy_on_write.sweep(self.table)
 
     def check(self):
         for p, rows in enumerate(self.plain):
             found = [
-                self.table.rows[sharing.row_of.py_func(self.table, p, i)].tolist()
+                self.table.rows[copy_on_write.row_of.py_func(self.table, p, i)].tolist()
                 for i in range(len(rows))
             ]
             assert found == rows.tolist()
@@ -107,21 +107,21 @@ def test_rows_are_copied_at_the_first_write_only():
     shared = Shared(1)
     shared.write(0, 1, 5, False)
     shared.inherit([0, 0, 0, 0])
-    shared.table = sharing.reserve(shared.table, 10, 20)
+    shared.table = copy_on_write.reserve(shared.table, 10, 20)
     before = shared.table.cursors.copy()
     for value in range(1, 6):
-        own = sharing.own_row(shared.table, 2, 1, shared.generation[2], 0, True)
+        own = copy_on_write.own_row(shared.table, 2, 1, shared.generation[2], 0, True)
         shared.table.rows[own, 0] += value
         shared.plain[2][1, 0] += value
     taken = (shared.table.cursors - before)[0]
-    assert (taken[sharing.NEXT_ROW], taken[sharing.NEXT_BLOCK]) == (1, 2)
+    assert (taken[copy_on_write.NEXT_ROW], taken[copy_on_write.NEXT_BLOCK]) == (1, 2)
     shared.check()
 
 
 def test_threads_take_from_stretches_that_do_not_meet():
-    table = sharing.reserve(sharing.new_table(3, 10, 4, 3), 7, 5)
+    table = copy_on_write.reserve(copy_on_write.new_table(3, 10, 4, 3), 7, 5)
     rows = [
-        set(table.free_rows[c[sharing.NEXT_ROW] : c[sharing.END_ROW]].tolist())
+        set(table.free_rows[c[copy_on_write.NEXT_ROW] : c[copy_on_write.END_ROW]].tolist())
         for c in table.cursors
     ]
     assert all(len(stretch) >= 7 for stretch in rows)
@@ -130,6 +130,6 @@ def test_threads_take_from_stretches_that_do_not_meet():
 
 
 def test_memory_is_told():
-    table = sharing.new_table(3, 130, 4, 1)
-    grown = sharing.reserve(table, 1000, 10)
-    assert sharing.nbytes(grown) - sharing.nbytes(table) >= 1000 * (4 * 4 + 8 + 4)
+    table = copy_on_write.new_table(3, 130, 4, 1)
+    grown = copy_on_write.reserve(table, 1000, 10)
+    assert copy_on_write.nbytes(grown) - copy_on_write.nbytes(table) >= 1000 * (4 * 4 + 8 + 4)

@@ -130,7 +130,7 @@ def filled(newest, kept, units=40):
 
 def scheduled(past, choice, share, decay, moves, number=0, sequence=9):
     slots, positions = np.empty(moves, np.int32), np.empty(moves, np.int64)
-    found = history.schedule(
+    found = history.choose_units(
         past, CHOICES.index(choice), share, decay, slots, positions, 3, 4, sequence, number
     )
     return list(zip(slots[:found].tolist(), positions[:found].tolist(), strict=True))

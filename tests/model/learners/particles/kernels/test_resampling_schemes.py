@@ -19,7 +19,9 @@ OMEGA = np.array([0.05, 0.4, 0.0, 0.15, 0.3, 0.1])
 
 def kernel_children(weight, scheme, index, sequence=1):
     counts = np.empty(len(weight), np.int64)
-    resampling.children(np.array(weight), SCHEMES.index(scheme), counts, *KEY, 7, sequence, index)
+    resampling.draw_offspring(
+        np.array(weight), SCHEMES.index(scheme), counts, *KEY, 7, sequence, index
+    )
     return counts
 
 
@@ -98,7 +100,7 @@ def test_survivors_are_their_own_first_child():
     for _ in range(100):
         counts = generator.multinomial(7, generator.dirichlet(np.full(7, 0.4)))
         ancestors = np.full(7, -1)
-        resampling.ancestors_of(counts, ancestors)
+        resampling.ancestors_from_counts(counts, ancestors)
         assert np.bincount(ancestors, minlength=7).tolist() == counts.tolist()
         assert all(ancestors[p] == p for p in range(7) if counts[p])
 

@@ -15,14 +15,14 @@ from model.learners.particles.kernels.table_counts import (
     MINIMAL,
     NONE,
     SAMPLED,
-    alone,
     closes_table,
-    closing_table,
+    closing_probabilities,
+    closing_probability,
     opens_table,
     update_counts,
 )
 
-alone_of = kernel(lambda closing, n, t: alone(closing, n, t))
+alone_of = kernel(lambda closing, n, t: closing_probability(closing, n, t))
 
 
 @cache
@@ -34,7 +34,7 @@ def stirling(n, t, discount):
 
 @pytest.mark.parametrize("discount", [Fraction(0), Fraction(1, 4)])
 def test_v_is_the_ratio_of_stirling_numbers(discount):
-    table = closing_table(float(discount), SAMPLED)
+    table = closing_probabilities(float(discount), SAMPLED)
     for n in range(1, 41):
         for t in range(1, n + 1):
             exact = stirling(n - 1, t - 1, discount) / stirling(n, t, discount)
@@ -44,7 +44,7 @@ def test_v_is_the_ratio_of_stirling_numbers(discount):
 
 def test_the_twin_has_the_same_bits():
     for discount in (0.0, 0.35):
-        table, twin = closing_table(discount, SAMPLED).exact, closing(discount, 60)
+        table, twin = closing_probabilities(discount, SAMPLED).exact, closing(discount, 60)
         assert all(table[n, t] == value for (n, t), value in twin.items())
 
 
@@ -62,7 +62,7 @@ def slow(n, discount, tables):
 
 @pytest.mark.parametrize("discount", [0.0, 0.35])
 def test_beyond_the_exact_part_it_is_close(discount):
-    table = closing_table(discount, SAMPLED)
+    table = closing_probabilities(discount, SAMPLED)
     for n in (EXACT + 1, 3001, 5000):
         exact = slow(n, discount, 600)
         for t in (2, 3, 10, 100, 512):
@@ -75,7 +75,7 @@ def test_beyond_the_exact_part_it_is_close(discount):
 
 @pytest.mark.parametrize("t", [1, 7, 512, 513, 700, EXACT, 5000])
 def test_edges(t):
-    table = closing_table(0.0, SAMPLED)
+    table = closing_probabilities(0.0, SAMPLED)
     assert alone_of(table, t, t) == 1.0
     assert alone_of(table, t + 1, t) < 1.0
     assert alone_of(table, 50, 1) == 0.0
@@ -103,7 +103,7 @@ def by_sizes(n, t, draws, seed):
 
 def test_v_is_what_happens_at_tables():
     """And tables / tokens, which is close to it for two tokens, is not."""
-    share = closing_table(0.0, SAMPLED).exact[5, 3]
+    share = closing_probabilities(0.0, SAMPLED).exact[5, 3]
     found = by_sizes(5, 3, 6000, 1)
     assert agrees_in_counts(found, [1 - share, share])
     assert not agrees_in_counts(found, [1 - 0.4, 0.4])
@@ -111,7 +111,7 @@ def test_v_is_what_happens_at_tables():
 
 def test_rules():
     closing_of = {
-        kind: SimpleNamespace(tables=kind, discount=0.25, closing=closing_table(0.25, kind))
+        kind: SimpleNamespace(tables=kind, discount=0.25, closing=closing_probabilities(0.25, kind))
         for kind in (NONE, MINIMAL, SAMPLED)
     }
     assert not opens_table.py_func(closing_of[NONE], 0, 0, 1.0, 0.0)

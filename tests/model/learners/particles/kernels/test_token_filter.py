@@ -6,8 +6,8 @@ from populations import KEY, new_prior
 
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.history import FullHistory, History, Reservoir
-from model.learners.particles.kernels.first_pass import first_pass, token_draws, write_draws
-from model.learners.particles.kernels.history import UNIFORM, admit, schedule
+from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
+from model.learners.particles.kernels.history import UNIFORM, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
@@ -21,7 +21,7 @@ from model.learners.particles.kernels.resampling import (
 from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
-from model.learners.particles.population import new_population, with_room
+from model.learners.particles.population import new_population, with_capacity
 
 WORDS, PARTICLES = 30, 5
 
@@ -50,15 +50,15 @@ class Filter:
 
     def room(self):
         slots, pages = len(self.history.labels), len(self.history.pages.words)
-        self.population = with_room(
+        self.population = with_capacity(
             self.population,
-            PARTICLES,
-            self.rejuvenation.moves + EXTRA_UNITS,
-            1,
-            WORDS,
-            slots,
-            pages,
-            1,
+            writers=PARTICLES,
+            units=self.rejuvenation.moves + EXTRA_UNITS,
+            longest=1,
+            words=WORDS,
+            slots=slots,
+            pages=pages,
+            threads=1,
         )
 
     def learn(self, text):
@@ -91,7 +91,7 @@ class Filter:
         draws, ancestors = Draws(*KEY, 1, FIRST_PASS), np.empty(PARTICLES, np.int64)
         for i in range(len(text)):
             self.room()
-            new = token_draws(pages, slot, i, i + 1, PARTICLES, len(self.prior.alpha), True)
+            new = new_token_draws(pages, slot, i, i + 1, PARTICLES, len(self.prior.alpha), True)
             first_pass(self.population, self.prior, draws, new, index, False, 0, PARTICLES)
             resampled = reweight(self.population, self.resampler, draws, ancestors)
             write_draws(self.population, pages, new, ancestors, 0, PARTICLES, 0)
@@ -104,7 +104,7 @@ class Filter:
                 else resampled
             ):
                 units, positions = np.empty(6, np.int32), np.empty(6, np.int64)
-                counters[SCHEDULED] += schedule(
+                counters[SCHEDULED] += choose_units(
                     past, UNIFORM, 0.0, np.zeros(0), units, positions, *KEY, 1, counters[SCHEDULED]
                 )
                 move_units(

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from model.learners.particles.kernels import shared_rows as tables
-from model.learners.particles.kernels import tree
-from model.learners.particles.kernels.tree import NOBODY
-from model.learners.particles.kernels.tree_storage import new_tree, planted, with_free_rows
+from model.learners.particles.kernels.full_history import tree
+from model.learners.particles.kernels.full_history.storage import (
+    build_tree,
+    new_tree,
+    with_free_rows,
+)
+from model.learners.particles.kernels.full_history.tree import NIL
 
 LENGTH = 3
 
@@ -36,7 +40,7 @@ class Both:
         counts = self.generator.multinomial(
             particles, self.generator.dirichlet(np.full(particles, 0.3))
         )
-        ancestors = np.full(particles, NOBODY)
+        ancestors = np.full(particles, NIL)
         ancestors[counts > 0] = np.flatnonzero(counts)
         ancestors[counts == 0] = np.repeat(np.arange(particles), np.maximum(counts - 1, 0))
         tables.inherit(self.tree, ancestors)
@@ -57,33 +61,33 @@ class Both:
 
     def check_shape(self):
         forest = self.tree
-        nodes = {node for node in range(len(forest.held)) if forest.held[node] != NOBODY}
-        assert len(nodes) == len(forest.held) - forest.marks[tree.FREE_NODES] <= 2 * len(self.plain)
+        nodes = {node for node in range(len(forest.size)) if forest.size[node] != NIL}
+        assert len(nodes) == len(forest.size) - forest.marks[tree.FREE_NODES] <= 2 * len(self.plain)
         assert {
-            int(forest.owner[node]): node for node in nodes if forest.owner[node] != NOBODY
+            int(forest.owner[node]): node for node in nodes if forest.owner[node] != NIL
         } == dict(enumerate(forest.line.tolist()))
         children = {
             node: [other for other in nodes if forest.parent[other] == node] for node in nodes
         }
         for node in nodes:
             listed, at = [], int(forest.child[node])
-            while at != NOBODY:
+            while at != NIL:
                 listed.append(at)
                 at = int(forest.sibling[at])
             assert sorted(listed) == sorted(children[node])
-            assert forest.owner[node] != NOBODY or len(listed) >= 2
-            held, entry = 0, int(forest.first[node])
+            assert forest.owner[node] != NIL or len(listed) >= 2
+            size, entry = 0, int(forest.first[node])
             while entry:
                 assert forest.node[entry] == node
-                held, entry = held + 1, int(forest.in_node[entry])
-            assert held == forest.held[node] == np.count_nonzero(forest.node == node)
+                size, entry = size + 1, int(forest.next_in_node[entry])
+            assert size == forest.size[node] == np.count_nonzero(forest.node == node)
         assert (
-            forest.marks[tree.FREE_ROWS] + sum(forest.held[node] for node in nodes)
+            forest.marks[tree.FREE_ROWS] + sum(forest.size[node] for node in nodes)
             == len(forest.rows) - 1
         )
         for leaf in forest.line:
             depth, node = 0, int(leaf)
-            while node != NOBODY:
+            while node != NIL:
                 depth, node = depth + 1, int(forest.parent[node])
             self.deepest = max(self.deepest, depth)
         assert self.deepest <= len(self.plain)
@@ -121,11 +125,11 @@ def test_a_past_that_all_share_is_held_once():
     for i in range(400):
         both.tree.rows[tables.own_row(both.tree, 3, i, 0, 0, False)] = i
     tables.inherit(both.tree, np.full(50, 3))
-    assert np.count_nonzero(both.tree.node != NOBODY) == 400
+    assert np.count_nonzero(both.tree.node != NIL) == 400
     tables.inherit(both.tree, np.full(50, 9))
     # The long node stays where it is: it is the particle's now.
-    assert np.count_nonzero(both.tree.node != NOBODY) == 400
-    assert both.tree.held[both.tree.line[9]] == 400
+    assert np.count_nonzero(both.tree.node != NIL) == 400
+    assert both.tree.size[both.tree.line[9]] == 400
 
 
 @pytest.mark.parametrize("particles", [1, 4])
@@ -133,7 +137,7 @@ def test_spread(particles):
     both = Both(5, 12, 7)
     for _ in range(100):
         both.write()
-    both.tree, both.plain = tables.spread(both.tree, 2, particles), both.plain[[2] * particles]
+    both.tree, both.plain = tables.replicate(both.tree, 2, particles), both.plain[[2] * particles]
     both.check()
     for _ in range(300):
         both.write()
@@ -148,7 +152,7 @@ def test_planted(particles):
     keys, contents = np.array([2, 3, 17]), generator.integers(1, 99, (7, LENGTH))
     distinct = np.array([1, 1, 1]) if particles == 1 else np.array([1, 4, 2])
     owner = np.array([generator.integers(0, n, particles) for n in distinct])
-    both.tree = planted(both.tree, keys, owner, distinct, contents)
+    both.tree = build_tree(both.tree, keys, owner, distinct, contents)
     starts = np.cumsum(distinct) - distinct
     for n, key in enumerate(keys):
         both.plain[:, key] = contents[starts[n] + owner[n]]

@@ -1,0 +1,1 @@
+"""The shared rows of ``--history=full``: a directed tree of hash tables."""
