@@ -1,4 +1,4 @@
-"""A population of particles beside a slow twin of each, and their comparison bit by bit."""
+"""A population of particles beside a slow twin of each, compared bit by bit."""
 
 import numpy as np
 from twins import Particle, uniform
@@ -37,7 +37,9 @@ def new_prior(topics, words, discount=0.0, kind=None, seed=0):
 class Pair:
     """Kernels and twins side by side. Documents are numbered by their slots."""
 
-    def __init__(self, topics, words, particles=3, discount=0.0, kind=None, wide=False, bug=None):
+    def __init__(
+        self, topics, words, *, particles=3, discount=0.0, kind=None, wide=False, bug=None
+    ):
         self.topics, self.words, self.particles = topics, words, particles
         self.prior = new_prior(topics, words, discount, kind)
         self.history = History(Reservoir(newest=1000))
@@ -51,7 +53,15 @@ class Pair:
         self.generations = np.array([0, 0, 0, particles], np.int64)
         alpha, base = self.prior.alpha[:topics].tolist(), self.prior.base.tolist()
         self.twins = [
-            Particle(alpha, base, self.prior.a, discount, bug, kind, self.prior.base_a)
+            Particle(
+                alpha,
+                base,
+                self.prior.a,
+                discount=discount,
+                bug=bug,
+                kind=kind,
+                base_a=self.prior.base_a,
+            )
             for _ in range(particles)
         ]
         for twin in self.twins:
@@ -72,7 +82,7 @@ class Pair:
         )
 
     def learn(self, text, parts=(), evenly=False):
-        """First pass over one document, in one call or token ranges that end at ``parts``."""
+        """Run the first pass over a document, in one call or in token ranges that end at ``parts``."""
         slot = self.history.begin(np.array(text, np.int32), None)
         begin = 0
         for stop in (*parts, len(text)):

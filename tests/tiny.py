@@ -1,5 +1,6 @@
-"""A problem that can be solved by enumeration: two topics, six tokens, 64 assignments; and the
-closed form of P(w, z).
+"""A problem small enough to enumerate, and the closed form of P(w, z).
+
+It has two topics and six tokens, hence 64 assignments.
 """
 
 import itertools
@@ -14,7 +15,7 @@ PAIRS = list(itertools.combinations(range(6), 2))
 
 
 def log_documents(document_counts, alpha):
-    """ln P(z). document_counts: [documents, T]; alpha: [T]."""
+    """Return ln P(z). document_counts: [documents, T]; alpha: [T]."""
     documents, alpha = np.asarray(document_counts, float), np.asarray(alpha, float)
     by_document = (
         gammaln(alpha.sum())
@@ -25,7 +26,7 @@ def log_documents(document_counts, alpha):
 
 
 def log_joint(word_counts, document_counts, alpha, a, base):
-    """ln P(w, z) of DESIGN section 7. word_counts: [words, T]; base: [words], B(w)."""
+    """Return ln P(w, z) from counts. word_counts: [words, T]; base: [words], B(w)."""
     words, shares = np.asarray(word_counts, float), a * np.asarray(base, float)[:, None]
     by_topic = (
         gammaln(a) - gammaln(words.sum(0) + a) + (gammaln(words + shares) - gammaln(shares)).sum(0)
@@ -34,7 +35,7 @@ def log_joint(word_counts, document_counts, alpha, a, base):
 
 
 def joint_of(states, a=WORDS * BETA, base=(1 / WORDS,) * WORDS):
-    """P(w, z) of six topics in the order of the tokens, where topics share nothing."""
+    """Return P(w, z) of six topics in the order of the tokens, where topics share nothing."""
     words = np.zeros((WORDS, TOPICS))
     for w, t in zip((w for text in TEXTS for w in text), states, strict=True):
         words[w, t] += 1
@@ -54,13 +55,14 @@ JOINT = np.array([joint_of(states) for states in ASSIGNMENTS])
 POSTERIOR = JOINT / JOINT.sum()
 
 
-def seated_joint(base, a, base_a, discount):
-    """P(w, z) of each assignment under the hierarchical prior: the chain rule over every seating
-    of the tokens at single tables.
+def table_joint(base, a, base_a, discount):
+    """Return P(w, z) of each assignment under the hierarchical prior.
+
+    It sums the chain rule over every partition of the tokens into tables.
     """
     words = [w for text in TEXTS for w in text]
     given = [
-        _seatings(list(zip(words, states, strict=True)), base, a, base_a, discount)
+        _partitions(list(zip(words, states, strict=True)), base, a, base_a, discount)
         for states in ASSIGNMENTS
     ]
     topics = [
@@ -69,9 +71,10 @@ def seated_joint(base, a, base_a, discount):
     return np.array(given) * np.array(topics)
 
 
-def _seatings(tokens, base, a, base_a, discount, sizes=()):
-    """The sum over all seatings of the tokens that are left; ``sizes``: (word, topic, tokens) of
-    each table.
+def _partitions(tokens, base, a, base_a, discount, sizes=()):
+    """Return the sum over all partitions of the remaining tokens.
+
+    sizes: (word, topic, tokens) of each table so far.
     """
     if not tokens:
         return 1.0
@@ -81,16 +84,16 @@ def _seatings(tokens, base, a, base_a, discount, sizes=()):
     total = (
         (a + discount * k_z)
         * shared
-        * _seatings(rest, base, a, base_a, discount, (*sizes, (w, z, 1)))
+        * _partitions(rest, base, a, base_a, discount, (*sizes, (w, z, 1)))
     )
     for place, (v, t, n) in enumerate(sizes):
         if (v, t) == (w, z):
             joined = (*sizes[:place], (v, t, n + 1), *sizes[place + 1 :])
-            total += (n - discount) * _seatings(rest, base, a, base_a, discount, joined)
+            total += (n - discount) * _partitions(rest, base, a, base_a, discount, joined)
     return total / (n_z + a)
 
 
 def alike(states):
-    """1 for each pair of tokens with one topic; works on any leading shape."""
+    """Return 1 for each pair of tokens with one topic, for any leading shape."""
     states = np.asarray(states)
     return np.stack([states[..., i] == states[..., j] for i, j in PAIRS], -1).astype(float)

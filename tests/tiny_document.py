@@ -1,5 +1,6 @@
-"""Four tokens, two of one word, beside a model: enumeration of 16 assignments gives the law of
-the number of tokens in topic 0.
+"""Four tokens, two of one word, beside a model.
+
+The enumeration of 16 assignments gives the distribution of the number of tokens in topic 0.
 """
 
 import itertools

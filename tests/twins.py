@@ -1,7 +1,7 @@
-"""Slow, readable twins of the particle family's kernels: lists and dictionaries, one addition at a
-time, the same bits.
+"""Slow, readable twins of the particle family's kernels, with the same bits.
 
-``bug`` plants one of the errors that the statistical tests must find.
+They use lists and dictionaries and add one number at a time. ``bug`` plants one of the errors that
+the statistical tests must find.
 """
 
 import copy
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 def philox(counter, key):
-    """Philox4x32-10 on Python's own integers."""
+    """Compute Philox4x32-10 with Python's integers."""
     c, k = list(counter), list(key)
     for _ in range(10):
         p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -28,8 +28,9 @@ def uniform(index, key, particle, sequence, purpose):
 
 
 def draw(q, u):
-    """Steps 1 to 4 of model.learners.particles.kernels.draw: (topic, sum of all weights, whether
-    rounding left nothing above r).
+    """Do steps 1 to 4 of model.learners.particles.kernels.draw.
+
+    Returns (topic, sum of all weights, whether rounding left nothing above r).
     """
     cum, s = [], [0.0] * 8
     for j, value in enumerate(q):
@@ -49,7 +50,7 @@ def draw(q, u):
 
 
 def times(product, factor):
-    """A scaled product (mantissa, exponent) times a number, kept between 2**-400 and 2**400."""
+    """Multiply a product (mantissa, exponent), kept between 2**-400 and 2**400, by a number."""
     value, exponent = product[0] * factor, product[1]
     if not 2.0**-400 <= value <= 2.0**400:
         value, shift = math.frexp(value)
@@ -63,13 +64,13 @@ def normal(product):
 
 
 class Particle:
-    """One particle: ``words[w]``, ``totals`` and ``documents[d]`` count topics, ``topics[d]`` are
-    the tokens' topics.
+    """One particle.
 
-    kind: None, "minimal" or "sampled" tables, counted in ``tables[w]``.
+    ``words[w]``, ``totals`` and ``documents[d]`` count topics; ``topics[d]`` holds each token's.
+    ``kind`` is None, "minimal" or "sampled": how ``tables[w]`` are counted.
     """
 
-    def __init__(self, alpha, base, a, discount=0.0, bug=None, kind=None, base_a=0.0):
+    def __init__(self, alpha, base, a, *, discount=0.0, bug=None, kind=None, base_a=0.0):
         self.alpha, self.alpha_sum, self.base, self.a, self.discount, self.bug = (
             alpha,
             sum(alpha),
@@ -90,7 +91,7 @@ class Particle:
         return copy.deepcopy(self)
 
     def shared(self, w, closed=0):
-        """B(w), when ``closed`` of the word's tables are left out."""
+        """Return B(w) without ``closed`` of the word's tables."""
         if not self.kind:
             return self.base[w]
         return (sum(self.tables[w]) - closed + self.base_a * self.base[w]) / (
@@ -102,7 +103,7 @@ class Particle:
         return (self.alpha[t] + (counts[t] - out)) / (self.a + (self.totals[t] - out))
 
     def weights(self, d, w, base):
-        """q of every topic, as the token's word and document count now."""
+        """Return q of every topic, with the counts of the token's word and document as they are."""
         return [
             self.gain(d, t)
             * (
@@ -112,9 +113,9 @@ class Particle:
             for t, k in enumerate(self.topic_tables)
         ]
 
-    def opens_table(self, n, tables, back, u):
+    def opens_table(self, n, tables, backoff, u):
         if self.kind == "sampled":
-            return u * ((n - self.discount * tables) + back) < back
+            return u * ((n - self.discount * tables) + backoff) < backoff
         return self.kind == "minimal" and n == 0
 
     def closes_table(self, n, tables, u):
@@ -124,11 +125,11 @@ class Particle:
             return u < closing_probability(n, tables, self.discount)
         return self.kind == "minimal" and n == 1
 
-    def joint_factor(self, n, tables, back, opened):
+    def joint_factor(self, n, tables, backoff, opened):
         if self.kind != "sampled":
-            return (n - self.discount * tables) + back
+            return (n - self.discount * tables) + backoff
         if opened:
-            return back / closing_probability(n + 1, tables + 1, self.discount)
+            return backoff / closing_probability(n + 1, tables + 1, self.discount)
         return (n - self.discount * tables) / (
             1.0 - closing_probability(n + 1, tables, self.discount)
         )
@@ -141,53 +142,56 @@ class Particle:
         self.documents[d][t] += step
 
     def learn(self, d, text, uniforms, evenly=False, table_uniforms=None):
-        """A document's first pass."""
+        """Run the first pass over a document."""
         self.texts[d], self.documents[d], self.topics[d] = list(text), [0] * len(self.alpha), []
         for i, (w, u) in enumerate(zip(text, uniforms, strict=True)):
             base = self.shared(w)
             t, total, _ = draw(self.weights(d, w, base) + self.pads, u)
             if evenly:
                 t = int(u * len(self.alpha))
-            per = 1.0 / (self.alpha_sum + i)
-            n, tables, back = (
+            normaliser = 1.0 / (self.alpha_sum + i)
+            n, tables, backoff = (
                 self.words[w][t],
                 self.tables[w][t],
                 (self.a + self.discount * self.topic_tables[t]) * base,
             )
             opened = self.opens_table(
-                n, tables, back, table_uniforms[i] if table_uniforms else None
+                n, tables, backoff, table_uniforms[i] if table_uniforms else None
             )
-            self.weight = times(self.weight, total * per)
+            self.weight = times(self.weight, total * normaliser)
             self.joint = times(
-                self.joint, self.gain(d, t) * self.joint_factor(n, tables, back, opened) * per
+                self.joint,
+                self.gain(d, t) * self.joint_factor(n, tables, backoff, opened) * normaliser,
             )
             self.count(d, w, t, 1, opened)
             self.topics[d].append(t)
         self.weight, self.joint = normal(self.weight), normal(self.joint)
 
     def move(self, d, i, u, table_uniforms=(None, None)):
-        """Draw one token's topic again."""
+        """Redraw one token's topic."""
         w, old = self.texts[d][i], self.topics[d][i]
         n, tables = self.words[w][old], self.tables[w][old]
         closed = bool(self.closes_table(n, tables, table_uniforms[0]))
         base = self.shared(w, closed)
-        n, tables, back = (
+        n, tables, backoff = (
             n - 1,
             tables - closed,
             (self.a + self.discount * (self.topic_tables[old] - closed)) * base,
         )
         q, gain = self.weights(d, w, base), self.gain(d, old, 1)
         if self.bug != "not taken out":
-            q[old] = gain * ((n - self.discount * tables) + back)
+            q[old] = gain * ((n - self.discount * tables) + backoff)
         t, _, _ = draw(q + self.pads, u)
-        was = gain * self.joint_factor(n, tables, back, closed)
+        old_factor = gain * self.joint_factor(n, tables, backoff, closed)
         if t != old:
             gain, n, tables = self.gain(d, t), self.words[w][t], self.tables[w][t]
-            back = (self.a + self.discount * self.topic_tables[t]) * base
-        opened = bool(self.opens_table(n, tables, back, table_uniforms[1]))
+            backoff = (self.a + self.discount * self.topic_tables[t]) * base
+        opened = bool(self.opens_table(n, tables, backoff, table_uniforms[1]))
         if t == old and opened == closed:
             return
-        self.joint = times(self.joint, gain * self.joint_factor(n, tables, back, opened) / was)
+        self.joint = times(
+            self.joint, gain * self.joint_factor(n, tables, backoff, opened) / old_factor
+        )
         self.count(d, w, old, -1, closed)
         self.count(d, w, t, 1, opened)
         if self.bug == "document not updated":
@@ -198,7 +202,7 @@ class Particle:
 
 @lru_cache(maxsize=8)
 def closing(discount, most):
-    """V(n, t) = R(n-1, t) / (R(n-1, t) + n - 1 - d t) for n, t <= most, row by row."""
+    """Return V(n, t) = R(n-1, t) / (R(n-1, t) + n - 1 - d t) for n, t <= most, row by row."""
     table, ratios = {}, [0.0] + [math.inf] * most
     for n in range(1, most + 1):
         for t in range(1, n + 1):
@@ -211,5 +215,5 @@ def closing(discount, most):
 
 
 def closing_probability(n, t, discount):
-    """The probability that one of n tokens at t tables has a table of its own."""
+    """Return the probability that one of n tokens at t tables has a table of its own."""
     return closing(discount, 400)[n, t]

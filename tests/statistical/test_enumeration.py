@@ -1,12 +1,11 @@
-"""The filter and batch Gibbs against the enumeration of a tiny posterior; each planted bug must be
-found by the same statistic.
+"""The filter and batch Gibbs against the enumeration of a tiny posterior.
 
-Evidence estimate times weighted particles is an unbiased estimate of P(w, z), whatever the number
-of particles, if moves are made at times that do not depend on the particles; so the mean over many
-seeds is compared with the exact sums. Rejuvenation after resampling only (Alg. 4 as printed) does
-depend on them, through the ESS, and is unbiased in the limit of many particles only: with 3
-particles and 30,000 seeds some sums were 18 standard errors off. Those variants resample after
-every token here.
+The same statistic must find each planted bug. The estimate of the evidence times the weighted
+particles is an unbiased estimate of P(w, z) for any number of particles, if the times of moves do
+not depend on the particles. So the mean over many seeds is compared with the exact sums.
+Rejuvenation after resampling only (Alg. 4 as printed) depends on the particles through the ESS, and
+is unbiased only in the limit of many particles: with 3 particles and 30,000 seeds some sums were 18
+standard errors off. Such variants resample after every token here.
 """
 
 import numpy as np
@@ -14,7 +13,7 @@ import pytest
 from alarm import agrees_in_counts, agrees_in_means
 from corpora import document_of, minibatches_of
 from learner_options import made
-from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint_of, seated_joint
+from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint_of, table_joint
 from twins import Particle
 
 from model.kernels.random import stream_key
@@ -87,7 +86,7 @@ STREAM = minibatches_of(
 
 
 def exact_joint(settings):
-    """P(w, z) of the 64 assignments."""
+    """Return P(w, z) of the 64 assignments."""
     if isinstance(settings.prior, Flat):
         return JOINT
     base = [0.5, 0.5]
@@ -97,7 +96,7 @@ def exact_joint(settings):
         return np.array(
             [joint_of(states, settings.prior.concentration, base) for states in ASSIGNMENTS]
         )
-    return seated_joint(
+    return table_joint(
         base,
         settings.prior.concentration,
         settings.prior.base_concentration,
@@ -106,14 +105,14 @@ def exact_joint(settings):
 
 
 def exact(others):
-    """The evidence; and (1, P(tokens i and j have one topic | w))."""
+    """Return the evidence, and (1, P(tokens i and j have one topic | w))."""
     masses = exact_joint(made(BASE, **others))
     same = ((masses / masses.sum())[:, None] * alike(ASSIGNMENTS)).sum(0)
     return masses.sum(), np.concatenate([[1.0], same])
 
 
 def topics_of(state, particle):
-    """The topics of all tokens, in the order of arrival."""
+    """Return the topics of all tokens, in order of arrival."""
     population, found = state.population, []
     for slot in state.history.slots():
         for page in state.history.pages_of(int(slot)):
@@ -123,8 +122,9 @@ def topics_of(state, particle):
 
 
 def estimates(others, seeds):
-    """Unbiased estimates of (1, P(tokens i and j have one topic)), each times the evidence over
-    the exact evidence.
+    """Return unbiased estimates of (1, P(tokens i and j have one topic)).
+
+    Each is multiplied by the evidence over the exact evidence.
     """
     found, (evidence_of_all, _) = [], exact(others)
     for seed in range(seeds):
@@ -185,7 +185,7 @@ def test_a_bug_in_the_filter_is_found(bug, monkeypatch):
 
 
 def assignments_by_kernel(chains, sweeps):
-    """How often batch Gibbs ends in each of the 64 assignments."""
+    """Count how often batch Gibbs ends in each of the 64 assignments."""
     state = new_state(made(BASE), "", 0, 1)
     begin_minibatch(state, 0)
     slots = [state.history.begin(np.array(text, np.int32), None) for text in TEXTS]
@@ -212,7 +212,7 @@ def count(ends):
 
 
 def test_the_enumeration_is_a_distribution_over_all_data():
-    """The closed form against the chain rule of the twin."""
+    """Compare the closed form with the chain rule of the twin."""
     particle = Particle([ALPHA] * 2, [0.5] * 2, 2 * BETA)
     for d, text in enumerate(TEXTS):
         particle.learn(d, text, [0.3] * len(text))
@@ -255,8 +255,10 @@ def test_a_bug_in_sparse_chains_is_found(wrong):
 
 @pytest.mark.parametrize("bug", [None, "tables closed in proportion"])
 def test_a_bug_at_the_tables_is_found(bug):
-    """Five tokens of one word in one topic: P(t tables) is in proportion to a^t S(5, t). Who opens
-    tables by the prior and closes them in proportion to tables / tokens comes to something else."""
+    """For five tokens of one word in one topic, P(t tables) is in proportion to a^t S(5, t).
+
+    A sampler that closes tables in proportion to tables / tokens has another distribution.
+    """
     generator, found, a = np.random.default_rng(1), [], 1.2
     for _ in range(3000):
         particle = Particle([ALPHA], [1.0], a, bug=bug, kind="sampled", base_a=0.7)

@@ -1,9 +1,9 @@
-"""Geweke's test of the moves: (topics, words) drawn from the prior, or the words given the topics
-drawn anew after each round of moves.
+"""Geweke's test of the moves.
 
-If moves leave P(z | w) as it is, both have one distribution. The planted bugs are moves of the
-twin. (A move that does not take its token out makes chains slow, and moves these statistics too
-little to be seen; the enumeration finds it.)
+(topics, words) are drawn from the prior; or the words are redrawn given the topics after each round
+of moves. If moves leave P(z | w) invariant, both have the same distribution. The planted bugs are
+moves of the twin. A move that does not take its token out slows the chains, and changes these
+statistics too little to be seen; the enumeration finds it.
 """
 
 import itertools
@@ -58,7 +58,7 @@ def split(values):
 
 
 def moved_by_kernel(topics, words, units, round_number):
-    """The topics after the kernel has visited the units, from counts that are written here."""
+    """Return the topics after the kernel has visited the units, from counts written here."""
     history, population = History(Reservoir(newest=5)), new_population(PRIOR, 1, 1)
     slots = [history.begin(np.array(text, np.int32), None) for text in split(words)]
     population = with_capacity(
@@ -111,8 +111,9 @@ def moved_by_twin(bug):
 
 
 def statistics(topics, words):
-    """Topic 1 and word 0 in all, and how many pairs have one topic, word, both; within a
-    document, between documents.
+    """Return the counts of topic 1 and word 0, and of pairs that agree in topic, word, or both.
+
+    The pairs are counted within a document and between documents.
     """
     topic, word, pairs = np.array(topics), np.array(words), np.array(PAIRS).T
     same_topic, same_word = topic[pairs[0]] == topic[pairs[1]], word[pairs[0]] == word[pairs[1]]

@@ -1,9 +1,9 @@
-"""The posterior of theta on tiny documents, by enumeration, against the Gibbs methods of inference
-and their planted bugs.
+"""The posterior of theta on tiny documents: Gibbs methods of inference against enumeration.
 
-Two documents of three tokens and two topics: 64 assignments. Gibbs2 must draw from their joint law,
-Gibbs3 from that of each document alone, and Gibbs1, for which the second document is what the model
-was learned from, from the law without the model's counts.
+Two documents of three tokens and two topics have 64 assignments. Gibbs2 must draw from their joint
+distribution, and Gibbs3 from that of each document alone. Gibbs1, whose model learned from the
+second document, must draw from the distribution without the model's counts. Planted bugs must be
+found.
 """
 
 import itertools
@@ -28,7 +28,7 @@ DOCUMENTS = [document_of([f"w{w}" for w in text], number) for number, text in en
 
 
 def joint(texts, states, base):
-    """P(w, z), up to a constant, of assignments beside the counts ``base`` [W, T]."""
+    """Return P(w, z), up to a constant, of assignments beside the counts ``base`` [W, T]."""
     words, log = base.copy(), 0.0
     for text, topics in zip(texts, states, strict=True):
         log += gammaln(ALPHA + np.bincount(topics, minlength=2)).sum()
@@ -42,7 +42,7 @@ def joint(texts, states, base):
 
 
 def law(texts, base):
-    """P(n_d0 = k_d of all documents d): one axis of 0 .. 3 a document."""
+    """Return P(n_d0 = k_d for all documents d), with one axis of 0 .. 3 for each document."""
     masses = np.zeros([len(text) + 1 for text in texts])
     for flat in itertools.product((0, 1), repeat=sum(map(len, texts))):
         at = iter(flat)
@@ -58,7 +58,7 @@ AGAIN = law(TEXTS, np.zeros((3, 2)))
 
 
 def run(name, seeds, documents=DOCUMENTS, **others):
-    """int[seeds, documents]: n_d0 as theta says it, times the number of states."""
+    """Return int[seeds, documents]: n_d0 from theta, times the number of states."""
     found = []
     for seed in range(seeds):
         settings = inferring(name, seed=seed, **others)

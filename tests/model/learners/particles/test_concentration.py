@@ -1,4 +1,4 @@
-"""Particles learn a and a_0 where the settings say so, and where tables can tell."""
+"""Particles learn a and a_0 where the settings ask for it and tables are sampled."""
 
 from corpora import minibatches_of, topical
 from learner_options import made

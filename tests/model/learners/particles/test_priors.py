@@ -19,7 +19,7 @@ PRIORS = [
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_foretold(prior):
+def test_word_probabilities(prior):
     settings = made(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **prior)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)

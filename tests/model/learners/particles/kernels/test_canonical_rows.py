@@ -13,8 +13,9 @@ PARTICLES = 5
 
 
 def written(generator, order):
-    """A table with few distinct contents, written in some order of particles, some of it by
-    inheritance.
+    """Return a table with few distinct contents, written in a given order of particles.
+
+    Some particles inherit their rows.
     """
     table = reserve(new_table(PARTICLES, 70, 4, 1), 2000, 200)
     contents = generator.integers(0, 2, (PARTICLES, 70, 4))

@@ -1,6 +1,4 @@
-"""Gamma and beta variables have their laws; a and a_0 are drawn from theirs given the tables,
-which come from a grid.
-"""
+"""Draws of gamma and beta variables, and of a and a_0 given the tables, against grids."""
 
 import numpy as np
 import pytest
@@ -25,7 +23,7 @@ GRID = np.exp(np.linspace(np.log(1e-3), np.log(1e4), 40_000))
 
 
 def drawn(draw, count=20_000):
-    """Values one after the other, each from the uniforms after those of the one before."""
+    """Return successive values; each takes the uniforms after those of the one before."""
     found, index = np.empty(count), 0
     for k in range(count):
         found[k], index = draw(index)
@@ -64,14 +62,14 @@ def test_draws_are_named():
 
 
 def mean_of_log(terms):
-    """The mean of ln a under exp(terms) times the gamma law, on an even grid of ln a."""
+    """Return the mean of ln a under exp(terms) times the gamma prior, on an even grid of ln a."""
     logs = np.array([terms(a) for a in GRID]) + SHAPE * np.log(GRID) - RATE * GRID
     masses = np.exp(logs - logs.max())
     return float((masses * np.log(GRID)).sum() / masses.sum())
 
 
 def chain(draw, length=12_000, apart=6):
-    """ln a of every so many-th state of a chain, the first hundred left out."""
+    """Return ln a of every n-th state of a chain, without the first hundred."""
     a, index, found = 1.0, 0, []
     for step in range(length):
         a, index = draw(a, index)
@@ -108,7 +106,7 @@ def test_a_0():
 
 @pytest.mark.parametrize("discount", [0.0, 0.3])
 def test_log_terms_are_those_of_the_next_tokens(discount):
-    """A token that opens a table multiplies them by what the two levels' urns say."""
+    """A token that opens a table multiplies them by the opening weights of the two levels."""
     before = log_joint_terms(TOKENS, TABLES, SHARED, BASE, 2.0, 3.0, discount)
     tokens, tables, shared = TOKENS.copy(), TABLES.copy(), SHARED.copy()
     tokens[1], tables[1], shared[0] = 8, 5, 21

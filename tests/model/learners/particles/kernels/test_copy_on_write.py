@@ -1,5 +1,6 @@
-"""Shared tables against a plain array for each particle, under random reads, writes,
-inheritance, growth and sweeps.
+"""Shared rows against an array for each particle, under random operations.
+
+The operations are reads, writes, inheritance, growth and sweeps.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ PARTICLES, LENGTH = 4, 3
 
 
 class Shared:
-    """A table, and what it should hold: ``plain[p][i]``."""
+    """A table and its expected content, ``plain[p][i]``."""
 
     def __init__(self, threads=2):
         self.table = copy_on_write.new_table(PARTICLES, 5, LENGTH, threads)
@@ -33,7 +34,7 @@ class Shared:
             self.plain[p][i, value % LENGTH] += value
 
     def inherit(self, ancestors):
-        """Survivors are their own ancestors; all that share get new generations."""
+        """Resample; a survivor is its own ancestor. All particles that share get new generations."""
         ancestors = [p if p in ancestors else a for p, a in enumerate(ancestors)]
         copy_on_write.inherit(self.table, np.array(ancestors, np.int64))
         self.plain = [self.plain[a].copy() for a in ancestors]
@@ -93,7 +94,7 @@ def test_a_long_life():
 
 
 def test_a_table_without_new_generations_is_found_out():
-    """The negative control: children that keep their marks write into what they share."""
+    """The negative control: children that keep their generations write to rows that they share."""
     shared = Shared()
     shared.write(0, 1, 5, False)
     shared.inherit([0, 0, 2, 3])

@@ -1,4 +1,4 @@
-"""The draws against their twin: the same bits for the topic and the total."""
+"""The draws against their twin: the same bits of topic and total."""
 
 import math
 
@@ -82,9 +82,7 @@ def test_draws_equal_their_twin(topics):
 
 
 def test_every_boundary_between_topics():
-    """u one step below, at and above each; past the last one the last topic with a weight is
-    taken.
-    """
+    """Test u one step below, at and above each boundary, and beyond the last one."""
     generator, went_back = np.random.default_rng(1), 0
     for topics in (3, 9, 50):
         scratch = draws.new_scratch(draws.padded(topics))

@@ -1,6 +1,4 @@
-"""Who may be visited again: the newest, a uniform sample of the rest, and the schedule of
-visits.
-"""
+"""The units that can be visited, the reservoir, and the choice of units."""
 
 import numpy as np
 import pytest
@@ -26,7 +24,7 @@ def new_past(newest, kept, slots):
 
 
 class SlowPast:
-    """Two lists."""
+    """The twin of the units: two lists."""
 
     def __init__(self, newest, kept, bug=None):
         self.newest, self.kept, self.seen, self.sizes, self.bug = [], [], 0, (newest, kept), bug
@@ -88,7 +86,7 @@ def test_a_slot_that_no_unit_holds_is_released_once():
 
 
 def inclusions(admit_all, streams=6000, units=12):
-    """How often each unit ends in the reservoir."""
+    """Count how often each unit ends in the reservoir."""
     hits = np.zeros(units)
     for stream in range(streams):
         hits[admit_all((stream, 1), units)] += 1

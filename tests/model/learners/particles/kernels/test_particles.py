@@ -1,4 +1,4 @@
-"""First pass and moves against their twins, with particles that share what they have."""
+"""First pass and moves against their twins, with particles that share rows."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_a_document_in_parts_is_the_same_but_for_normal_forms(prior):
         pair.assert_same()
 
 
-def test_a_blind_pass_draws_evenly_and_counts_the_truth():
+def test_uniform_draws_count_as_drawn_topics_do():
     pair = Pair(5, 8)
     slot = pair.learn([w % 8 for w in range(400)], evenly=True)
     pair.assert_same()

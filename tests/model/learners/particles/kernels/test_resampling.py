@@ -1,4 +1,4 @@
-"""Meetings against a twin: weights, evidence, who has children, and what the children hold."""
+"""Reweighting and resampling against a twin: weights, evidence, ancestors and children's counts."""
 
 import math
 
@@ -15,8 +15,8 @@ from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
 THRESHOLD = 2.0
 
 
-def slow_meeting(twins, evidence, threshold):
-    """(weights, evidence, ESS) of the twins' scaled weights, in the order of the particles."""
+def slow_reweight(twins, evidence, threshold):
+    """Return (weights, evidence, ESS) of the twins' weights, in the order of the particles."""
     top = max(exponent for _, exponent in (twin.weight for twin in twins))
     weights = [math.ldexp(twin.weight[0], max(twin.weight[1] - top, -1100)) for twin in twins]
     total = 0.0
@@ -31,8 +31,9 @@ def slow_meeting(twins, evidence, threshold):
 
 
 def slow_ancestors(weights, number):
-    """Multinomial draws; a survivor is its own first child, the others take the places of the
-    dead in order.
+    """Draw ancestors by the multinomial scheme.
+
+    A survivor is its own first child; other children replace dead particles in order.
     """
     size, counts = len(weights), [0] * len(weights)
     ends = np.cumsum(weights).tolist()
@@ -44,7 +45,7 @@ def slow_ancestors(weights, number):
 
 
 @pytest.mark.parametrize("threshold", [0.0, THRESHOLD])
-def test_meetings_equal_their_twin(threshold):
+def test_reweighting_and_resampling_equal_their_twin(threshold):
     generator, pair = np.random.default_rng(4), Pair(3, 20)
     resampler = Resampler(
         threshold,
@@ -57,7 +58,7 @@ def test_meetings_equal_their_twin(threshold):
     evidence, resamplings = (0.5, 1), 0
     for length in [6, 1, 0, 40, 9, 9, 30, 2, 2, 17] * 2:
         slot = pair.learn(generator.integers(0, 20, length).tolist())
-        weights, evidence, ess = slow_meeting(pair.twins, evidence, threshold)
+        weights, evidence, ess = slow_reweight(pair.twins, evidence, threshold)
         ancestors = np.empty(3, np.int64)
         resampled = reweight(pair.population, resampler, Draws(*KEY, 1, FIRST_PASS), ancestors)
         if resampled:

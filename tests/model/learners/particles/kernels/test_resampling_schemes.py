@@ -1,4 +1,4 @@
-"""How many children each particle has: against twins, and in expectation."""
+"""The number of children of each particle: against twins, and in expectation."""
 
 import math
 from bisect import bisect_right

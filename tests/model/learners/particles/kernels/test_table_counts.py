@@ -1,4 +1,4 @@
-"""V(n, t) against exact Stirling numbers and against tables that are kept one by one."""
+"""V(n, t) against exact Stirling numbers, and against a sampler that keeps each table's size."""
 
 from fractions import Fraction
 from functools import cache
@@ -22,7 +22,7 @@ from model.learners.particles.kernels.table_counts import (
     update_counts,
 )
 
-alone_of = kernel(lambda closing, n, t: closing_probability(closing, n, t))
+closing_probability_of = kernel(lambda closing, n, t: closing_probability(closing, n, t))
 
 
 @cache
@@ -39,7 +39,7 @@ def test_v_is_the_ratio_of_stirling_numbers(discount):
         for t in range(1, n + 1):
             exact = stirling(n - 1, t - 1, discount) / stirling(n, t, discount)
             assert table.exact[n, t] == pytest.approx(float(exact), rel=1e-13)
-            assert alone_of(table, n, t) == table.exact[n, t]
+            assert closing_probability_of(table, n, t) == table.exact[n, t]
 
 
 def test_the_twin_has_the_same_bits():
@@ -49,7 +49,7 @@ def test_the_twin_has_the_same_bits():
 
 
 def slow(n, discount, tables):
-    """V(n, .) from logarithms of the Stirling numbers."""
+    """Return V(n, .) from logarithms of the Stirling numbers."""
     t, last = np.arange(tables + 1), np.full(tables + 1, -np.inf)
     last[0] = 0.0
     for m in range(1, n + 1):
@@ -66,9 +66,9 @@ def test_beyond_the_exact_part_it_is_close(discount):
     for n in (EXACT + 1, 3001, 5000):
         exact = slow(n, discount, 600)
         for t in (2, 3, 10, 100, 512):
-            assert alone_of(table, n, t) == pytest.approx(exact[t], rel=1e-3), (n, t)
-        assert alone_of(table, n, 600) == pytest.approx(exact[600], rel=0.1)
-    ends = [alone_of(table, n, 20) for n in (65_536, 65_537, 10**6, 10**8)]
+            assert closing_probability_of(table, n, t) == pytest.approx(exact[t], rel=1e-3), (n, t)
+        assert closing_probability_of(table, n, 600) == pytest.approx(exact[600], rel=0.1)
+    ends = [closing_probability_of(table, n, 20) for n in (65_536, 65_537, 10**6, 10**8)]
     assert ends == sorted(ends, reverse=True)
     assert ends[-1] > 0
 
@@ -76,14 +76,15 @@ def test_beyond_the_exact_part_it_is_close(discount):
 @pytest.mark.parametrize("t", [1, 7, 512, 513, 700, EXACT, 5000])
 def test_edges(t):
     table = closing_probabilities(0.0, SAMPLED)
-    assert alone_of(table, t, t) == 1.0
-    assert alone_of(table, t + 1, t) < 1.0
-    assert alone_of(table, 50, 1) == 0.0
+    assert closing_probability_of(table, t, t) == 1.0
+    assert closing_probability_of(table, t + 1, t) < 1.0
+    assert closing_probability_of(table, 50, 1) == 0.0
 
 
 def by_sizes(n, t, draws, seed):
-    """Whether the last of n tokens sits alone, in seatings with t tables, drawn one token after
-    the other.
+    """Return how often the last of n tokens has a table of its own, given t tables.
+
+    The partitions are drawn token by token.
     """
     generator, found = np.random.default_rng(seed), []
     while len(found) < draws:
@@ -102,7 +103,7 @@ def by_sizes(n, t, draws, seed):
 
 
 def test_v_is_what_happens_at_tables():
-    """And tables / tokens, which is close to it for two tokens, is not."""
+    """The negative control is tables / tokens, which is close to V for two tokens."""
     share = closing_probabilities(0.0, SAMPLED).exact[5, 3]
     found = by_sizes(5, 3, 6000, 1)
     assert agrees_in_counts(found, [1 - share, share])
@@ -125,7 +126,7 @@ def test_rules():
     assert not opens_table.py_func(closing_of[SAMPLED], 3, 2, 1.5, 0.376)
 
 
-def test_seat_keeps_the_sums():
+def test_update_counts_keeps_the_sums():
     row = np.zeros(24, np.int32)
     for t, step, tables in ((2, 1, True), (2, 1, False), (5, 1, True), (2, -1, False)):
         update_counts.py_func(row, 8, t, step, tables)

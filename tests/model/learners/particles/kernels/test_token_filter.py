@@ -43,7 +43,7 @@ class Filter:
         self.drawn = self.calls = 0
 
     def begin(self, text):
-        """A document's slot, and what the kernels call its draws."""
+        """Store a document, and return its slot and the index of its first draw."""
         slot = self.history.begin(np.array(text, np.int32), None)
         self.drawn += len(text)
         return slot, self.drawn - len(text)
@@ -83,9 +83,7 @@ class Filter:
             self.calls += 1
 
     def learn_slowly(self, text):
-        """By the kernels of whole documents: each token is a part of its own, and everything is
-        read from the tables again.
-        """
+        """Learn with the kernels of whole documents, each token as a part of its own."""
         slot, index = self.begin(text)
         pages, past, counters = self.history.pages, self.history.past, self.resampler.counters
         draws, ancestors = Draws(*KEY, 1, FIRST_PASS), np.empty(PARTICLES, np.int64)
@@ -122,7 +120,7 @@ class Filter:
                 counters[MOVES] += 6
 
     def seen(self):
-        """All that a particle knows, and what the meetings counted."""
+        """Yield all that a particle holds, and the figures of resampling."""
         tables, everyone = self.population[:3], range(PARTICLES)
         sizes = (WORDS, len(self.history.labels), len(self.history.pages.words))
         for table, size in zip(tables, sizes, strict=True):

@@ -1,6 +1,4 @@
-"""The tree of hash tables against plain arrays that are copied, and what it promises about its
-shape.
-"""
+"""The directed tree against one array for each particle, and the invariants of its shape."""
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ LENGTH = 3
 
 
 class Both:
-    """A tree, and the arrays that it stands for."""
+    """A tree, and the arrays that it represents."""
 
     def __init__(self, particles, keys, seed):
         self.tree = new_tree(particles, LENGTH)
