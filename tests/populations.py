@@ -82,7 +82,7 @@ class Pair:
         )
 
     def learn(self, text, parts=(), evenly=False):
-        """Run the first pass over a document, in one call or in token ranges that end at ``parts``."""
+        """Run the first pass over a document, in one call or in ranges that end at ``parts``."""
         slot = self.history.begin(np.array(text, np.int32), None)
         begin = 0
         for stop in (*parts, len(text)):

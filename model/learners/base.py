@@ -46,9 +46,9 @@ class LearnerSettings(Record):
     """
 
     seed: int = option(
-        1, "of all draws; the same seed and archive give the same bits", least=0, first=True
+        1, "seed of all draws; equal seeds and archives give equal bits", least=0, first=True
     )
-    topics: int = option(50, "T", least=1, first=True)
+    topics: int = option(50, "T, the number of topics", least=1, first=True)
     alpha: float = option(
         0.1,
         "Dirichlet parameter of a document's topics, for each topic",

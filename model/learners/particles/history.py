@@ -53,17 +53,17 @@ class Reservoir(HistorySettings):
     kind = "reservoir"
 
     newest: int = option(
-        2500, "how many of the newest can be visited", unit="documents or tokens", least=0
+        2500, "number of newest units that can be visited", unit="documents or tokens", least=0
     )
     reservoir: int = option(
         500,
-        "size of the uniform sample of earlier ones that can be visited",
+        "size of the uniform sample of earlier units that can be visited",
         unit="documents or tokens",
         least=0,
     )
     newest_share: float = option(
         0.85,
-        "share of the visits that goes to the newest",
+        "share of the visits that go to the newest units",
         least=0,
         most=1,
         remedy="Give for example 0.85.",

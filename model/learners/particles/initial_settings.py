@@ -27,19 +27,19 @@ class InitialBatch(Initial):
 
     documents: int = option(
         200,
-        "size of the batch that learning starts with",
+        "size of the initial batch",
         name="initial_documents",
         unit="documents",
         least=1,
         remedy="Give --initial=none to start without.",
     )
     chains: int = option(
-        8, "C, Gibbs chains over the initial batch, of which the best goes on", least=1
+        8, "C, Gibbs chains over the initial batch; all particles start from the best", least=1
     )
     sweeps: int = option(50, "sweeps of each chain", name="initial_sweeps", least=1)
     choice: Literal["perplexity", "nmi", "posterior"] = option(
         "perplexity",
-        "what says which chain is best: held-out perplexity, its posterior, or nMI with the labels",
+        "how chains are compared: by held-out perplexity, P(w, z), or nMI with the labels",
         name="initial_choice",
         only_where=(lambda batch: batch.chains > 1, "--chains is above 1"),
     )

@@ -120,8 +120,7 @@ class _Visits(Rejuvenation):
 
     moves: int = option(
         60,
-        "R, visits at each trigger; with 0 what could be visited is kept, for in-sample measures"
-        " alone",
+        "R, visits at each trigger; with 0 the history serves in-sample measures only",
         unit="documents or tokens",
         least=0,
         first=True,
@@ -135,11 +134,13 @@ class _Visits(Rejuvenation):
         Kinds(Uniform, Decayed, NewestFirst),
         name="rejuvenation_choice",
     )
-    history: HistorySettings = part(Reservoir(), "which of the past can be visited", HISTORIES)
+    history: HistorySettings = part(
+        Reservoir(), "which units of the past can be visited", HISTORIES
+    )
 
     def check(self) -> None:
         if self.moves and self.history.is_empty:
-            remedy = "Give one of them a size, or turn it off."
+            remedy = "Set one of them above 0, or give --rejuvenation=never."
             raise OptionError(
                 "--rejuvenation",
                 self.kind,
@@ -148,7 +149,7 @@ class _Visits(Rejuvenation):
             )
         if not self.moves and self.whole_past:
             raise OptionError(
-                "--moves", 0, "1 or more with --history=full", "Nothing visits it otherwise."
+                "--moves", 0, "1 or more with --history=full", "Without visits it has no use."
             )
 
 

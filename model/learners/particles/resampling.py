@@ -48,13 +48,13 @@ class _AtThreshold(Resampling):
 
     ess: float = option(
         0.5,
-        "resample at this effective sample size or below: particles, or below 1 a share of them",
+        "resample at or below this effective sample size: particles, or below 1 a share of P",
         above=0,
         remedy="Give --resampling=never to resample never.",
         first=True,
     )
     ess_check: Literal["document", "token"] = option(
-        "document", "after what the effective sample size is looked at"
+        "document", "after what the effective sample size is checked"
     )
 
     @property
@@ -75,8 +75,8 @@ class _AtThreshold(Resampling):
         threshold, island = self.threshold(particles, islands), particles // islands
         if threshold < 1 < island:
             least = (
-                f"what comes to 1 or more of the {island} particles of an island, not to"
-                f" {threshold:g}"
+                f"a value that comes to 1 or more of the {island} particles of an island,"
+                f" not to {threshold:g}"
             )
             raise OptionError(
                 "--ess", self.ess, least, "An effective sample size is never below 1."

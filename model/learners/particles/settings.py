@@ -38,7 +38,7 @@ EVIDENCE_WINDOW = 20
 class ParticleSettings(LearnerSettings):
     """Settings that all learners of the family have."""
 
-    prior: TopicPrior = part(Hierarchical(), "of topics over words", PRIORS, first=True)
+    prior: TopicPrior = part(Hierarchical(), "prior of topics over words", PRIORS, first=True)
     vocabulary: VocabularySettings = part(
         Growing(), "which words are learned", VOCABULARIES, first=True
     )
@@ -70,10 +70,10 @@ class ParticleSettings(LearnerSettings):
 
     def check(self) -> None:
         if self.prior.word_list and not self.vocabulary.is_open:
-            remedy = "Spelling tells nothing of words that are given: leave the list out."
+            remedy = "A given vocabulary does not use spelling. Leave the list out."
             size = f"{len(self.prior.word_list)} words"
             raise OptionError(
-                "--word_list", size, f"nothing with --vocabulary={self.vocabulary.kind}", remedy
+                "--word_list", size, f"no list with --vocabulary={self.vocabulary.kind}", remedy
             )
 
     @property
@@ -101,20 +101,20 @@ class ParticleSettings(LearnerSettings):
 class StreamingParticles(ParticleSettings):
     """Settings of the learners that read each document once."""
 
-    particles: int = option(2, "P, over all islands together", least=1, first=True)
+    particles: int = option(2, "P, the number of particles over all islands", least=1, first=True)
     islands: int = option(
-        1, "I, a divisor of P; each island may run on a worker of its own", least=1
+        1, "I, the number of islands, a divisor of P; islands may run on different workers", least=1
     )
     evidence_window: int = option(
         EVIDENCE_WINDOW,
-        "islands are compared by their evidence over so many of the last minibatches",
+        "number of the last minibatches whose evidence compares islands",
         unit="minibatches",
         least=1,
         only_where=(lambda settings: settings.islands > 1, "--islands is above 1"),
     )
     initial: Initial = part(
         InitialBatch(),
-        "how learning begins: with an initial batch, or with the first document",
+        "whether learning begins with an initial batch or with the first document",
         INITIALS,
     )
 
@@ -129,7 +129,7 @@ class StreamingParticles(ParticleSettings):
                 "Each island holds the same number of particles.",
             )
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
-            remedy = "Islands agree on what a topic is by sharing an initial batch."
+            remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)
         self.resampling.check_particles(self.particles, self.islands)
 
@@ -144,7 +144,7 @@ class ParticleFilter(StreamingParticles):
         NeverResample(), "whether particles are resampled, and by which scheme", RESAMPLINGS
     )
     rejuvenation: Rejuvenation = part(
-        EveryDocument(), "what triggers visits of the past", SCHEDULES
+        EveryDocument(), "what triggers visits of the history", SCHEDULES
     )
 
     def check(self) -> None:
@@ -157,7 +157,7 @@ class ParticleFilter(StreamingParticles):
                 "--rejuvenation",
                 "resampling",
                 allowed,
-                "Nothing resamples then; give --resampling=residual.",
+                "No resampling triggers it then. Give --resampling=residual.",
             )
 
 
@@ -168,7 +168,7 @@ class IncrementalGibbs(StreamingParticles):
     kind = "incremental-gibbs"
 
     rejuvenation: Rejuvenation = part(
-        EveryDocument(), "what triggers visits of the past", Kinds(EveryDocument, EveryTokens)
+        EveryDocument(), "what triggers visits of the history", Kinds(EveryDocument, EveryTokens)
     )
 
 

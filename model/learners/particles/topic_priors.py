@@ -99,7 +99,7 @@ class _Spelled(TopicPrior):
     )
     word_list: tuple[str, ...] = option(
         (),
-        "file of words that show how words are spelled; without it, the stream's first documents",
+        "file of words to learn spelling from; without it the first documents serve",
         file="text",
     )
 
@@ -130,7 +130,7 @@ class SampledTables(Tables):
     kind = "sampled"
 
     concentrations: Literal["learned", "fixed"] = option(
-        "learned", "whether a and a_0 are drawn from the stream"
+        "learned", "whether a and a_0 are learned from the stream"
     )
 
 
@@ -150,14 +150,14 @@ class Hierarchical(_Spelled):
 
     base_concentration: float = option(
         1000.0,
-        "a_0: the same of the distribution that topics share",
+        "a_0: pseudo-counts of the distribution that topics share",
         unit="tables",
         above=0,
         usual="100 and 10000",
     )
     discount: float = option(
         0.3,
-        "d of Pitman and Yor: more weight to rare words",
+        "d, the discount of Pitman and Yor: more weight for rare words",
         least=0,
         below=1,
         remedy="0 is a Dirichlet process.",

@@ -37,14 +37,14 @@ class Growing(VocabularySettings):
 
     max_words: int = option(
         DEFAULT_MAX_WORDS,
-        "size of the vocabulary: above it the least used words leave",
+        "largest size of the vocabulary; beyond it the least used words leave",
         unit="words",
         least=1,
         first=True,
     )
     word_memory: int = option(
         100,
-        "for how long a word's use counts when words have to leave",
+        "how long a word's use counts when the least used words leave",
         unit="minibatches",
         least=1,
     )
@@ -65,7 +65,7 @@ class Given(VocabularySettings):
 
     words: tuple[str, ...] = option(
         (),
-        "file with one word a line, as the tokeniser leaves them",
+        "file with one word a line, as the tokeniser returns them",
         name="vocabulary_file",
         file="lines",
     )
@@ -75,7 +75,7 @@ class Given(VocabularySettings):
             raise OptionError(
                 "--vocabulary",
                 "given",
-                "a list of at least one word beside it",
+                "a list of at least one word with it",
                 "Give the words with --vocabulary_file.",
             )
 

@@ -44,7 +44,7 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
     [
         (
             lambda: ParticleFilter(resampling=Residual(0.4)),
-            "--ess: 0.4 was given; allowed is what comes to 1 or more of the 2 particles",
+            "--ess: 0.4 was given; allowed is a value that comes to 1 or more of the 2 particles",
         ),
         (
             lambda: ParticleFilter(particles=8, islands=4, resampling=Residual(2)),
@@ -68,15 +68,15 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
         (
             lambda: ParticleFilter(islands=2, initial=NoInitialBatch()),
             (
-                "--initial: 'none' was given; allowed is batch when --islands is above 1. Islands"
-                " agree on what a topic is by sharing an"
+                "--initial: 'none' was given; allowed is batch when --islands is above 1. A shared"
+                " initial batch gives all islands the same topics"
             ),
         ),
         (
             lambda: ParticleFilter(rejuvenation=AfterResampling()),
             (
                 "--rejuvenation: 'resampling' was given; allowed is document, tokens or never with"
-                " --resampling=never. Nothing resamples then"
+                " --resampling=never. No resampling triggers it then"
             ),
         ),
         (
@@ -93,8 +93,8 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
         (
             lambda: ParticleFilter(prior=Urn(word_list=("a", "b")), vocabulary=Given(("w",))),
             (
-                "--word_list: '2 words' was given; allowed is nothing with --vocabulary=given."
-                " Spelling tells nothing of words that are given"
+                "--word_list: '2 words' was given; allowed is no list with --vocabulary=given."
+                " A given vocabulary does not use spelling"
             ),
         ),
     ],

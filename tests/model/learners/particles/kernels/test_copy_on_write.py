@@ -34,7 +34,7 @@ class Shared:
             self.plain[p][i, value % LENGTH] += value
 
     def inherit(self, ancestors):
-        """Resample; a survivor is its own ancestor. All particles that share get new generations."""
+        """Resample; a survivor is its own ancestor, and sharers get new generations."""
         ancestors = [p if p in ancestors else a for p, a in enumerate(ancestors)]
         copy_on_write.inherit(self.table, np.array(ancestors, np.int64))
         self.plain = [self.plain[a].copy() for a in ancestors]
