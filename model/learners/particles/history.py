@@ -17,6 +17,7 @@ from model.learners.particles.kernels.particles import PAGE, Pages
 from model.options import Kinds, Record, option
 from model.records import IntArray, LongArray
 
+# The position of a unit that is a whole document.
 WHOLE_DOCUMENT = -1
 # Documents and positions of units.
 Units = tuple[LongArray, LongArray]

@@ -26,6 +26,7 @@ from model.evaluation.kernels.held_out import first_moment
 from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.learners.particles.concentration import learn_concentrations
+from model.learners.particles.history import WHOLE_DOCUMENT
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
@@ -40,7 +41,6 @@ from model.records import IntArray
 from model.scaled import Scaled
 
 TRAINED_SHARE = 0.8
-WHOLE_DOCUMENT = -1
 
 
 def initialise(state: ParticleState) -> None:

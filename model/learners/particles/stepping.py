@@ -71,7 +71,7 @@ def filter_document(state: ParticleState, slot: int) -> None:
     """Run one iteration of Alg. 4, with the document in ``slot`` in place of the token i.
 
     The paper's names: ``weight`` is ω, a topic in ``drawn`` is z_i, R(i) are the units that
-    :func:`rejuvenate` visits. Resampling replaces most particles, so the topics are written only
+    :func:`rejuvenate` visits. Resampling may replace many particles, so the topics are written only
     after the ancestors are known: :func:`_draw_topics` changes ω and keeps z_i aside, and
     :func:`_write_topics` writes z_i for the particles that survive.
     """

@@ -141,8 +141,8 @@ def _tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
     """
     begins, used = np.zeros(count + 2, np.int64), 0
     for filling in range(2):
-        # Counted two places ahead: while places are filled in, the entry between moves from a
-        # word's begin to its end.
+        # Counts are stored two entries ahead. While places are filled, begins[w + 1] moves from the
+        # begin of word w to its end.
         places = np.empty(used, np.int64)
         for slot in slots:
             page = pages.first[slot]

@@ -219,7 +219,7 @@ def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
 
     (t,) = _loop(b, "count", lane, tp, [lane], step)
 
-    # Rounding left nothing above r: back from the end to the last q > 0.
+    # Rounding left nothing above r: search from the end for the last q > 0.
     found, back, drawn = b.block, b.append_basic_block("back"), b.append_basic_block("drawn")
     b.cbranch(b.icmp_signed("<", t, tp), drawn, back)
     b.position_at_end(back)

@@ -90,7 +90,7 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
             beyond[place, :] = n * values
             place += 1
         for t in range(min(n, most), 0, -1):
-            # S(n, t - 1) / S(n, t), both through what they have of S(n - 1, t - 1).
+            # S(n, t - 1) / S(n, t), both in terms of S(n - 1, t - 1).
             ratios[t] = (
                 0.0 if t == 1 else (ratios[t - 1] + (n - 1 - discount * (t - 1))) * values[t]
             )
