@@ -40,7 +40,7 @@ def take_out(particle, documents, key, identity, sequence, purpose):
         for w, t in zip(particle.texts[d], particle.topics[d], strict=True):
             n, tables = particle.words[w][t], particle.tables[w][t]
             u = uniform(index, key, identity, sequence, purpose + 64)
-            closed = bool(particle.closes(n, tables, u))
+            closed = bool(particle.closes_table(n, tables, u))
             index, left = index + 1, left - 1
             particle.count(d, w, t, -1, closed)
             particle.joint = times(
@@ -57,8 +57,10 @@ def put_back(particle, documents, chosen, key, identity, sequence, purpose):
             t = chosen[int(uniform(index, key, identity, sequence, purpose) * len(chosen))]
             v = uniform(index, key, identity, sequence, purpose + 64)
             index += 1
-            back = (particle.a + particle.discount * particle.kinds[t]) * particle.shared(w)
-            opened = bool(particle.opens(particle.words[w][t], particle.tables[w][t], back, v))
+            back = (particle.a + particle.discount * particle.topic_tables[t]) * particle.shared(w)
+            opened = bool(
+                particle.opens_table(particle.words[w][t], particle.tables[w][t], back, v)
+            )
             factor = conditional(particle, d, w, t, opened)
             particle.joint = times(particle.joint, factor / (particle.alpha_sum + i))
             particle.count(d, w, t, 1, opened)
@@ -67,8 +69,8 @@ def put_back(particle, documents, chosen, key, identity, sequence, purpose):
 
 
 def conditional(particle, d, w, t, opened):
-    back = (particle.a + particle.discount * particle.kinds[t]) * particle.shared(w)
-    return particle.gain(d, t) * particle.worth(
+    back = (particle.a + particle.discount * particle.topic_tables[t]) * particle.shared(w)
+    return particle.gain(d, t) * particle.joint_factor(
         particle.words[w][t], particle.tables[w][t], back, opened
     )
 
@@ -78,11 +80,11 @@ def absorb(particle, old, new):
     for words, tables in zip(particle.words, particle.tables, strict=True):
         words[new], words[old] = words[new] + words[old], 0
         moved, tables[old] = tables[old], 0
-        particle.kinds[old] -= moved
+        particle.topic_tables[old] -= moved
         if particle.kind == "minimal" and tables[new] and moved:
             continue
         tables[new] += moved
-        particle.kinds[new] += moved
+        particle.topic_tables[new] += moved
     particle.totals[new], particle.totals[old] = particle.totals[new] + particle.totals[old], 0
     for d, counts in particle.documents.items():
         counts[new], counts[old] = counts[new] + counts[old], 0
@@ -107,9 +109,9 @@ def loss(particle, x, y, omega):
             phi, weight = {}, {}
             for t in (x, y):
                 held = words[t] - particle.discount * min(particle.tables[w][t], words[t])
-                phi[t] = (held + (particle.a + particle.discount * particle.kinds[t]) * base) / (
-                    particle.a + totals[t]
-                )
+                phi[t] = (
+                    held + (particle.a + particle.discount * particle.topic_tables[t]) * base
+                ) / (particle.a + totals[t])
                 weight[t] = counts[t] + particle.alpha[t]
             merged = (totals[x] * phi[x] + totals[y] * phi[y]) / (totals[x] + totals[y])
             apart = weight[x] * phi[x] + weight[y] * phi[y]

@@ -434,7 +434,7 @@ def test_steps_say_what_they_did(variant):
     known = sum(info.tokens - info.unknown_tokens for info in infos)
     # Words may leave while documents that have them wait for a duel.
     waits = variant == "challenged, minimal, full vocabulary"
-    assert summary.tokens < known if waits else summary.tokens == known
+    assert summary.tokens <= known if waits else summary.tokens == known
     assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
     assert sum(info.log_evidence for info in infos) == pytest.approx(
         summary.log_evidence, rel=1e-12

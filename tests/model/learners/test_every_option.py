@@ -101,8 +101,8 @@ def places():
 def alternatives(place):
     """Two values of an option, or all its kinds."""
     option = place.option
-    if option.topic_tables is not None:
-        return list(option.topic_tables)
+    if option.kinds is not None:
+        return list(option.kinds)
     if option.name in LISTS:
         return list(LISTS[option.name])
     if option.name in OTHER:

@@ -64,7 +64,7 @@ def test_the_twin_finds_tables_that_are_closed_in_another_way(bug):
         copy.twin.bug = bug
         take_out(copy.population, copy.prior, copy.pages, slots, DRAWS._replace(sequence=sequence))
         restart_twin.take_out(copy.twin, slots.tolist(), KEY, IDENTITY, sequence, RESTART)
-        agree.append(copy.population.topic_tables[0, :5].tolist() == copy.twin.kinds)
+        agree.append(copy.population.topic_tables[0, :5].tolist() == copy.twin.topic_tables)
     assert all(agree) == (bug is None)
 
 
@@ -109,7 +109,9 @@ def tables_left(bug, rounds=4000):
         particle = Particle([0.5], [1.0], 1.2, 0.3, None, "sampled", 2.0)
         generator = np.random.default_rng(seed)
         for d in (0, 1):
-            particle.learn(d, [0, 0, 0], generator.random(3), seats=generator.random(3).tolist())
+            particle.learn(
+                d, [0, 0, 0], generator.random(3), table_uniforms=generator.random(3).tolist()
+            )
         particle.bug = bug
         restart_twin.take_out(particle, [1], (seed, 1), 0, 1, RESTART)
         found[particle.tables[0][0]] += 1
