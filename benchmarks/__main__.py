@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks.canini import canini
+from benchmarks.drift import drift
 from benchmarks.fanout import fanout
 from benchmarks.history import history
 from benchmarks.labelling import labelling
@@ -37,6 +38,7 @@ CASES = {
     "runners": runners,
     "memory": memory,
     "soak": soak,
+    "drift": drift,
     "canini": canini,
     "may": may,
     "yao": yao,

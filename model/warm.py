@@ -20,6 +20,7 @@ from model.kernels.jit import remove_stale_caches
 from model.learners import (
     AfterResampling,
     BatchGibbs,
+    Challengers,
     EveryDocument,
     FixvocHybrid,
     FixvocVb,
@@ -46,6 +47,12 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         resampling=Residual(0.99, "token"),
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),
+    ),
+    ParticleFilter(
+        topics=2,
+        initial=InitialBatch(documents=2, chains=2, sweeps=1),
+        rejuvenation=EveryDocument(moves=1),
+        challengers=Challengers(judges=1),
     ),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
     FixvocVb(topics=2),

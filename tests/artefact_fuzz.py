@@ -75,6 +75,13 @@ LEARNERS = {
         "discount": 0.3,
         "rejuvenation_choice": "decayed",
     },
+    "challenged": {
+        "prior": "hierarchical",
+        "discount": 0.3,
+        "challengers": "on",
+        "judges": 4,
+        "newest": 8,
+    },
     "o-lda": {"learner": "o-lda"},
     "given": {
         "vocabulary": "given",

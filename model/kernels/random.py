@@ -34,6 +34,9 @@ CONCENTRATION = 8
 INITIAL_CONCENTRATION = 9
 INFERENCE = 10
 EVALUATION = 11
+RESTART = 12
+RESTART_SWEEP = 13
+COMPLETION = 14
 LOCAL = 20
 FIRST_TOPICS = 21
 # Added to one of the above: whether a token opens or closes a table

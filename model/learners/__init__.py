@@ -5,6 +5,7 @@ An import of a learner's module here registers the learner.
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
 from model.learners.batch_gibbs.batch_gibbs import BatchGibbs
+from model.learners.particles.challenger_settings import Challengers, NoChallengers
 from model.learners.particles.history import FullHistory, Reservoir
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.particle_filter import ParticleLearner
@@ -41,6 +42,7 @@ __all__ = [
     "LEARNER",
     "AfterResampling",
     "BatchGibbs",
+    "Challengers",
     "Decayed",
     "Dict",
     "DictHash",
@@ -64,6 +66,7 @@ __all__ = [
     "Never",
     "NeverResample",
     "NewestFirst",
+    "NoChallengers",
     "NoInitialBatch",
     "Null",
     "OLda",

@@ -52,6 +52,9 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
     _forget_tokens(state, numbers)
     if state.waiting:
         state.waiting = [(_without_gone(numbers[tokens]), label) for tokens, label in state.waiting]
+    if state.following:
+        held = state.following.held
+        state.following.held = [(_without_gone(numbers[tokens]), label) for tokens, label in held]
 
 
 def _forget_counts(state: ParticleState, leaving: LongArray) -> None:

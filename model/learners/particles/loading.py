@@ -20,6 +20,7 @@ import numpy as np
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.particles import population as populations
+from model.learners.particles.following_file import following_from_bytes
 from model.learners.particles.history import Units
 from model.learners.particles.kernels.canonical_rows import word_in_excess
 from model.learners.particles.kernels.full_history.tree import Tree
@@ -50,7 +51,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes are not a state of this form, are of other settings, or hold
             what no learner holds.
     """
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None))
     words, evidence, characters, use = blobs[:4]
     _take_header(state, header)
     _take_evidence(state, evidence)
@@ -65,6 +66,9 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     _take_words(state, blobs[11:14])
     _take_waiting(state, blobs[14])
     _take_history(state, blobs[15])
+    if state.following:
+        sizes = state.settings.topics, len(state.vocabulary), state.documents
+        following_from_bytes(blobs[16], state.following, *sizes)
     return state
 
 

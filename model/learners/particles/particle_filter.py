@@ -40,6 +40,7 @@ from model.learners.particles.state import (
     new_state,
 )
 from model.learners.particles.stepping import learn_document, resamplings
+from model.learners.particles.trials import observe, release
 from model.records import IntArray, Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot
@@ -61,11 +62,8 @@ class ParticleLearner:
         state.vocabulary.used(numbers)
         if state.waiting is None:
             learn_spelling(state)
-        unknown, scored, before = (
-            int(np.count_nonzero(numbers == UNKNOWN)),
-            state.scored,
-            state.tokens,
-        )
+        unknown = int(np.count_nonzero(numbers == UNKNOWN))
+        scored, before, learned = state.scored, state.tokens, state.documents
         begin_minibatch(state, minibatch.sequence)
         parts = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
         if unknown:
@@ -76,6 +74,9 @@ class ParticleLearner:
         evidence = Scaled(
             float(state.resampler.evidence[0]), int(state.resampler.evidence_exponent[0])
         )
+        if state.following:
+            newly = state.documents - learned
+            observe(state, state.following, evidence, state.scored - scored, newly)
         state.evidence = state.evidence * evidence
         state.recent.append(evidence)
         while len(state.recent) > state.settings.evidence_window:
@@ -119,8 +120,8 @@ class ParticleLearner:
         return Summary(
             evidence=recent,
             posterior=posterior,
-            documents=state.documents + len(state.waiting or ()),
-            tokens=state.tokens + sum(len(tokens) for tokens, _ in state.waiting or ()),
+            documents=state.documents + len(state.unlearned),
+            tokens=state.tokens + sum(len(tokens) for tokens, _ in state.unlearned),
             words=len(state.vocabulary),
             log_evidence=state.evidence.log(),
             scored_tokens=state.scored,
@@ -159,7 +160,7 @@ class ParticleLearner:
 
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()
-        waiting = sum(tokens.nbytes for tokens, _ in state.waiting or ())
+        waiting = sum(tokens.nbytes for tokens, _ in state.unlearned)
         # What a publication made of an incomplete batch is held until the next, or until the batch
         # is complete.
         held = (state, state.initialised) if state.initialised else (state,)
@@ -185,6 +186,9 @@ class ParticleLearner:
             state.initialised = None
             begin_minibatch(state, sequence)
             documents = documents[wanted:]
+        if state.following:
+            documents = release(state, state.following, documents)
+            state.initialised = None
         if state.settings.ess_threshold or state.settings.by_tokens:
             for tokens, label in documents:
                 learn_document(state, tokens, label)
@@ -193,18 +197,36 @@ class ParticleLearner:
 
 
 def initialised(state: ParticleState) -> ParticleState:
-    """The state, or, while its initial batch is incomplete, what it would be if the batch ended
-    here; the state itself is left alone.
+    """The state, or, while documents wait, what it would be if the wait ended here; the state
+    itself is left alone.
     """
-    if not state.waiting:
+    if not state.unlearned:
         return state
-    if state.initialised is None or state.initialised.documents != len(state.waiting):
-        copy = new_state(state.settings, state.key, state.island, state.threads)
-        copy.vocabulary, copy.waiting = state.vocabulary, list(state.waiting)
-        initialise(copy)
-        copy.sequence = state.sequence
-        state.initialised = copy
+    came = state.documents + len(state.unlearned)
+    if state.initialised is None or state.initialised.documents != came:
+        copied = _without_held if state.waiting is None else _with_initial_batch
+        state.initialised = copied(state)
     return state.initialised
+
+
+def _with_initial_batch(state: ParticleState) -> ParticleState:
+    """The initial batch ends here."""
+    copy = new_state(state.settings, state.key, state.island, state.threads)
+    copy.vocabulary, copy.waiting = state.vocabulary, list(state.waiting or ())
+    initialise(copy)
+    copy.sequence = state.sequence
+    return copy
+
+
+def _without_held(state: ParticleState) -> ParticleState:
+    """Documents that wait for a duel are learned without one."""
+    copy = new_state(state.settings, state.key, state.island, state.threads)
+    loading.from_bytes(copy, saving.to_bytes(state))
+    begin_minibatch(copy, state.sequence)
+    if copy.following:
+        learn_by_chains(copy, copy.following.held)
+        copy.following = None
+    return copy
 
 
 def _in_sample(state: ParticleState, best: int) -> float | None:

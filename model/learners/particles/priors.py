@@ -57,7 +57,7 @@ def word_rows(population: Population, particle: int, words: LongArray) -> LongAr
     table = (
         population.words if not len(words) else with_rows(population.words, int(words.max()) + 1)
     )
-    rows: LongArray = table.rows[_physical(table, particle, words)]
+    rows: LongArray = table.rows[places_of(table, particle, words)]
     return rows
 
 
@@ -65,11 +65,12 @@ def shared_tables(
     population: Population, prior: Prior, particle: int, words: LongArray
 ) -> LongArray:
     """int64[n]: m_w of some words of a particle, for all of which there is room."""
-    places = _physical(population.words, particle, words)
+    places = places_of(population.words, particle, words)
     return population.words.rows[places, 2 * len(prior.alpha)].astype(np.int64)
 
 
-def _physical(table: Table, particle: int, words: LongArray) -> LongArray:
+def places_of(table: Table, particle: int, words: LongArray) -> LongArray:
+    """int[n]: where a particle's rows of some words (or slots, or pages) are."""
     upper = table.lines[table.line[particle], words // BLOCK**2]
     places: LongArray = table.blocks[table.blocks[upper, words // BLOCK % BLOCK], words % BLOCK]
     return places

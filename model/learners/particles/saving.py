@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model import wire
+from model.learners.particles.following_file import following_to_bytes
 from model.learners.particles.kernels.canonical_rows import count_documents
 from model.learners.particles.kernels.copy_on_write import with_rows
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
@@ -68,6 +69,7 @@ def to_bytes(state: ParticleState) -> bytes:
         *pack_table(with_rows(population.words, words), np.arange(words), live),
         _waiting_to_bytes(state),
         _history_to_bytes(state),
+        *([following_to_bytes(state.following)] if state.following else []),
     )
 
 

@@ -11,6 +11,13 @@ from dataclasses import dataclass
 
 from model.errors import OptionError
 from model.learners.base import LearnerSettings
+from model.learners.particles.challenger_settings import (
+    CHALLENGERS,
+    Challengers,
+    ChallengerSettings,
+    NoChallengers,
+)
+from model.learners.particles.history import Reservoir
 from model.learners.particles.initial_settings import (
     INITIALS,
     Initial,
@@ -67,6 +74,11 @@ class ParticleSettings(LearnerSettings):
     def rejuvenation(self) -> Rejuvenation:
         """Return when units of the history are visited."""
         return Never()
+
+    @property
+    def challengers(self) -> ChallengerSettings:
+        """Whether particles are challenged."""
+        return NoChallengers()
 
     def check(self) -> None:
         if self.prior.word_list and not self.vocabulary.is_open:
@@ -135,7 +147,69 @@ class StreamingParticles(ParticleSettings):
 
 
 @dataclass(frozen=True)
-class ParticleFilter(StreamingParticles):
+class RevisingParticles(StreamingParticles):
+    """What the learners have that can revise what they learned."""
+
+    challengers: ChallengerSettings = part(
+        NoChallengers(),
+        "copies of a particle that learn the newest documents anew",
+        CHALLENGERS,
+        absent=NoChallengers(),
+    )
+
+    def check(self) -> None:
+        super().check()
+        if not isinstance(self.challengers, Challengers):
+            return
+        visits, least = self.rejuvenation, self.challengers.judges
+        history = visits.history
+        newest = history.newest if isinstance(history, Reservoir) else least
+        for name, given, suits, allowed, reason in (
+            ("islands", self.islands, self.islands == 1, "1", "Islands do not share what decides."),
+            (
+                "resampling",
+                self.resampling.kind,
+                isinstance(self.resampling, NeverResample),
+                "never",
+                "A duel is between chains that do not meet.",
+            ),
+            (
+                "rejuvenation",
+                visits.kind,
+                isinstance(visits, EveryDocument),
+                "document",
+                "Documents must be visited again.",
+            ),
+            (
+                "rejuvenation_unit",
+                visits.unit,
+                visits.unit == "document",
+                "document",
+                "What is learned anew are whole documents.",
+            ),
+            (
+                "history",
+                history.kind,
+                isinstance(history, Reservoir),
+                "reservoir",
+                "The newest documents must be told from the others.",
+            ),
+            (
+                "newest",
+                newest,
+                newest >= least,
+                f"--judges ({least}) or more",
+                "These are learned anew.",
+            ),
+        ):
+            if not suits:
+                allowed = f"{allowed} with --challengers=on"
+                remedy = f"{reason} Change it, or give --challengers=off."
+                raise OptionError(f"--{name}", given, allowed, remedy)
+
+
+@dataclass(frozen=True)
+class ParticleFilter(RevisingParticles):
     """Particles that are resampled and rejuvenated (Canini et al. 2009, Alg. 4)."""
 
     kind = "particle-filter"
@@ -162,7 +236,7 @@ class ParticleFilter(StreamingParticles):
 
 
 @dataclass(frozen=True)
-class IncrementalGibbs(StreamingParticles):
+class IncrementalGibbs(RevisingParticles):
     """Independent chains that are rejuvenated (Canini et al. 2009, Alg. 3)."""
 
     kind = "incremental-gibbs"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
+from model.learners.particles.challenger_settings import Challengers
+from model.learners.particles.following import Following
 from model.learners.particles.history import History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.kernels.particles import Draws, Population, Prior
@@ -35,7 +38,8 @@ class ParticleState:
     ``characters``: G, where it is a distribution over strings and there have been words. ``based``:
     how many words' G(w) the prior holds. ``sums``: of decays, as far as they were needed.
     ``initialised``, ``chain``: what an incomplete initial batch came to, remembered between a
-    publication's snapshot and its figures; on tables, or on packed counts.
+    publication's snapshot and its figures; on tables, or on packed counts. ``following``: what is
+    remembered of the stream's changes, where particles are challenged.
     """
 
     settings: ParticleSettings
@@ -61,6 +65,7 @@ class ParticleState:
     sums: Any = field(default_factory=lambda: np.zeros(1))
     initialised: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
+    following: Following | None = None
 
     @cached_property
     def stream(self) -> tuple[int, int]:
@@ -75,6 +80,11 @@ class ParticleState:
         if isinstance(choice, Decayed) and len(self.sums) < ranks:
             self.sums = decay_sums(choice.decay, ranks)
         return self.sums
+
+    @property
+    def unlearned(self) -> Sequence[tuple[IntArray, str | None]]:
+        """Documents that came and wait: for the initial batch to be complete, or for a duel."""
+        return self.waiting or (self.following.held if self.following else ())
 
     @property
     def initial(self) -> InitialBatch:
@@ -101,7 +111,14 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
         resampler=new_resampler(settings),
         waiting=None if isinstance(initial, NoInitialBatch) else [],
         characters=spelling(word_list) if settings.is_spelled and word_list else None,
+        following=new_following(settings),
     )
+
+
+def new_following(settings: ParticleSettings) -> Following | None:
+    """Of a stream of which nothing came; None where no particle is challenged."""
+    challengers = settings.challengers
+    return Following(challengers.judges) if isinstance(challengers, Challengers) else None
 
 
 @lru_cache(maxsize=4)

@@ -70,6 +70,8 @@ OTHER = {
     "initial_documents": (10, 20),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
+    "room": (0.25, 1.0),
+    "judges": (5, 8),
 }
 # Options without effect in a run alone, with the options that give them one.
 EXTRA_UNITS = {
@@ -78,6 +80,9 @@ EXTRA_UNITS = {
     "sampler": {"prior": "flat"},
     "max_words": {"truncation": 30},
     "remainder": {"concentration": 20.0},
+    "challengers": {"resampling": "never", "judges": 5},
+    "room": {"resampling": "never", "judges": 5},
+    "judges": {"resampling": "never", "newest": 8},
 }
 
 
@@ -96,8 +101,8 @@ def places():
 def alternatives(place):
     """Two values of an option, or all its kinds."""
     option = place.option
-    if option.topic_tables is not None:
-        return list(option.topic_tables)
+    if option.kinds is not None:
+        return list(option.kinds)
     if option.name in LISTS:
         return list(LISTS[option.name])
     if option.name in OTHER:

@@ -1,0 +1,45 @@
+"""The settings of challengers; :mod:`model.learners.particles.challengers` has what is done with
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.options import Kinds, Record, option
+
+
+class ChallengerSettings(Record):
+    """Whether particles are challenged by copies that learn the newest documents anew."""
+
+
+@dataclass(frozen=True)
+class NoChallengers(ChallengerSettings):
+    """Topics change by visits alone."""
+
+    kind = "off"
+
+
+@dataclass(frozen=True)
+class Challengers(ChallengerSettings):
+    """After a change of the stream, copies learn the newest documents anew and replace what they
+    beat.
+    """
+
+    kind = "on"
+
+    room: float = option(
+        0.5,
+        "share of the topics that a challenger empties for new documents after a change",
+        least=0,
+        most=1,
+    )
+    judges: int = option(
+        100,
+        "documents, learned by neither, that decide a duel; trials come at multiples of it",
+        unit="documents",
+        least=1,
+    )
+
+
+CHALLENGERS = Kinds(NoChallengers, Challengers)

@@ -1,0 +1,237 @@
+"""Challengers: particles that forget how the newest documents were learned, learn them anew, and
+compete with what there is.
+
+A particle whose topics were formed by other documents gives a new domain one or two topics, and
+visits cannot split them again. A challenger is a copy of the best particle that is changed in these
+steps (notation as in :mod:`model.learners.particles.kernels.particles`):
+
+1. The newest N documents are taken out
+   (:func:`model.learners.particles.kernels.restarting.take_out`).
+2. A topic that is left with less than a tenth of its tokens was a topic of these documents. What
+   remains of it is absorbed by the topic for which the loss L
+   (:mod:`model.learners.particles.kernels.losses`) is the least.
+3. While too few topics are empty, the pair of topics with the least L becomes one. The first
+   challenger wants F empty topics while none was won since the change, and is content with those of
+   step 2 later; the second wants a quarter of F beside those of step 2.
+4. The tokens of the N documents are spread evenly over the empty topics, or over all where none is
+   empty.
+5. The N documents are visited in :data:`SWEEPS` whole sweeps.
+
+A duel decides between the particle and its challengers by documents that none of them has learned.
+With l the log predictive probability per token by document completion
+(:mod:`model.learners.particles.kernels.completion`), a challenger wins if
+
+    (l' - l) of the judges + :data:`PAST_WEIGHT` (l' - l) of a sample of the past  >  :data:`MARGIN`
+
+and its sum is the largest. The past are the documents at hand that are older than the newest N: the
+change must pay for what it costs there. This is a decision by prediction, not a Metropolis-Hastings
+move: it does not leave the posterior invariant, and it is not meant to, because the full posterior
+refuses to merge old topics long after they have stopped paying. Between duels the particles are
+Gibbs samplers as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
+from model.learners.particles.challenger_settings import Challengers
+from model.learners.particles.copying import copy_of, for_threads
+from model.learners.particles.history import WHOLE_DOCUMENT
+from model.learners.particles.kernels.completion import complete
+from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
+from model.learners.particles.kernels.losses import EVERY, add_losses
+from model.learners.particles.kernels.particles import Population
+from model.learners.particles.kernels.rejuvenation import move_units
+from model.learners.particles.kernels.resampling import MOVES
+from model.learners.particles.kernels.restarting import absorb, put_back, take_out
+from model.learners.particles.population import best_particle, spread
+from model.learners.particles.priors import foretold
+from model.learners.particles.state import ParticleState, draws, make_room
+from model.records import FloatArray, IntArray, LongArray
+
+CHALLENGERS = 2
+SWEEPS = 30
+LEFT, ADDED = 0.1, 0.25
+MARGIN, PAST_WEIGHT = 0.01, 0.25
+# How many of the newest documents before the restart stand for all of them in L, and how many
+# documents of the past judge.
+SAMPLE, PAST_JUDGES = 600, 200
+
+
+@dataclass(frozen=True)
+class Past:
+    """Documents at hand that are older than those of a restart. slots: int[D]. omega: float64[D],
+    documents that each stands for.
+    """
+
+    slots: IntArray
+    omega: FloatArray
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a duel came to. winner: -1, the particle itself, or the number of a challenger. gains:
+    of each, (judges, past), nats a token.
+    """
+
+    winner: int
+    gains: tuple[tuple[float, float], ...]
+
+
+def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -> Verdict:
+    """The best particle against its challengers; if one wins, all particles go on from it.
+
+    judges: documents as word numbers, which no particle has learned. newest: N. free: F.
+    """
+    make_room(state, 0, 0, 0)
+    restarted, past = split_history(state, newest)
+    judging = past.slots[
+        np.linspace(0, len(past.slots) - 1, min(PAST_JUDGES, len(past.slots))).astype(int)
+    ]
+    remembered = [_known(state.history.words_of(int(slot))) for slot in judging]
+    best = best_particle(state.population)
+    own = (
+        _score(state, state.population, best, judges),
+        _score(state, state.population, best, remembered),
+    )
+    gains, winner, most = [], -1, MARGIN
+    for number in range(CHALLENGERS):
+        population = challenger(state, best, number, restarted, past, free)
+        gain = (
+            _score(state, population, 0, judges) - own[0],
+            _score(state, population, 0, remembered) - own[1],
+        )
+        gains.append(gain)
+        worth = gain[0] + PAST_WEIGHT * gain[1]
+        if worth > most:
+            winner, most, chosen = number, worth, population
+    if winner >= 0:
+        particles, generations = len(state.population.weight), int(state.resampler.counters[-1])
+        identity = int(state.population.identity[0])
+        state.population = for_threads(spread(chosen, 0, particles, identity), state.threads)
+        state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
+    return Verdict(winner, tuple(gains))
+
+
+def challenger(
+    state: ParticleState, particle: int, number: int, restarted: IntArray, past: Past, free: int
+) -> Population:
+    """Steps 1 to 5 of the module's docstring."""
+    history, topics = state.history, state.settings.topics
+    population = copy_of(
+        state.population,
+        particle,
+        len(state.vocabulary),
+        len(history.labels),
+        len(history.pages.words),
+        number,
+    )
+    before = population.totals[0, :topics].copy()
+    take_out(population, state.prior, history.pages, restarted, draws(state, RESTART))
+    _make_empty(state, population, past, before, number, free)
+    empty = np.flatnonzero(population.totals[0, :topics] == 0)
+    chosen = empty if len(empty) else np.arange(topics)
+    put_back(population, state.prior, history.pages, restarted, chosen, draws(state, RESTART))
+    positions, index = np.full(len(restarted), WHOLE_DOCUMENT, np.int64), 0
+    for _ in range(SWEEPS):
+        move_units(
+            population,
+            state.prior,
+            history.pages,
+            draws(state, RESTART_SWEEP),
+            restarted,
+            positions,
+            index,
+            0,
+            1,
+            0,
+        )
+        index += int(history.pages.length[restarted].sum())
+    state.resampler.counters[MOVES] += index // len(state.population.weight)
+    return population
+
+
+def _make_empty(
+    state: ParticleState,
+    population: Population,
+    past: Past,
+    before: LongArray,
+    number: int,
+    free: int,
+) -> None:
+    """Steps 2 and 3."""
+    topics, pages = state.settings.topics, state.history.pages
+    losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
+    add_losses(population, state.prior, pages, past.slots, past.omega, topics, EVERY, losses)
+
+    def absorbed(old: int, new: int) -> None:
+        absorb(
+            population, state.prior, pages, state.history.slots(), len(state.vocabulary), old, new
+        )
+        losses[[old, new], :] = 0.0
+        losses[:, [old, new]] = 0.0
+        add_losses(population, state.prior, pages, past.slots, past.omega, topics, new, losses)
+
+    leaving = (totals > 0) & (totals < LEFT * before)
+    staying = np.flatnonzero((totals > 0) & ~leaving)
+    for old in np.flatnonzero(leaving) if len(staying) else ():
+        absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))
+    wanted = (
+        free if number == 0 else np.count_nonzero(totals == 0) + ADDED * room_of(state) * topics
+    )
+    while np.count_nonzero(totals == 0) + 1 <= wanted and np.count_nonzero(totals) > 1:
+        used = totals > 0
+        allowed = np.triu(np.outer(used, used), 1)
+        old, new = np.unravel_index(
+            np.argmin(np.where(allowed, losses + losses.T, np.inf)), losses.shape
+        )
+        absorbed(int(old), int(new))
+
+
+def room_of(state: ParticleState) -> float:
+    """The share of the topics that a challenger empties after a change."""
+    challengers = state.settings.challengers
+    return challengers.room if isinstance(challengers, Challengers) else 0.0
+
+
+def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
+    """The slots of the newest documents, and the others at hand: a sample of the newest before
+    these, and the reservoir.
+    """
+    past = state.history.past
+    ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
+    ages = np.arange(ring)
+    by_age = past.newest_slot[(past.marks[HEAD] - 1 - ages) % max(1, len(past.newest_slot))]
+    restarted, older = by_age[:newest], by_age[newest:]
+    sample = older[np.linspace(0, len(older) - 1, min(SAMPLE, len(older))).astype(int)]
+    reservoir = past.kept_slot[:kept]
+    omega = np.concatenate(
+        [
+            np.full(len(sample), len(older) / max(1, len(sample))),
+            np.full(kept, past.marks[SEEN] / max(1, kept)),
+        ]
+    )
+    return restarted, Past(np.concatenate([sample, reservoir]), omega)
+
+
+def _score(
+    state: ParticleState, population: Population, particle: int, documents: list[IntArray]
+) -> float:
+    """l: nats a token."""
+    if not documents or not sum(map(len, documents)):
+        return 0.0
+    distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
+    phi = foretold(population, state.prior, particle, distinct.astype(np.int64))
+    offsets = np.cumsum([0, *map(len, documents)])
+    alpha = state.prior.alpha[: phi.shape[1]]
+    score, scored = complete(
+        rows.astype(np.int32), offsets, phi, alpha, state.prior.alpha_sum, draws(state, COMPLETION)
+    )
+    return float(score / max(scored, 1))
+
+
+def _known(tokens: IntArray) -> IntArray:
+    return tokens[tokens >= 0]

@@ -1,0 +1,151 @@
+"""What a learner remembers of its stream: when it changed, which trials are still to be held, and
+which documents wait for one.
+
+Minibatches are put together to blocks of at least as many documents as judge a duel. A block has a
+level, l, the log evidence per token (of each document before it is learned), and shares, the mean
+topic proportions of its documents. D is the Jensen-Shannon divergence (nats) of its shares from
+those of the other remembered blocks together. With the mean and the standard deviation over the
+blocks that are remembered, up to 20, a block tells a change if
+
+    l < mean - max(1/2, 4 deviations)   or   D > mean + max(0.03, 6 deviations)
+
+with at least three blocks remembered. What is remembered is dropped when a change is told, and when
+a duel is won, because topics then have another meaning. The first test finds new words, the second
+documents of another sort. Logarithms and square roots are made of IEEE operations. When trials are
+held is told in :mod:`model.learners.particles.trials`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.logarithm import ln
+from model.records import FloatArray, IntArray
+from model.scaled import Scaled
+
+Documents = list[tuple[IntArray, str | None]]
+
+# When trials are due, in documents since the start or the change, as multiples of the number of
+# judges.
+AT_START = (4.0, 8.0, 16.0)
+AFTER_CHANGE = (1.0, 2.5, 5.0, 10.0, 20.0)
+REMEMBERED, LEAST_BLOCKS = 20, 3
+FALL, FALL_DEVIATIONS = 0.5, 4.0
+SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Documents that were learned one after the other. level: log evidence per token. shares:
+    float64[T], topic proportions.
+    """
+
+    level: float
+    shares: FloatArray
+
+
+@dataclass
+class Following:
+    """What a learner knows of its stream.
+
+    Attributes:
+        judges: how many documents decide a duel.
+        changed: documents learned when the last change began. changes: how many there were.
+        trial: how many trials there were since. fresh: none was won since the change, so room is
+        still to be made.
+        won: duels that a challenger won.
+        held: documents that wait for the duel.
+        blocks: the last ones. evidence, tokens, documents, shares: of the block that is being put
+        together; shares are sums.
+    """
+
+    judges: int
+    changed: int = 0
+    changes: int = 0
+    trial: int = 0
+    fresh: bool = False
+    won: int = 0
+    held: Documents = field(default_factory=list)
+    blocks: deque[Block] = field(default_factory=deque)
+    evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
+    tokens: int = 0
+    documents: int = 0
+    shares: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def due(self, documents: int) -> bool:
+        """Whether a learner that has learned so many documents is to be challenged."""
+        sizes = AFTER_CHANGE if self.changes else AT_START
+        return (
+            self.trial < len(sizes) and documents - self.changed >= sizes[self.trial] * self.judges
+        )
+
+    def trial_held(self, documents: int, won: bool) -> None:
+        """A trial was held; it, and those that are due at the same time, are not held again."""
+        while self.due(documents):
+            self.trial += 1
+        if won:
+            self.fresh = False
+            self.won += 1
+            self.blocks.clear()
+
+    def notice(
+        self, evidence: Scaled, tokens: int, documents: int, shares: FloatArray, learned: int
+    ) -> bool:
+        """Take what was learned in a step; whether it tells a change.
+
+        evidence: of so many tokens in so many documents. shares: the sum of the documents' topic
+        proportions. learned: documents so far, these included.
+        """
+        if not tokens:
+            # An initial batch is not scored.
+            return False
+        self.evidence = self.evidence * evidence
+        self.tokens += tokens
+        self.documents += documents
+        self.shares = shares if not len(self.shares) else self.shares + shares
+        if self.documents < self.judges:
+            return False
+        block = Block(logarithm(self.evidence) / self.tokens, self.shares / self.documents)
+        changed = tells_change(block, self.blocks)
+        if changed:
+            self.changed, self.trial, self.fresh = learned - self.documents, 0, True
+            self.changes += 1
+            self.blocks.clear()
+        self.blocks.append(block)
+        while len(self.blocks) > REMEMBERED:
+            self.blocks.popleft()
+        self.evidence, self.tokens, self.documents, self.shares = Scaled(0.5, 1), 0, 0, np.zeros(0)
+        return changed
+
+
+def tells_change(block: Block, before: Sequence[Block]) -> bool:
+    """Whether a block is unlike those before it."""
+    if len(before) < LEAST_BLOCKS:
+        return False
+    mean, deviation = _mean_and_deviation([one.level for one in before])
+    if block.level < mean - max(FALL, FALL_DEVIATIONS * deviation):
+        return True
+    total = np.zeros(len(block.shares))
+    for one in before:
+        total = total + one.shares
+    # One block's divergence is from fewer others than that of the block that is asked about, by
+    # one.
+    usual = [divergence(one.shares, total - one.shares) for one in before]
+    mean, deviation = _mean_and_deviation(usual)
+    return float(divergence(block.shares, total)) > mean + max(SHIFT, SHIFT_DEVIATIONS * deviation)
+
+
+def logarithm(number: Scaled) -> float:
+    """The natural logarithm by IEEE operations."""
+    return float(ln(number.mantissa) + number.exponent * ln(2.0))
+
+
+def _mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((one - mean) ** 2 for one in values) / (len(values) - 1))

@@ -1,0 +1,90 @@
+"""What a learner remembers of its stream (:mod:`model.learners.particles.following`) as bytes,
+documents that wait included.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from model import checks, wire
+from model.learners.particles.following import REMEMBERED, Block, Documents, Following
+from model.learners.particles.packing import pack_numbers, unpack_numbers
+from model.records import LongArray
+from model.scaled import Scaled
+
+_MAGIC = b"BTj1"
+_COUNTS = ("changed", "changes", "trial", "won", "tokens", "documents")
+
+
+def following_to_bytes(following: Following) -> bytes:
+    """Canonical: equal for what is equal."""
+    held = [tokens for tokens, _ in following.held]
+    header = {
+        **{name: getattr(following, name) for name in _COUNTS},
+        "fresh": following.fresh,
+        "labels": [label for _, label in following.held],
+        "evidence": following.evidence.to_bytes().hex(),
+    }
+    return wire.pack(
+        _MAGIC,
+        header,
+        pack_numbers(np.array([len(tokens) for tokens in held])),
+        pack_numbers(np.concatenate([np.zeros(0, np.int64), *held])),
+        wire.array_to_bytes([block.level for block in following.blocks], "<f8"),
+        wire.array_to_bytes(
+            np.concatenate([following.shares, *(block.shares for block in following.blocks)]), "<f8"
+        ),
+    )
+
+
+def following_from_bytes(
+    data: bytes, following: Following, topics: int, words: int, learned: int
+) -> None:
+    """The inverse of :func:`following_to_bytes`, into that of a stream of which nothing came.
+
+    topics, words: of the learner. learned: documents.
+
+    Raises:
+        DamagedDataError: the bytes are not of this form, or hold what no learner holds.
+    """
+    header, (lengths, tokens, levels, shares) = wire.unpack(_MAGIC, data, 4)
+    for name in _COUNTS:
+        most = learned if name in ("changed", "documents") else checks.LARGEST
+        setattr(
+            following,
+            name,
+            checks.whole(f"{name} of a stream", checks.field(header, name), 0, most + 1),
+        )
+    following.fresh = checks.field(header, "fresh") is True
+    following.held = _held(
+        unpack_numbers(lengths), unpack_numbers(tokens), checks.field(header, "labels"), words
+    )
+    following.evidence = Scaled.from_hex(checks.field(header, "evidence"))
+    of_blocks, of_shares = (
+        wire.array_from_bytes(levels, "<f8"),
+        wire.array_from_bytes(shares, "<f8"),
+    )
+    checks.whole("blocks of a stream", len(of_blocks), 0, REMEMBERED + 1)
+    checks.measures("levels of blocks", of_blocks, -checks.HUGE)
+    checks.measures("shares of topics", of_shares)
+    begun = int(following.documents > 0)
+    rows = checks.shaped("shares of topics", of_shares, len(of_blocks) + begun, topics)
+    following.shares = rows[0].copy() if begun else np.zeros(0)
+    following.blocks = deque(
+        Block(float(level), row.copy()) for level, row in zip(of_blocks, rows[begun:], strict=True)
+    )
+
+
+def _held(lengths: LongArray, tokens: LongArray, labels: object, words: int) -> Documents:
+    """Documents that wait."""
+    if not checks.fits(labels, list[str | None]):
+        checks.refuse("labels of documents that wait", repr(labels), "a list of texts and nulls")
+    assert isinstance(labels, list)
+    checks.sized("labels of documents that wait", labels, len(lengths))
+    checks.within("tokens of documents that wait", tokens, 0, words)
+    checks.within("lengths of documents that wait", lengths, 0, len(tokens) + 1)
+    checks.equal("tokens of all documents that wait", len(tokens), int(lengths.sum()))
+    parts = np.split(tokens.astype(np.int32), np.cumsum(lengths)[:-1]) if len(lengths) else []
+    return list(zip(parts, labels, strict=True))

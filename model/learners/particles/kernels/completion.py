@@ -1,0 +1,61 @@
+"""Document completion: how well held topics foretell one half of a document from the other.
+
+The topics are held at phi: float64[V, T], P(w | z) of the documents' own V words. The tokens at
+even places (0, 2, ...) get topics by a first pass and :data:`SWEEPS` Gibbs sweeps; theta_t = (mean
+n_td of the last :data:`KEPT` sweeps + alpha_t) / (n + sum alpha). The tokens at odd places are
+scored by sum_t theta_t phi_t(w).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.gibbs.kernels.gibbs3 import pick
+from model.kernels.jit import kernel
+from model.kernels.random import uniform
+from model.learners.particles.kernels.logarithm import ln
+
+SWEEPS, KEPT = 10, 6
+
+
+@kernel
+def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any) -> Any:
+    """(sum of ln p over the tokens at odd places, how many these are).
+
+    Document d is tokens[offsets[d] : offsets[d + 1]], int32 rows of phi. ``draws`` names the draws;
+    they are those of particle 0.
+    """
+    topics = len(alpha)
+    counts, mean, cumulated = np.zeros(topics, np.int64), np.zeros(topics), np.empty(topics)
+    states = np.empty(len(tokens), np.int32)
+    score, scored, index = 0.0, 0, 0
+    for d in range(len(offsets) - 1):
+        begin, end = offsets[d], offsets[d + 1]
+        counts[:], mean[:] = 0, 0.0
+        for sweep in range(SWEEPS + 1):
+            for i in range(begin, end, 2):
+                if sweep:
+                    counts[states[i]] -= 1
+                total = 0.0
+                for t in range(topics):
+                    total += phi[tokens[i], t] * (alpha[t] + counts[t])
+                    cumulated[t] = total
+                states[i] = pick(
+                    cumulated,
+                    uniform(index, draws.key0, draws.key1, 0, draws.sequence, draws.purpose),
+                )
+                counts[states[i]] += 1
+                index += 1
+            if sweep > SWEEPS - KEPT:
+                for t in range(topics):
+                    mean[t] += counts[t]
+        per = 1.0 / ((end - begin + 1) // 2 + alpha_sum)
+        for i in range(begin + 1, end, 2):
+            p = 0.0
+            for t in range(topics):
+                p += (mean[t] / KEPT + alpha[t]) * per * phi[tokens[i], t]
+            score += ln(p)
+            scored += 1
+    return score, scored

@@ -1,0 +1,49 @@
+"""Topic proportions of documents, and how far two of them are from each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import kernel
+from model.learners.particles.kernels.logarithm import ln
+from model.learners.particles.kernels.shared_rows import row_of
+
+
+@kernel
+def sum_of_shares(population: Any, p: Any, slots: Any, topics: Any) -> Any:
+    """float64[T]: the sum over documents of n_td / n_d in particle p; a document without tokens
+    adds nothing.
+    """
+    shares = np.zeros(topics)
+    for slot in slots:
+        counts = population.documents.rows[row_of(population.documents, p, slot)]
+        total = 0
+        for t in range(topics):
+            total += counts[t]
+        for t in range(topics if total else 0):
+            shares[t] += counts[t] / total
+    return shares
+
+
+@kernel
+def divergence(one: Any, other: Any) -> Any:
+    """Jensen-Shannon divergence (nats) of two non-negative vectors, each scaled to sum to 1; 0
+    where one of them is all zero.
+    """
+    first, second = 0.0, 0.0
+    for k in range(len(one)):
+        first += one[k]
+        second += other[k]
+    if first <= 0.0 or second <= 0.0:
+        return 0.0
+    found = 0.0
+    for k in range(len(one)):
+        p, q = one[k] / first, max(other[k] / second, 0.0)
+        middle = (p + q) / 2.0
+        if p > 0.0:
+            found += p * ln(p / middle) / 2.0
+        if q > 0.0:
+            found += q * ln(q / middle) / 2.0
+    return found

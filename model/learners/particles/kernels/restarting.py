@@ -1,0 +1,212 @@
+"""Take documents out of a particle, let one topic absorb another, and put documents back with
+topics drawn evenly.
+
+Notation as in :mod:`model.learners.particles.kernels.particles`. The kernels work on particle 0 of
+a population that has a row of its own for every word, slot and page
+(:func:`model.learners.particles.copying.copy_of`), so no row is copied and no room is asked for.
+
+* :func:`take_out` removes tokens one by one. A token closes its table with the probability that it
+  sits alone, as in a visit (:mod:`model.learners.particles.kernels.rejuvenation`), so what remains
+  is a state of the same law. The joint is divided by each token's conditional probability.
+* :func:`put_back` adds tokens one by one, with topics drawn evenly from a list. A token opens a
+  table as in the first pass. The joint is multiplied by each token's conditional probability.
+* :func:`absorb` gives the tokens and the tables of one topic to another: n and t add. The joint
+  stays as it is: the documents that are not at hand any more have a part in it that cannot be
+  known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import kernel
+from model.kernels.random import SEATS, uniform
+from model.learners.particles.kernels.particles import (
+    GONE,
+    PAGE,
+    base_of,
+    normalise,
+    tables_of,
+    times,
+)
+from model.learners.particles.kernels.shared_rows import row_of
+from model.learners.particles.kernels.table_counts import (
+    MINIMAL,
+    NONE,
+    closes_table,
+    joint_factor,
+    opens_table,
+    update_counts,
+)
+
+
+@kernel
+def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) -> None:
+    """The tokens of the documents in ``slots`` leave the counts; ``draws`` names one draw a token,
+    for its table.
+    """
+    tp, index = len(prior.alpha), 0
+    for slot in slots:
+        counts, page = (
+            population.documents.rows[row_of(population.documents, 0, slot)],
+            pages.first[slot],
+        )
+        left = 0
+        for each in range(tp):
+            left += counts[each]
+        for start in range(0, pages.length[slot], PAGE):
+            topics = population.topics.rows[row_of(population.topics, 0, page)]
+            for k in range(min(PAGE, pages.length[slot] - start)):
+                w, t = pages.words[page, k], np.int64(topics[k])
+                if w == GONE:
+                    continue
+                row = population.words.rows[row_of(population.words, 0, w)]
+                u = uniform(
+                    index,
+                    draws.key0,
+                    draws.key1,
+                    population.identity[0],
+                    draws.sequence,
+                    draws.purpose + SEATS,
+                )
+                index += 1
+                closed = closes_table(prior, row[t], tables_of(prior, row, t), u)
+                _step(population, tp, row, counts, t, -1, closed)
+                left -= 1
+                factor = _conditional(population, prior, row, counts, w, t, closed)
+                times(
+                    population.joint,
+                    population.joint_exponent,
+                    0,
+                    (prior.alpha_sum + left) / factor,
+                )
+            page = pages.following[page]
+    normalise(population.joint, population.joint_exponent, 0)
+
+
+@kernel
+def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, draws: Any) -> None:
+    """The tokens of the documents in ``slots``, none of which counts, join topics drawn evenly from
+    ``chosen`` (int64).
+    """
+    tp, index = len(prior.alpha), 0
+    for slot in slots:
+        counts, page = (
+            population.documents.rows[row_of(population.documents, 0, slot)],
+            pages.first[slot],
+        )
+        before = 0
+        for start in range(0, pages.length[slot], PAGE):
+            topics = population.topics.rows[row_of(population.topics, 0, page)]
+            for k in range(min(PAGE, pages.length[slot] - start)):
+                w = pages.words[page, k]
+                if w == GONE:
+                    continue
+                u = uniform(
+                    index,
+                    draws.key0,
+                    draws.key1,
+                    population.identity[0],
+                    draws.sequence,
+                    draws.purpose,
+                )
+                v = uniform(
+                    index,
+                    draws.key0,
+                    draws.key1,
+                    population.identity[0],
+                    draws.sequence,
+                    draws.purpose + SEATS,
+                )
+                index += 1
+                t = chosen[np.int64(u * len(chosen))]
+                row = population.words.rows[row_of(population.words, 0, w)]
+                back = (
+                    population.concentration[0, 0] + prior.discount * population.topic_tables[0, t]
+                ) * base_of(population, prior, 0, row, w, 0)
+                opened = opens_table(prior, row[t], tables_of(prior, row, t), back, v)
+                factor = _conditional(population, prior, row, counts, w, t, opened)
+                times(
+                    population.joint,
+                    population.joint_exponent,
+                    0,
+                    factor / (prior.alpha_sum + before),
+                )
+                _step(population, tp, row, counts, t, 1, opened)
+                before += 1
+                topics[k] = t
+            page = pages.following[page]
+    normalise(population.joint, population.joint_exponent, 0)
+
+
+@kernel
+def _step(population: Any, tp: Any, row: Any, counts: Any, t: Any, step: Any, tables: Any) -> None:
+    """A token joins (1) or leaves (-1) topic t, and with it a table if ``tables``."""
+    update_counts(row, tp, t, step, tables)
+    counts[t] += step
+    population.totals[0, t] += step
+    if tables:
+        population.topic_tables[0, t] += step
+        population.tables[0] += step
+
+
+@kernel
+def _conditional(
+    population: Any, prior: Any, row: Any, counts: Any, w: Any, t: Any, opened: Any
+) -> Any:
+    """What a token of w multiplies the joint by when it joins topic t; it does not count yet."""
+    a = population.concentration[0, 0]
+    back = (a + prior.discount * population.topic_tables[0, t]) * base_of(
+        population, prior, 0, row, w, 0
+    )
+    gain = (prior.alpha[t] + counts[t]) / (a + population.totals[0, t])
+    return gain * joint_factor(prior, row[t], tables_of(prior, row, t), back, opened)
+
+
+@kernel
+def absorb(
+    population: Any, prior: Any, pages: Any, slots: Any, words: Any, old: Any, new: Any
+) -> None:
+    """Topic ``new`` takes all that topic ``old`` has; ``slots``: every document at hand. ``words``:
+    the vocabulary's size.
+    """
+    tp = len(prior.alpha)
+    for w in range(words):
+        row = population.words.rows[row_of(population.words, 0, w)]
+        if not row[old]:
+            continue
+        row[new] += row[old]
+        row[old] = 0
+        if prior.tables != NONE:
+            _absorb_tables(population, prior, row, tp, old, new)
+    population.totals[0, new] += population.totals[0, old]
+    population.totals[0, old] = 0
+    for slot in slots:
+        counts = population.documents.rows[row_of(population.documents, 0, slot)]
+        if not counts[old]:
+            continue
+        counts[new] += counts[old]
+        counts[old] = 0
+        page = pages.first[slot]
+        for start in range(0, pages.length[slot], PAGE):
+            topics = population.topics.rows[row_of(population.topics, 0, page)]
+            for k in range(min(PAGE, pages.length[slot] - start)):
+                if topics[k] == old:
+                    topics[k] = new
+            page = pages.following[page]
+
+
+@kernel
+def _absorb_tables(population: Any, prior: Any, row: Any, tp: Any, old: Any, new: Any) -> None:
+    """Tables add; where there is one a word and topic, two become one."""
+    moved = row[tp + old]
+    row[tp + old] = 0
+    population.topic_tables[0, old] -= moved
+    if prior.tables == MINIMAL and row[tp + new]:
+        row[2 * tp] -= moved
+        population.tables[0] -= moved
+        return
+    row[tp + new] += moved
+    population.topic_tables[0, new] += moved

@@ -1,0 +1,181 @@
+"""What tells a change, when trials are due, and bytes of what is remembered."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.errors import DamagedDataError
+from model.learners.particles.following import (
+    LEAST_BLOCKS,
+    REMEMBERED,
+    Block,
+    Following,
+    tells_change,
+)
+from model.learners.particles.following_file import following_from_bytes, following_to_bytes
+from model.scaled import Scaled
+
+TOPICS = 20
+
+
+def blocks_of(generator, count, level=-8.0, noise=0.05, tilt=1.0, documents=100):
+    """Blocks of documents of a few topics each; ``tilt`` says how uneven the topics are."""
+    alpha = np.geomspace(1, tilt, TOPICS) * 0.1
+    return [
+        Block(
+            level + noise * generator.standard_normal(),
+            generator.dirichlet(alpha, documents).mean(axis=0),
+        )
+        for _ in range(count)
+    ]
+
+
+def alarms(blocks):
+    before, found = deque(maxlen=REMEMBERED), []
+    for number, block in enumerate(blocks):
+        if tells_change(block, before):
+            found.append(number)
+            before.clear()
+        before.append(block)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_hundred_blocks_of_one_kind_tell_no_change(seed):
+    assert alarms(blocks_of(np.random.default_rng(seed), 100)) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("others", [{"level": -8.7}, {"tilt": 30.0}], ids=str)
+def test_a_change_is_told_at_its_first_block(seed, others):
+    generator = np.random.default_rng(seed)
+    blocks = blocks_of(generator, 12) + blocks_of(generator, 12, **others)
+    assert alarms(blocks) == [12]
+
+
+def test_a_rise_of_the_level_alone_tells_nothing():
+    generator = np.random.default_rng(1)
+    assert alarms(blocks_of(generator, 12) + blocks_of(generator, 12, level=-7)) == []
+
+
+def test_too_few_blocks_tell_nothing():
+    generator = np.random.default_rng(1)
+    assert alarms(blocks_of(generator, LEAST_BLOCKS - 1) + blocks_of(generator, 1, level=-12)) == []
+
+
+def noticed(following, documents, level, learned, shares=None):
+    """One step of so many documents of ten tokens."""
+    shares = np.full(3, documents / 3) if shares is None else shares
+    evidence = Scaled.of(2.0 ** (10 * documents * level % 1), int(np.floor(10 * documents * level)))
+    return following.notice(evidence, 10 * documents, documents, shares, learned)
+
+
+def test_minibatches_become_blocks_and_a_change_begins_with_its_block():
+    following = Following(10)
+    for learned in range(4, 44, 4):
+        assert not noticed(following, 4, -5.0, learned)
+    assert len(following.blocks) == 3 and following.documents == 4
+    assert following.blocks[0].level == pytest.approx(-5 * np.log(2), rel=1e-12)
+    following.notice(Scaled(0.5, 1), 0, 7, np.zeros(3), 44)
+    assert following.documents == 4
+    assert noticed(following, 16, -9.0, 60)
+    assert (following.changed, following.changes, following.fresh, following.trial) == (
+        40,
+        1,
+        True,
+        0,
+    )
+    assert len(following.blocks) == 1
+
+
+def test_trials_are_due_at_multiples_of_the_judges():
+    following = Following(100)
+    assert next(n for n in range(0, 5000, 100) if following.due(n)) == 400
+    following.trial_held(400, won=False)
+    assert not following.due(799) and following.due(800)
+    following.trial_held(2000, won=True)
+    assert not following.due(10**6)
+    assert following.won == 1
+    following.changed, following.changes, following.trial, following.fresh = 3000, 1, 0, True
+    assert not following.due(3099) and following.due(3100)
+    following.trial_held(3300, won=False)
+    assert following.trial == 2 and following.fresh
+    following.trial_held(4000, won=True)
+    assert following.trial == 4 and not following.fresh
+
+
+FOLLOWING = st.builds(
+    lambda levels, shares, held, begun, numbers: Following(
+        200,
+        *numbers,
+        held=held,
+        blocks=deque(Block(level, np.array(shares)) for level in levels),
+        evidence=Scaled.of(0.7, -30),
+        tokens=9 * begun,
+        documents=begun,
+        shares=np.array(shares) * begun if begun else np.zeros(0),
+    ),
+    st.lists(st.floats(-20, 0), max_size=3),
+    st.lists(st.floats(0, 1), min_size=2, max_size=2),
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 99), max_size=4).map(lambda t: np.array(t, np.int32)),
+            st.none() | st.text(),
+        ),
+        max_size=3,
+    ),
+    st.integers(0, 2),
+    st.tuples(
+        st.integers(0, 99), st.integers(0, 9), st.integers(0, 4), st.booleans(), st.integers(0, 9)
+    ),
+)
+
+
+def restored(data, topics=2, words=100, learned=10**6):
+    following = Following(200)
+    following_from_bytes(data, following, topics, words, learned)
+    return following
+
+
+@given(FOLLOWING)
+def test_bytes_there_and_back(following):
+    data = following_to_bytes(following)
+    back = restored(data)
+    assert following_to_bytes(back) == data
+    assert [(tokens.tolist(), label) for tokens, label in back.held] == [
+        (tokens.tolist(), label) for tokens, label in following.held
+    ]
+    assert [(b.level, b.shares.tolist()) for b in back.blocks] == [
+        (b.level, b.shares.tolist()) for b in following.blocks
+    ]
+    assert back.shares.tolist() == following.shares.tolist() and back.evidence == following.evidence
+    numbers = ("changed", "changes", "trial", "fresh", "won", "tokens", "documents")
+    assert [getattr(back, name) for name in numbers] == [
+        getattr(following, name) for name in numbers
+    ]
+
+
+def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
+    following = Following(
+        200,
+        held=[(np.array([3, 7], np.int32), None)],
+        blocks=deque([Block(-8.0, np.array([0.5, 0.5]))]),
+    )
+    data = following_to_bytes(following)
+    restored(data, words=8)
+    with pytest.raises(
+        DamagedDataError, match="tokens of documents that wait: found 7, allowed is 0 to 6"
+    ):
+        restored(data, words=7)
+    with pytest.raises(DamagedDataError, match="shares of topics"):
+        restored(data, topics=3)
+    with pytest.raises(
+        DamagedDataError,
+        match="changed of a stream: found 5, allowed is a whole number from 0 to 4",
+    ):
+        restored(following_to_bytes(Following(200, changed=5)), learned=4)
+    with pytest.raises(DamagedDataError):
+        restored(data[:-1])

@@ -1,0 +1,146 @@
+"""Particles are challenged: who is, what waits, what a duel decides."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from corpora import learned, minibatches_of, topical
+from learner_options import made
+
+from model.errors import OptionError
+from model.learners import Challengers, NoChallengers, learner_for
+from model.learners.particles import challengers, trials
+from model.learners.particles.challengers import duel, split_history
+from model.learners.particles.priors import word_rows
+
+OPTIONS = {
+    "topics": 8,
+    "particles": 1,
+    "moves": 5,
+    "initial_documents": 40,
+    "chains": 2,
+    "initial_sweeps": 10,
+    "newest": 300,
+    "reservoir": 50,
+    "challengers": "on",
+    "judges": 15,
+}
+SETTINGS = made(OPTIONS)
+FIRST, SECOND = topical(200, topics=3, seed=1), topical(200, topics=4, seed=2, first=100)
+STREAM = minibatches_of(FIRST + SECOND, 10)
+
+
+@pytest.fixture(scope="module")
+def duels():
+    """[(documents learned, newest, free, winner)] of a stream that changes, and its last state."""
+    found, original = [], trials.duel
+
+    def noted(state, judges, newest, free):
+        verdict = original(state, judges, newest, free)
+        found.append((state.documents, newest, free, verdict.winner))
+        return verdict
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "duel", noted)
+        state = learned(SETTINGS, STREAM)
+    return found, state
+
+
+def topics_in_use(state, first, least=0.05):
+    """How many topics hold at least this share of the tokens of words from number ``first`` on."""
+    words = [n for n, word in enumerate(state.vocabulary.words) if int(word[1:]) >= first]
+    counts = word_rows(state.population, 0, np.array(words))[:, : state.settings.topics].sum(axis=0)
+    return int((counts >= least * counts.sum()).sum())
+
+
+def test_a_change_is_followed_by_trials_of_the_documents_since(duels):
+    found, state = duels
+    assert [documents for documents, *_ in found[:1]] == [60]
+    after = [duel for duel in found if duel[0] > 200]
+    assert state.following.changes == 1 and state.following.changed in range(190, 211)
+    assert after[0][1] == after[0][0] - state.following.changed
+    assert after[0][2] == 4
+
+
+def test_the_new_documents_get_topics_of_their_own(duels):
+    assert topics_in_use(duels[1], 100) >= 3
+    alone = learned(replace(SETTINGS, challengers=NoChallengers()), STREAM)
+    assert topics_in_use(alone, 100) < topics_in_use(duels[1], 100)
+
+
+def test_a_duel_that_nobody_wins_changes_nothing(monkeypatch):
+    monkeypatch.setattr(challengers, "MARGIN", np.inf)
+    learner, state = learner_for(SETTINGS), learned(SETTINGS, STREAM[:12])
+    before = learner.save(state)
+    verdict = duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2)
+    assert verdict.winner == -1 and len(verdict.gains) == challengers.CHALLENGERS
+    assert learner.save(state) == before
+
+
+def test_all_particles_go_on_from_a_winner(monkeypatch):
+    monkeypatch.setattr(challengers, "MARGIN", -np.inf)
+    state = learned(replace(SETTINGS, particles=3), STREAM[:12])
+    duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2)
+    assert len(set(map(bytes, state.population.totals))) == 1
+    assert state.population.identity.tolist() == [0, 1, 2]
+    totals = word_rows(state.population, 2, np.arange(len(state.vocabulary)))[
+        :, : state.settings.topics
+    ].sum(axis=0)
+    assert totals.tolist() == state.population.totals[2, : state.settings.topics].tolist()
+
+
+def test_a_challenger_makes_room_and_counts_every_token(monkeypatch):
+    monkeypatch.setattr(challengers, "SWEEPS", 0)
+    state = learned(SETTINGS, STREAM[:12])
+    restarted, past = split_history(state, 30)
+    population = challengers.challenger(state, 0, 0, restarted, past, 5)
+    assert population.totals[0].sum() == state.population.totals[0].sum()
+    of_restarted = sum(int(state.history.pages.length[slot]) for slot in restarted)
+    used = np.flatnonzero(population.totals[0])
+    assert len(used) == 8
+    emptied = [t for t in used if population.totals[0, t] < 2 * of_restarted / 5]
+    assert len(emptied) >= 5
+
+
+def test_judges_wait_unlearned_and_a_version_has_learned_them():
+    learner = learner_for(SETTINGS)
+    state = learned(SETTINGS, STREAM[:7])
+    assert (state.documents, len(state.following.held)) == (60, 10)
+    before = learner.save(state)
+    snapshot, summary = learner.snapshot(state), learner.summary(state)
+    assert summary.documents == 70
+    assert summary.tokens == sum(len(document.tokens) for document in FIRST[:70])
+    assert snapshot.counts.sum() < summary.tokens
+    assert learner.save(state) == before
+    again = learner.load(SETTINGS, "", 0, before)
+    assert learner.snapshot(again).counts.tolist() == snapshot.counts.tolist()
+
+
+def test_a_stream_of_one_kind_tells_no_change():
+    state = learned(
+        replace(SETTINGS, challengers=Challengers(judges=100)),
+        minibatches_of(topical(1200, seed=8), 50),
+    )
+    assert state.following.changes == 0
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ({"islands": 2, "particles": 2}, r"--islands: 2 .* 1 with --challengers=on"),
+        ({"resampling": "residual"}, r"--resampling: 'residual' .* never with --challengers=on"),
+        ({"rejuvenation": "never"}, r"--rejuvenation: 'never' .* document with --challengers=on"),
+        ({"rejuvenation_unit": "token"}, r"--rejuvenation_unit: 'token' .* document with"),
+        ({"history": "full"}, r"--history: 'full' .* reservoir with --challengers=on"),
+        ({"newest": 10}, r"--newest: 10 .* --judges \(15\) or more with .* --challengers=off"),
+        ({"learner": "o-lda"}, r"--challengers"),
+        ({"learner": "infvoc"}, r"--challengers"),
+    ],
+)
+def test_settings_with_which_nobody_can_be_challenged(others, said):
+    few = {name: OPTIONS[name] for name in ("topics", "challengers", "judges")}
+    with pytest.raises(OptionError, match=said):
+        made(
+            None,
+            **{"particles": 2, **few, **others} if "learner" not in others else {**few, **others},
+        )
