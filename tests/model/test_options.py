@@ -148,7 +148,5 @@ def test_paths_name_their_options():
 
 
 def test_what_is_allowed_comes_from_the_type():
-    found = {
-        item.field: item.value_type for item in options_of(Drawing) if item.kinds is None
-    }
+    found = {item.field: item.value_type for item in options_of(Drawing) if item.kinds is None}
     assert found == {"scale": float, "title": str, "dashed": bool}

@@ -193,7 +193,7 @@ def _make_empty(
 
 def room_of(state: ParticleState) -> float:
     """The share of the topics that a challenger empties after a change."""
-    challengers = state.settings.challengers
+    challengers = state.settings.rejuvenation.challengers
     return challengers.room if isinstance(challengers, Challengers) else 0.0
 
 
