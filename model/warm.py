@@ -51,8 +51,7 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2,
         initial=InitialBatch(documents=2, chains=2, sweeps=1),
-        rejuvenation=EveryDocument(moves=1),
-        challengers=Challengers(judges=1),
+        rejuvenation=EveryDocument(moves=1, challengers=Challengers(judges=1)),
     ),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
     FixvocVb(topics=2),

@@ -88,10 +88,7 @@ def test_an_option_that_is_misplaced_is_known_by_its_error():
 
 def test_what_is_chosen_lists_the_options_that_belong_to_it():
     found = chosen(LEARNER, {"learner": "incremental-gibbs", "rejuvenation": "tokens"})
-    assert (
-        found.topic_tables["rejuvenation"] == "tokens"
-        and found.topic_tables["prior"] == "hierarchical"
-    )
+    assert found.kinds["rejuvenation"] == "tokens" and found.kinds["prior"] == "hierarchical"
     assert (
         "rejuvenate_every" in found.options
         and "ess" not in found.options

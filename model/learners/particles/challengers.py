@@ -47,9 +47,9 @@ from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.kernels.restarting import absorb, put_back, take_out
-from model.learners.particles.population import best_particle, spread
-from model.learners.particles.priors import foretold
-from model.learners.particles.state import ParticleState, draws, make_room
+from model.learners.particles.population import best_particle, replicate
+from model.learners.particles.priors import word_probabilities
+from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 
 CHALLENGERS = 2
@@ -86,7 +86,7 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
 
     judges: documents as word numbers, which no particle has learned. newest: N. free: F.
     """
-    make_room(state, 0, 0, 0)
+    ensure_capacity(state, 0, 0, 0)
     restarted, past = split_history(state, newest)
     judging = past.slots[
         np.linspace(0, len(past.slots) - 1, min(PAST_JUDGES, len(past.slots))).astype(int)
@@ -111,7 +111,7 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
     if winner >= 0:
         particles, generations = len(state.population.weight), int(state.resampler.counters[-1])
         identity = int(state.population.identity[0])
-        state.population = for_threads(spread(chosen, 0, particles, identity), state.threads)
+        state.population = for_threads(replicate(chosen, 0, particles, identity), state.threads)
         state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
     return Verdict(winner, tuple(gains))
 
@@ -193,7 +193,7 @@ def _make_empty(
 
 def room_of(state: ParticleState) -> float:
     """The share of the topics that a challenger empties after a change."""
-    challengers = state.settings.challengers
+    challengers = state.settings.rejuvenation.challengers
     return challengers.room if isinstance(challengers, Challengers) else 0.0
 
 
@@ -224,7 +224,7 @@ def _score(
     if not documents or not sum(map(len, documents)):
         return 0.0
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
-    phi = foretold(population, state.prior, particle, distinct.astype(np.int64))
+    phi = word_probabilities(population, state.prior, particle, distinct.astype(np.int64))
     offsets = np.cumsum([0, *map(len, documents)])
     alpha = state.prior.alpha[: phi.shape[1]]
     score, scored = complete(

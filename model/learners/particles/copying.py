@@ -51,7 +51,9 @@ def _with_stretches(table: Table, threads: int) -> Table:
 
 
 def _table(rows: Rows) -> Table:
-    """A bounded history is kept in tables; :mod:`model.together` refuses trees."""
+    """A bounded history is kept in tables;
+    :class:`~model.learners.particles.rejuvenation.EveryDocument` refuses trees.
+    """
     if not isinstance(rows, Table):
         raise TypeError("particles with the full history cannot be copied")
     return rows

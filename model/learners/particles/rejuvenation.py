@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
+from model.learners.particles.challenger_settings import (
+    CHALLENGERS,
+    Challengers,
+    ChallengerSettings,
+    NoChallengers,
+)
 from model.learners.particles.history import (
     HISTORIES,
     NOTHING,
@@ -82,6 +88,11 @@ class Rejuvenation(Record):
     def history(self) -> HistorySettings:
         """Return which units can be visited."""
         return NOTHING
+
+    @property
+    def challengers(self) -> ChallengerSettings:
+        """Whether copies of a particle that learn the newest documents anew compete with it."""
+        return NoChallengers()
 
     @property
     def whole_past(self) -> bool:
@@ -166,10 +177,37 @@ class AfterResampling(_Visits):
         return resampled
 
 
+@dataclass(frozen=True)
 class EveryDocument(_Visits):
     """After each document."""
 
     kind = "document"
+
+    challengers: ChallengerSettings = part(
+        NoChallengers(),
+        "whether copies of a particle that learn the newest documents anew compete with it",
+        CHALLENGERS,
+        absent=NoChallengers(),
+    )
+
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.challengers, Challengers):
+            self._check_challenged(self.challengers.judges)
+
+    def _check_challenged(self, judges: int) -> None:
+        if self.unit == "token":
+            remedy = "Challengers learn whole documents anew."
+            raise OptionError(
+                "--rejuvenation_unit", "token", "document with --challengers=on", remedy
+            )
+        if self.whole_past:
+            remedy = "The full history does not tell the newest documents from the others."
+            raise OptionError("--history", "full", "reservoir with --challengers=on", remedy)
+        if self.history.newest < judges:
+            allowed = f"--judges ({judges}) or more with --challengers=on"
+            remedy = "Challengers learn the newest documents anew, and these have to be at hand."
+            raise OptionError("--newest", self.history.newest, allowed, remedy)
 
     def after_document(self, resampled: bool) -> bool:
         return True

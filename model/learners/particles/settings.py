@@ -11,13 +11,7 @@ from dataclasses import dataclass
 
 from model.errors import OptionError
 from model.learners.base import LearnerSettings
-from model.learners.particles.challenger_settings import (
-    CHALLENGERS,
-    Challengers,
-    ChallengerSettings,
-    NoChallengers,
-)
-from model.learners.particles.history import Reservoir
+from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.initial_settings import (
     INITIALS,
     Initial,
@@ -74,11 +68,6 @@ class ParticleSettings(LearnerSettings):
     def rejuvenation(self) -> Rejuvenation:
         """Return when units of the history are visited."""
         return Never()
-
-    @property
-    def challengers(self) -> ChallengerSettings:
-        """Whether particles are challenged."""
-        return NoChallengers()
 
     def check(self) -> None:
         if self.prior.word_list and not self.vocabulary.is_open:
@@ -140,76 +129,26 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 "Each island holds the same number of particles.",
             )
+        if isinstance(self.rejuvenation.challengers, Challengers):
+            self._check_challenged()
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)
         self.resampling.check_particles(self.particles, self.islands)
 
-
-@dataclass(frozen=True)
-class RevisingParticles(StreamingParticles):
-    """What the learners have that can revise what they learned."""
-
-    challengers: ChallengerSettings = part(
-        NoChallengers(),
-        "copies of a particle that learn the newest documents anew",
-        CHALLENGERS,
-        absent=NoChallengers(),
-    )
-
-    def check(self) -> None:
-        super().check()
-        if not isinstance(self.challengers, Challengers):
-            return
-        visits, least = self.rejuvenation, self.challengers.judges
-        history = visits.history
-        newest = history.newest if isinstance(history, Reservoir) else least
-        for name, given, suits, allowed, reason in (
-            ("islands", self.islands, self.islands == 1, "1", "Islands do not share what decides."),
-            (
-                "resampling",
-                self.resampling.kind,
-                isinstance(self.resampling, NeverResample),
-                "never",
-                "A duel is between chains that do not meet.",
-            ),
-            (
-                "rejuvenation",
-                visits.kind,
-                isinstance(visits, EveryDocument),
-                "document",
-                "Documents must be visited again.",
-            ),
-            (
-                "rejuvenation_unit",
-                visits.unit,
-                visits.unit == "document",
-                "document",
-                "What is learned anew are whole documents.",
-            ),
-            (
-                "history",
-                history.kind,
-                isinstance(history, Reservoir),
-                "reservoir",
-                "The newest documents must be told from the others.",
-            ),
-            (
-                "newest",
-                newest,
-                newest >= least,
-                f"--judges ({least}) or more",
-                "These are learned anew.",
-            ),
-        ):
-            if not suits:
-                allowed = f"{allowed} with --challengers=on"
-                remedy = f"{reason} Change it, or give --challengers=off."
-                raise OptionError(f"--{name}", given, allowed, remedy)
+    def _check_challenged(self) -> None:
+        if self.islands > 1:
+            remedy = "Each island would decide by itself, and their topics would differ in meaning."
+            raise OptionError("--islands", self.islands, "1 with --challengers=on", remedy)
+        if not isinstance(self.resampling, NeverResample):
+            remedy = "Challengers compete with chains that are not resampled."
+            raise OptionError(
+                "--resampling", self.resampling.kind, "never with --challengers=on", remedy
+            )
 
 
 @dataclass(frozen=True)
-class ParticleFilter(RevisingParticles):
+class ParticleFilter(StreamingParticles):
     """Particles that are resampled and rejuvenated (Canini et al. 2009, Alg. 4)."""
 
     kind = "particle-filter"
@@ -236,7 +175,7 @@ class ParticleFilter(RevisingParticles):
 
 
 @dataclass(frozen=True)
-class IncrementalGibbs(RevisingParticles):
+class IncrementalGibbs(StreamingParticles):
     """Independent chains that are rejuvenated (Canini et al. 2009, Alg. 3)."""
 
     kind = "incremental-gibbs"

@@ -117,7 +117,7 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
 
 def new_following(settings: ParticleSettings) -> Following | None:
     """Of a stream of which nothing came; None where no particle is challenged."""
-    challengers = settings.challengers
+    challengers = settings.rejuvenation.challengers
     return Following(challengers.judges) if isinstance(challengers, Challengers) else None
 
 

@@ -13,7 +13,7 @@ from tiny import log_documents, log_joint
 from model.kernels.random import stream_key
 from model.learners import Hierarchical, IncrementalGibbs, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.concentration import log_terms
+from model.learners.particles.concentration import log_joint_terms
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.population import joint
 from model.learners.particles.priors import base_probabilities, word_rows
@@ -72,7 +72,7 @@ def closed(state, particle):
     if not isinstance(settings.prior, Hierarchical):
         return log_joint(counts, documents, [settings.alpha] * topics, a, base)
     tables = words[:, tp : tp + topics]
-    terms = log_terms(
+    terms = log_joint_terms(
         counts.sum(axis=0),
         tables.sum(axis=0),
         tables.sum(axis=1),

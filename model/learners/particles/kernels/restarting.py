@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel
-from model.kernels.random import SEATS, uniform
+from model.kernels.random import TABLE_DRAWS, uniform
 from model.learners.particles.kernels.particles import (
     GONE,
     PAGE,
@@ -69,7 +69,7 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
                     draws.key1,
                     population.identity[0],
                     draws.sequence,
-                    draws.purpose + SEATS,
+                    draws.purpose + TABLE_DRAWS,
                 )
                 index += 1
                 closed = closes_table(prior, row[t], tables_of(prior, row, t), u)
@@ -118,7 +118,7 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                     draws.key1,
                     population.identity[0],
                     draws.sequence,
-                    draws.purpose + SEATS,
+                    draws.purpose + TABLE_DRAWS,
                 )
                 index += 1
                 t = chosen[np.int64(u * len(chosen))]

@@ -7,8 +7,8 @@ import pytest
 from corpora import learned, minibatches_of, topical
 from learner_options import made
 
-from model.errors import OptionError
-from model.learners import Challengers, NoChallengers, learner_for
+from model.errors import MisplacedOptionError, OptionError
+from model.learners import NoChallengers, ParticleFilter, learner_for
 from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import duel, split_history
 from model.learners.particles.priors import word_rows
@@ -64,8 +64,8 @@ def test_a_change_is_followed_by_trials_of_the_documents_since(duels):
 
 def test_the_new_documents_get_topics_of_their_own(duels):
     assert topics_in_use(duels[1], 100) >= 3
-    alone = learned(replace(SETTINGS, challengers=NoChallengers()), STREAM)
-    assert topics_in_use(alone, 100) < topics_in_use(duels[1], 100)
+    unchallenged = learned(made({**OPTIONS, "challengers": "off"}), STREAM)
+    assert topics_in_use(unchallenged, 100) < topics_in_use(duels[1], 100)
 
 
 def test_a_duel_that_nobody_wins_changes_nothing(monkeypatch):
@@ -117,30 +117,59 @@ def test_judges_wait_unlearned_and_a_version_has_learned_them():
 
 
 def test_a_stream_of_one_kind_tells_no_change():
-    state = learned(
-        replace(SETTINGS, challengers=Challengers(judges=100)),
-        minibatches_of(topical(1200, seed=8), 50),
-    )
+    state = learned(made(OPTIONS, judges=100), minibatches_of(topical(1200, seed=8), 50))
     assert state.following.changes == 0
 
 
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ({"islands": 2, "particles": 2}, r"--islands: 2 .* 1 with --challengers=on"),
+        ({"islands": 2}, r"--islands: 2 .* 1 with --challengers=on"),
         ({"resampling": "residual"}, r"--resampling: 'residual' .* never with --challengers=on"),
-        ({"rejuvenation": "never"}, r"--rejuvenation: 'never' .* document with --challengers=on"),
         ({"rejuvenation_unit": "token"}, r"--rejuvenation_unit: 'token' .* document with"),
         ({"history": "full"}, r"--history: 'full' .* reservoir with --challengers=on"),
-        ({"newest": 10}, r"--newest: 10 .* --judges \(15\) or more with .* --challengers=off"),
-        ({"learner": "o-lda"}, r"--challengers"),
-        ({"learner": "infvoc"}, r"--challengers"),
+        ({"newest": 10}, r"--newest: 10 .* --judges \(15\) or more with --challengers=on"),
+        ({"room": 1.5}, r"--room: 1\.5 .* a number from 0 to 1"),
+        ({"judges": 0}, r"--judges: 0 .* 1 or more"),
     ],
 )
 def test_settings_with_which_nobody_can_be_challenged(others, said):
-    few = {name: OPTIONS[name] for name in ("topics", "challengers", "judges")}
     with pytest.raises(OptionError, match=said):
-        made(
-            None,
-            **{"particles": 2, **few, **others} if "learner" not in others else {**few, **others},
-        )
+        made(None, **{"particles": 2, "challengers": "on", "judges": 15, **others})
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (
+            {"learner": "infvoc"},
+            r"--challengers=on belongs to --learner=particle-filter or incremental-gibbs",
+        ),
+        (
+            {"learner": "o-lda"},
+            r"--challengers=on belongs to --learner=particle-filter or incremental-gibbs",
+        ),
+        (
+            {"rejuvenation": "never"},
+            r"--challengers=on belongs to --rejuvenation=document; --rejuvenation=never is chosen",
+        ),
+        (
+            {"rejuvenation": "tokens"},
+            r"--challengers=on belongs to --rejuvenation=document; --rejuvenation=tokens is chosen",
+        ),
+        (
+            {"challengers": "off", "judges": 15},
+            r"--judges=15 belongs to --challengers=on; --challengers=off is chosen",
+        ),
+    ],
+)
+def test_options_of_challengers_belong_where_there_can_be_challengers(others, said):
+    with pytest.raises(MisplacedOptionError, match=said):
+        made(None, **{"challengers": "on", **others})
+
+
+def test_settings_stored_without_challengers_have_none():
+    settings = ParticleFilter()
+    assert "challengers" not in settings.canonical()
+    assert ParticleFilter.from_json(settings.to_json()).rejuvenation.challengers == NoChallengers()
+    assert ParticleFilter.from_json(SETTINGS.to_json()) == SETTINGS
