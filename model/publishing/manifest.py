@@ -186,11 +186,8 @@ class Manifest(_Sealed):
         """The settings that made the words. Raises DamagedDataError: the manifest has none, or
         others than there are.
         """
-        name = f"field settings of version {self.version}"
-        found = checks.record(
-            TokeniserSettings, self.settings.get("tokeniser"), f"tokeniser in {name}"
-        )
-        return TokeniserSettings(**found)
+        name = f"tokeniser in field settings of version {self.version}"
+        return TokeniserSettings.from_json(self.settings.get("tokeniser"), name)
 
     @cached_property
     def version(self) -> str:

@@ -6,7 +6,10 @@ import pytest
 from made import manifest_of
 
 from model.errors import DamagedDataError
+from model.options import option
+from model.publishing import manifest
 from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
+from model.settings import TokeniserSettings
 
 ENTRY = CheckpointEntry(
     key="k",
@@ -153,3 +156,19 @@ def test_json_that_is_nested_too_deeply(data):
         match=r"^x does not have the content .*(nested too deeply|more than 32 levels)[^\n]*$",
     ):
         unseal(data, "x")
+
+
+@dataclasses.dataclass(frozen=True)
+class LaterTokeniser(TokeniserSettings):
+    fold_case: bool = option(False, "whether capitals are small letters", absent=True)
+
+
+def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
+    values = TokeniserSettings(stop_words="none").to_json()
+    stored = Manifest.from_json(manifest_of(3, settings={"tokeniser": values}).to_json())
+    assert stored.tokeniser == TokeniserSettings(stop_words="none")
+    monkeypatch.setattr(manifest, "TokeniserSettings", LaterTokeniser)
+    assert stored.tokeniser.fold_case is True
+    del values["digits"]
+    with pytest.raises(DamagedDataError, match="tokeniser in field .*digits is missing"):
+        _ = manifest_of(3, settings={"tokeniser": values}).tokeniser
