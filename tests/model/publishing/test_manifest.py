@@ -1,6 +1,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 
 import pytest
 from made import manifest_of
@@ -172,3 +173,17 @@ def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
     del values["digits"]
     with pytest.raises(DamagedDataError, match="tokeniser in field .*digits is missing"):
         _ = manifest_of(3, settings={"tokeniser": values}).tokeniser
+
+
+@pytest.mark.parametrize(
+    ("changes", "repeats"),
+    [
+        ({"log_evidence": math.nextafter(-123.456, 0), "posterior": -200.25000000000003}, True),
+        ({"prequential_perplexity": math.nextafter(98.7, 0)}, True),
+        ({"log_evidence": -123.4561}, False),
+        ({"prequential_perplexity": None}, False),
+        ({"ess": math.nextafter(3.5, 0)}, False),
+    ],
+)
+def test_another_c_library_repeats_a_version(changes, repeats):
+    assert manifest_of(3).repeats(manifest_of(3, **changes)) is repeats
