@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock base-digest demo test test-slow test-mutants test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo test test-slow test-mutants golden test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,9 @@ test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the fi
 
 test-mutants: $(STAMP) ## plant a hundred faults one at a time, and see the quick tests find them; SHARD as above
 	$(RUN) tests/mutants/run.py $(if $(SHARD),--shard=$(SHARD))
+
+golden: $(STAMP) ## make the golden folder of this release anew (docs/formats.md says when)
+	$(RUN) tests/golden/make.py
 
 $(STAMP)-runners: $(STAMP)
 	$(RUN) -m pip install --quiet --editable '.[gcp,kafka,demo,plots,dev]'

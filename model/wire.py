@@ -104,6 +104,9 @@ def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
 def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
     """The header, and where it ends."""
     if data[:4] != magic:
+        kind, form = data[:3], data[3:4]
+        if kind == magic[:3] and form.isdigit():
+            checks.known_form(f"a record {kind.decode()!r}", int(form), int(magic[3:]))
         raise DamagedDataError(
             f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by"
             " another release or is damaged"

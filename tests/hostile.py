@@ -11,6 +11,7 @@ from made import manifest_of, random_snapshot
 
 from model.publishing.manifest import seal
 from model.publishing.store import ModelStore
+from model.settings import TokeniserSettings
 
 
 def stored(root):
@@ -18,7 +19,7 @@ def stored(root):
     store, parent, versions = ModelStore(str(root)), None, []
     for sequence in (2, 5, 9):
         snapshot = store.put_snapshot(random_snapshot(sequence, sequence=sequence))
-        settings = {"tokeniser": {"stop_words": "none"}}
+        settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json()}
         parent = store.publish(
             manifest_of(sequence, parent, snapshot=snapshot, changes=[], settings=settings)
         ).version

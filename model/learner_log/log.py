@@ -97,7 +97,12 @@ class Session:
             self.key, self.options.resume_from, self.options.settings.islands
         )[self.island]
         saved, _ = self._history.checkpoint(entry.digest, entry.sequence)
-        head = replace(saved, checkpoint=entry.digest, checkpoint_sequence=entry.sequence)
+        head = replace(
+            saved,
+            checkpoint=entry.digest,
+            checkpoint_sequence=entry.sequence,
+            candidates=saved.candidates[-1:],
+        )
         return head, self._history.offers(saved)
 
     def handle(self, head: LearnerHead, link: NumberedMinibatch, log: Bag, gap: Bag) -> Outcome:

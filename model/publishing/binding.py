@@ -22,6 +22,8 @@ def check_bound(
 ) -> None:
     """Refuse other settings than those that a store is bound to.
 
+    Fields of the file beside the settings and their digest are ignored (docs/formats.md).
+
     Args:
         bound: what the file of settings holds. settings_digest, settings: of this run. name: of the
         file. flags: for messages, see :meth:`model.options.Record.flags`.
@@ -34,6 +36,9 @@ def check_bound(
         checks.refuse(
             f"field settings of {name}", repr(bound.get("settings")), "an object with settings"
         )
+    same = wire.canonical_json(bound["settings"]) == wire.canonical_json(settings)
+    if same and bound.get("digest") == settings_digest:
+        return
     listed = "; ".join(_differences(_flat(bound["settings"]), _flat(settings), flags)[:_SHOWN])
     digests = f"{bound.get('digest')} there, {settings_digest} here: another release"
     listed = listed or f"they are equal, but their digests are not ({digests})"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -28,6 +29,9 @@ from model.settings import TokeniserSettings
 VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 # Ends of windows may lie outside the years 1 to 9999, and a date can still be printed.
 _LATEST_TIME = 2**62
+# Fields for people to read, whose last bits are those of a C library.
+_LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
+_LAST_BITS = 1e-9
 
 
 def seal(values: dict[str, Any]) -> bytes:
@@ -186,11 +190,8 @@ class Manifest(_Sealed):
         """The settings that made the words. Raises DamagedDataError: the manifest has none, or
         others than there are.
         """
-        name = f"field settings of version {self.version}"
-        found = checks.record(
-            TokeniserSettings, self.settings.get("tokeniser"), f"tokeniser in {name}"
-        )
-        return TokeniserSettings(**found)
+        name = f"tokeniser in field settings of version {self.version}"
+        return TokeniserSettings.from_json(self.settings.get("tokeniser"), name)
 
     @cached_property
     def version(self) -> str:
@@ -205,10 +206,13 @@ class Manifest(_Sealed):
     def repeats(self, other: Manifest) -> bool:
         """Whether a stored manifest says the same as one that was made just now: in all fields
         that both have, but the release.
+
+        Figures that are logarithms are compared up to their last bits, which differ between C
+        libraries.
         """
         theirs, ours = json.loads(self.to_json()), json.loads(other.to_json())
         return all(
-            theirs[name] == ours[name]
+            _alike(name, theirs[name], ours[name])
             for name in theirs.keys() & ours.keys() - {"sha256", "release"}
         )
 
@@ -237,6 +241,13 @@ class _Change:
     topic: int
     entered: dict[str, int]
     left: dict[str, int | None]
+
+
+def _alike(name: str, theirs: Any, ours: Any) -> bool:
+    """Whether two values of one field say the same."""
+    if name in _LOGARITHMS and isinstance(theirs, float) and isinstance(ours, float):
+        return math.isclose(theirs, ours, rel_tol=_LAST_BITS)
+    return bool(theirs == ours)
 
 
 def sequence_of(version: str, name: str) -> int:

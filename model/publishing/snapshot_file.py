@@ -117,18 +117,13 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
     """
     try:
         metadata = fastavro.schemaless_reader(io.BytesIO(data), _HEADER, None)["meta"]
+        facts = checks.parse_json(metadata[_FIELD], f"the metadata of {name}")
+        _check_version(facts, name)
         # Any other schema may be nested without end, or give millions of records for a few bytes.
         schema = checks.parse_json(metadata["avro.schema"], f"the schema of {name}")
         if schema != _WRITTEN_SCHEMA or metadata.get("avro.codec", b"null") != b"null":
             raise DamagedDataError(
                 f"{name} is an Avro file with another schema or codec than a snapshot has"
-            )
-        facts = checks.parse_json(metadata[_FIELD], f"the metadata of {name}")
-        if not isinstance(facts, dict) or facts.get("version") != VERSION:
-            found = facts.get("version") if isinstance(facts, dict) else None
-            raise DamagedDataError(
-                f"{name} has version {found!r} of the snapshot's form; this release reads version"
-                f" {VERSION}"
             )
         entries = _entries(fastavro.reader(io.BytesIO(data)))
     except DamagedDataError:
@@ -139,6 +134,12 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
             f"{name} is not a whole snapshot: {type(error).__name__}: {error}"
         ) from error
     return _assemble(facts, entries, name)
+
+
+def _check_version(facts: object, name: str) -> None:
+    """Refuse the metadata of another version of the form."""
+    found = facts.get("version") if isinstance(facts, dict) else None
+    checks.known_form(f"the snapshot {name}", checks.whole(f"version of {name}", found), VERSION)
 
 
 def snapshot_digest(data: bytes) -> str:
@@ -230,9 +231,7 @@ def _assemble(facts: dict[str, Any], entries: _Entries, name: str) -> Snapshot:
         offsets=offsets,
         topics=entries.topics,
         counts=entries.counts,
-        tokeniser=TokeniserSettings(
-            **checks.record(TokeniserSettings, found.tokeniser, f"the tokeniser of {name}")
-        ),
+        tokeniser=TokeniserSettings.from_json(found.tokeniser, f"the tokeniser of {name}"),
         buckets=found.buckets,
     )
 

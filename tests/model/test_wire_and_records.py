@@ -64,6 +64,20 @@ def test_a_header_that_cannot_be_read(data):
         wire.header_of(b"BTt1", data)
 
 
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (b"BTt0", "a record 'BTt' has form 0, and this release reads form 1. An older release"),
+        (b"BTt2", "a record 'BTt' has form 2, and this release reads form 1. A later release"),
+        (b"BTx1", "expected a record that begins with b'BTt1', found b'BTx1'"),
+    ],
+)
+def test_another_form_is_refused_with_what_to_do(found, told):
+    with pytest.raises(DamagedDataError) as error:
+        wire.unpack(b"BTt1", found + wire.pack(b"BTt1", {})[4:])
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)
+
+
 def test_each_kind_of_record_has_a_magic_of_its_own():
     sources = [
         path

@@ -497,6 +497,18 @@ def test_a_new_job_from_the_last_checkpoint_equals_an_uninterrupted_run(tmp_path
     assert onward.result()[0] == state
 
 
+def test_a_run_that_is_repeated_from_a_checkpoint_writes_the_same_checkpoints(tmp_path):
+    worker = Worker(tmp_path / "s")
+    worker.bundle([*LINKS, END])
+    entries = ModelStore(worker.options.store).checkpoints("")
+    heads = [ModelStore(worker.options.store).get_checkpoint("", one.digest) for one in entries]
+    # Only a checkpoint behind several versions can differ.
+    assert any(len(checkpoint_from_bytes(data)[0].candidates) > 1 for data in heads[:-1])
+    for entry in entries[:-1]:
+        Worker(tmp_path / "s", resume_from=str(entry.sequence)).bundle([*LINKS, END])
+    assert ModelStore(worker.options.store).checkpoints("") == entries
+
+
 def test_resuming_checks_the_input(tmp_path):
     Worker(tmp_path / "s").bundle(LINKS[:11])
     other = Worker(tmp_path / "s", resume_from="latest")

@@ -1,12 +1,16 @@
 import dataclasses
 import hashlib
 import json
+import math
 
 import pytest
 from made import manifest_of
 
 from model.errors import DamagedDataError
+from model.options import option
+from model.publishing import manifest
 from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
+from model.settings import TokeniserSettings
 
 ENTRY = CheckpointEntry(
     key="k",
@@ -153,3 +157,33 @@ def test_json_that_is_nested_too_deeply(data):
         match=r"^x does not have the content .*(nested too deeply|more than 32 levels)[^\n]*$",
     ):
         unseal(data, "x")
+
+
+@dataclasses.dataclass(frozen=True)
+class LaterTokeniser(TokeniserSettings):
+    fold_case: bool = option(False, "whether capitals are small letters", absent=True)
+
+
+def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
+    values = TokeniserSettings(stop_words="none").to_json()
+    stored = Manifest.from_json(manifest_of(3, settings={"tokeniser": values}).to_json())
+    assert stored.tokeniser == TokeniserSettings(stop_words="none")
+    monkeypatch.setattr(manifest, "TokeniserSettings", LaterTokeniser)
+    assert stored.tokeniser.fold_case is True
+    del values["digits"]
+    with pytest.raises(DamagedDataError, match="tokeniser in field .*digits is missing"):
+        _ = manifest_of(3, settings={"tokeniser": values}).tokeniser
+
+
+@pytest.mark.parametrize(
+    ("changes", "repeats"),
+    [
+        ({"log_evidence": math.nextafter(-123.456, 0), "posterior": -200.25000000000003}, True),
+        ({"prequential_perplexity": math.nextafter(98.7, 0)}, True),
+        ({"log_evidence": -123.4561}, False),
+        ({"prequential_perplexity": None}, False),
+        ({"ess": math.nextafter(3.5, 0)}, False),
+    ],
+)
+def test_another_c_library_repeats_a_version(changes, repeats):
+    assert manifest_of(3).repeats(manifest_of(3, **changes)) is repeats

@@ -98,8 +98,21 @@ def test_flipped_bytes_never_raise_anything_else():
 
 
 def test_other_version():
-    data = snapshot_to_bytes(random_snapshot()).replace(b'"version":2', b'"version":7')
-    with pytest.raises(
-        DamagedDataError, match=r"version 7 of the snapshot's form; this release reads version 2"
-    ):
-        snapshot_from_bytes(data)
+    data = snapshot_to_bytes(random_snapshot())
+    for version, told in ((1, "An older release wrote it: use that"), (7, "A later release")):
+        other = data.replace(b'"version":2', b'"version":%d' % version)
+        said = rf"the snapshot s has form {version}, and this release reads form 2\. {told}"
+        with pytest.raises(DamagedDataError, match=said):
+            snapshot_from_bytes(other, "s")
+
+
+def test_the_version_is_looked_at_before_the_schema():
+    data = snapshot_to_bytes(random_snapshot()).replace(b'"version":2', b'"version":1')
+    with pytest.raises(DamagedDataError, match="the snapshot s has form 1"):
+        snapshot_from_bytes(data.replace(b"TopicCounts", b"TopicCountz"), "s")
+
+
+def test_a_tokeniser_without_a_field_that_must_be_there_is_refused():
+    data = snapshot_to_bytes(random_snapshot()).replace(b'"min_length"', b'"max_widths"')
+    with pytest.raises(DamagedDataError, match="the tokeniser of s.max_widths is not known here"):
+        snapshot_from_bytes(data, "s")

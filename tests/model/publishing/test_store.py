@@ -7,7 +7,7 @@ import pytest
 from made import manifest_of, random_snapshot
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing.manifest import CheckpointEntry
+from model.publishing.manifest import CheckpointEntry, seal
 from model.publishing.store import ModelStore
 
 
@@ -305,6 +305,15 @@ class TestBind:
     def test_the_same_settings(self, store):
         store.bind("", "d", {"learner": {"topics": 3, "words": ("a",)}})
         store.bind("", "d", {"learner": {"topics": 3, "words": ["a"]}})
+
+    def test_other_fields_of_the_file_are_ignored_and_kept(self, store):
+        store.bind("", "d", {"a": 1})
+        path = Path(store.root, "_", "settings.json")
+        path.write_bytes(data := seal({"digest": "d", "settings": {"a": 1}, "later": [2]}))
+        store.bind("", "d", {"a": 1})
+        assert path.read_bytes() == data
+        with pytest.raises(StoreConflictError, match="a is 1 there and 2 here"):
+            store.bind("", "d", {"a": 2})
 
     def test_other_settings_are_named_with_both_values(self, store):
         store.bind(
