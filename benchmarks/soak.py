@@ -135,22 +135,22 @@ def write_archive(folder: Path, every: int) -> tuple[int, int]:
 
 def observe(watch: Watch) -> None:
     """Let the stateful steps tell what they keep, each time that they have worked."""
-    arrive, fire = sequencing.arrive, sequencing.fire
+    add_document, close_windows = sequencing.add_document, sequencing.close_windows
     handle, publish = Session.handle, Publisher.handle
 
     def sequenced(head: Any) -> None:
         watch.note("waiting documents", head.pending.stored)
         watch.note("sequence head bytes", len(head.to_bytes()))
 
-    def arriving(*arguments: Any) -> Any:
-        found = arrive(*arguments)
+    def adding(*arguments: Any, **named: Any) -> Any:
+        found = add_document(*arguments, **named)
         watch.note("waiting documents", found[0].pending.stored)
         return found
 
-    def firing(*arguments: Any) -> Any:
-        found = fire(*arguments)
-        sequenced(found.head)
-        return found
+    def closing(*arguments: Any, **named: Any) -> Any:
+        for closed in close_windows(*arguments, **named):
+            sequenced(closed.head)
+            yield closed
 
     def learning(self: Any, *arguments: Any) -> Any:
         found = handle(self, *arguments)
@@ -165,7 +165,7 @@ def observe(watch: Watch) -> None:
         watch.note("publisher head bytes", len(found[0].to_bytes()))
         return found
 
-    sequencing.arrive, sequencing.fire = arriving, firing
+    sequencing.add_document, sequencing.close_windows = adding, closing
     Session.handle, Publisher.handle = learning, publishing  # type: ignore[method-assign]
 
 

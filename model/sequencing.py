@@ -105,7 +105,7 @@ class SequenceHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedWindow:
     """What closing a window gave, or a part of it that the budget allowed.
 
     Attributes:
@@ -129,11 +129,12 @@ def assigned_end(head: SequenceHead, timestamp: int, window: int) -> tuple[int, 
     return window_end(head.closed, window), True
 
 
-def arrive(
+def add_document(
     head: SequenceHead,
     mirror: Mirror,
     bag: Bag,
     document: bytes,
+    *,
     timestamp: int,
     settings: SequenceSettings,
 ) -> tuple[SequenceHead, bool]:
@@ -173,23 +174,24 @@ def check_newer(
         )
 
 
-def fire(
+def close_windows(
     key: str,
     head: SequenceHead,
     mirror: Mirror,
     bag: Bag,
+    *,
     time: int,
     settings: SequenceSettings,
     budget: int = FIRING_BYTES,
-) -> Iterator[Closed]:
+) -> Iterator[ClosedWindow]:
     """Close the windows that end by ``time``, in their order.
 
     The windows that ``budget`` bytes of minibatches do not reach stay due at the same time.
     """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
-        documents, repeated = distinct(mirror.at(end))
-        closed = Closed(
+        documents, repeated = split_repeated_ids(mirror.at(end))
+        closed = ClosedWindow(
             head, end, [], [] if head.taken else [_repeated(document, end) for document in repeated]
         )
         for link, after in _cut_window(key, closed.head, end, documents, settings):
@@ -216,7 +218,7 @@ def _cut_window(
     head after it.
     """
     taken = head.taken
-    for part in cut(documents[taken:], settings):
+    for part in cut_minibatches(documents[taken:], settings):
         taken += len(part)
         minibatch = Minibatch.from_documents(
             key, head.sequence + 1, end, taken == len(documents), part
@@ -228,7 +230,9 @@ def _cut_window(
         yield link, head
 
 
-def distinct(window: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def split_repeated_ids(
+    window: Iterable[bytes],
+) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
     """The documents of a window (their bytes) in their order, the first of each id; and the
     others of these ids.
     """
@@ -247,7 +251,7 @@ def _order(keyed: tuple[TokenisedDocument, bytes]) -> tuple[int, str, bytes]:
     return document.timestamp, document.id, digest
 
 
-def cut(
+def cut_minibatches(
     documents: Sequence[TokenisedDocument], settings: SequenceSettings
 ) -> Iterator[Sequence[TokenisedDocument]]:
     """Runs of documents within the bounds of a minibatch; a document of more tokens than the
@@ -283,9 +287,13 @@ def sequence_documents(
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
     for document in documents:
-        head, _ = arrive(head, mirror, bag, document.to_bytes(), document.timestamp, settings)
+        head, _ = add_document(
+            head, mirror, bag, document.to_bytes(), timestamp=document.timestamp, settings=settings
+        )
     while head.pending.due is not None:
-        for closed in fire(key, head, mirror, bag, head.pending.due, settings):
+        for closed in close_windows(
+            key, head, mirror, bag, time=head.pending.due, settings=settings
+        ):
             head = closed.head
             if on_dead_letter:
                 for letter in closed.dead_letters:

@@ -69,7 +69,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         training, unreadable = files_of_model(pipeline, options, manifest, patterns, "--training")
         letters.append(unreadable)
     lines = documents | "Compare" >> Compare(
-        store, manifest.key, manifest.version, methods, training, given.mass
+        store, manifest.key, manifest.version, methods, training=training, mass=given.mass
     )
     write_figures(lines, options)
     write_dead_letters(letters, options)

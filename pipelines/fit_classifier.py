@@ -64,9 +64,9 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         store,
         manifest.key,
         manifest.version,
-        fit_settings_of(options),
-        inference_settings_of(options),
-        options.view_as(FitOptions).sample,
+        settings=fit_settings_of(options),
+        inference=inference_settings_of(options),
+        most=options.view_as(FitOptions).sample,
     )
     documents, dead = files_of_model(
         pipeline, options, manifest, options.view_as(InputOptions).input

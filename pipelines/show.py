@@ -13,7 +13,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import DamagedDataError
 from model.publishing.store import ModelStore
-from model.publishing.watching import TOP_WORDS
+from model.publishing.topic_changes import TOP_WORDS
 from model.records import FloatArray
 from pipelines.cli.command import command
 from pipelines.cli.options import ModelVersionOptions, ShowOptions, StoreOptions

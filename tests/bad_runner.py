@@ -93,17 +93,17 @@ class Sequencer(Step):
     def first(self, head):
         return SequenceHead.from_bytes(head) if head else self.start
 
-    def arrive(self, documents):
+    def add_document(self, documents):
         def work(head, bags):
             head = self.first(head)
             for item in documents:
-                head, _ = sequencing.arrive(
+                head, _ = sequencing.add_document(
                     head,
                     self.mirror,
                     bags["pending"],
                     item.to_bytes(),
-                    item.timestamp,
-                    self.settings,
+                    timestamp=item.timestamp,
+                    settings=self.settings,
                 )
             return head, None
 
@@ -118,8 +118,14 @@ class Sequencer(Step):
             def work(head, bags, fired=fired, budget=budget):
                 head = self.first(head)
                 links, letters, bag = [], [], bags["pending"]
-                for closed in sequencing.fire(
-                    self.key, head, self.mirror, bag, fired, self.settings, budget
+                for closed in sequencing.close_windows(
+                    self.key,
+                    head,
+                    self.mirror,
+                    bag,
+                    time=fired,
+                    settings=self.settings,
+                    budget=budget,
                 ):
                     head = closed.head
                     links += closed.links
@@ -140,7 +146,7 @@ def sequence(chance, events, key, settings, start, forever):
             arrived.append(event)
             continue
         for documents in chunks(chance, chance.sample(arrived, len(arrived)), 5):
-            step.arrive(documents)
+            step.add_document(documents)
         arrived = []
         new = step.pass_time(event)
         links += new[0]

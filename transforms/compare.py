@@ -28,7 +28,7 @@ from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from transforms.fit import LOGGER
-from transforms.infer import check_training, marked, published_model, unmarked
+from transforms.infer import check_training, published_model, split_roles, with_roles
 
 _WARM = 3
 
@@ -38,6 +38,7 @@ def run_method(
     key: str,
     version: str,
     settings: InferenceSettings,
+    *,
     documents: Sequence[TokenisedDocument],
     training: Sequence[TokenisedDocument],
 ) -> tuple[list[TopicMixture], float]:
@@ -45,12 +46,12 @@ def run_method(
     method = inference_for(settings)
     learned = tuple(training) if TRAINING in method.needs else ()
     prepared = method.prepare(
-        settings, published_model(store, key, version, settings, None, learned)
+        settings, published_model(store, key, version, settings, training=learned)
     )
     # The first call compiles, or loads what was compiled.
     method.infer(
         method.prepare(
-            settings, published_model(store, key, version, settings, None, learned[:_WARM])
+            settings, published_model(store, key, version, settings, training=learned[:_WARM])
         ),
         documents[:_WARM],
     )
@@ -64,6 +65,7 @@ def compare(
     key: str,
     version: str,
     methods: Sequence[InferenceSettings],
+    *,
     documents: Sequence[TokenisedDocument],
     training: Sequence[TokenisedDocument] = (),
     mass: float = 0.8,
@@ -72,7 +74,9 @@ def compare(
     reference: list[TopicMixture] = []
     for settings in methods:
         logging.getLogger(LOGGER).info("%s on %d documents", settings.kind, len(documents))
-        mixtures, seconds = run_method(store, key, version, settings, documents, training)
+        mixtures, seconds = run_method(
+            store, key, version, settings, documents=documents, training=training
+        )
         reference = reference or mixtures
         yield {
             "method": settings.kind,
@@ -121,16 +125,16 @@ class _Compare(beam.DoFn):
         )
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
-        new, learned = unmarked(element[1])
+        new, learned = split_roles(element[1])
         documents = [new[place] for place in in_order(new)]
         for line in compare(
             ModelStore(self._store),
             self._key,
             self._version,
             self._methods,
-            documents,
-            learned,
-            self._mass,
+            documents=documents,
+            training=learned,
+            mass=self._mass,
         ):
             yield wire.canonical_json(line)
 
@@ -153,6 +157,7 @@ class Compare(beam.PTransform):
         key: str,
         version: str,
         methods: Sequence[InferenceSettings],
+        *,
         training: beam.PCollection | None = None,
         mass: float = 0.8,
     ) -> None:
@@ -166,7 +171,7 @@ class Compare(beam.PTransform):
         self._fn, self._training = _Compare(store, key, version, methods, mass), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = marked(documents, self._training)
+        together = with_roles(documents, self._training)
         windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
         return (
             windowed

@@ -34,8 +34,8 @@ from model.pending import PendingHead
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
-from transforms.periods import KeepsPeriods
-from transforms.sequence import LAST_TIME, NAMESPACE
+from transforms.constants import LAST_TIME, NAMESPACE
+from transforms.periods import PeriodDoFn
 
 LOGGER = "beam_topics.coverage"
 # So many tallies of a window wait before they are added up.
@@ -84,7 +84,7 @@ class _Count(beam.DoFn):
         return self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
 
 
-class _Report(KeepsPeriods):
+class _Report(PeriodDoFn):
     """A model's tallies to one report for each version and window."""
 
     def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
@@ -93,7 +93,7 @@ class _Report(KeepsPeriods):
         self._retrain = Metrics.counter(NAMESPACE, "retrain")
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
 
-    def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         for version, tally in sums(records):
             report = CoverageReport(
                 key.decode(), version.decode(), end - self._period, end, tally, self._below
@@ -105,7 +105,7 @@ class _Report(KeepsPeriods):
             logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
             yield report.as_json().encode()
 
-    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         mirror = self.mirrors.of(key)
         if head.live % MOST == 0:
             # After a failed bundle the mirror is read anew, which costs the whole bag, so only now
@@ -113,9 +113,9 @@ class _Report(KeepsPeriods):
             mirror = pending.matched(head, mirror, bag)
         return mirror.matches(head) and len(mirror.at(due)) >= MOST
 
-    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
         """One tally stays for each version and window."""
-        waiting, head = self.emptied(key, head, bag)
+        waiting, head = self.take_all(key, head, bag)
         for due, records in waiting:
             for record in (
                 records

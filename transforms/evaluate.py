@@ -21,7 +21,7 @@ from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.publishing.watching import ranks_of
+from model.publishing.topic_changes import ranks_of
 from model.records import TokenisedDocument
 from model.times import to_iso
 

@@ -28,8 +28,8 @@ from model.inference.pairing import fit_classifier, pair_of, ranked, unranked
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
+from transforms.constants import NAMESPACE
 from transforms.infer import published_model
-from transforms.sequence import NAMESPACE
 
 LOGGER = "beam_topics.fitting"
 
@@ -108,6 +108,7 @@ class FitClassifier(beam.PTransform):
         store: str,
         key: str = "",
         version: str = "latest",
+        *,
         settings: FitSettings | None = None,
         inference: InferenceSettings | None = None,
         most: int | None = None,
@@ -143,7 +144,7 @@ class FitClassifier(beam.PTransform):
             | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
             | "Make pairs"
             >> beam.ParDo(_MakePairs(*self._model, self._inference)).with_output_types(bytes)
-            | "To one worker" >> beam.Map(_together).with_output_types(tuple[bytes, bytes])
+            | "To one worker" >> beam.Map(_to_one_key).with_output_types(tuple[bytes, bytes])
             | "Gather" >> beam.GroupByKey()
             | "Fit"
             >> beam.ParDo(_Fit(*self._model, self._settings, self._inference)).with_output_types(
@@ -152,5 +153,5 @@ class FitClassifier(beam.PTransform):
         )
 
 
-def _together(element: bytes) -> tuple[bytes, bytes]:
+def _to_one_key(element: bytes) -> tuple[bytes, bytes]:
     return b"", element

@@ -41,8 +41,8 @@ from model.learners.base import LearnerSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
+from transforms.constants import NAMESPACE
 from transforms.logs import leave_out_harmless
-from transforms.sequence import NAMESPACE
 
 # RunInference warns, on every worker without torch, that it cannot measure memory.
 leave_out_harmless()
@@ -92,7 +92,11 @@ class TopicModelHandler(ModelHandler):
     def load_model(self) -> object:
         """The snapshot, read by its digest and made ready."""
         published = published_model(
-            ModelStore(self._store), self._key, self.version, self._settings, self._classifier
+            ModelStore(self._store),
+            self._key,
+            self.version,
+            self._settings,
+            classifier=self._classifier,
         )
         return inference_for(self._settings).prepare(self._settings, published)
 
@@ -175,10 +179,15 @@ class _InferGroup(beam.DoFn):
         )
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[bytes]:
-        new, learned = unmarked(element[1])
+        new, learned = split_roles(element[1])
         store, inference = ModelStore(self._store), inference_for(self._settings)
         published = published_model(
-            store, self._key, self._version, self._settings, self._classifier, tuple(learned)
+            store,
+            self._key,
+            self._version,
+            self._settings,
+            classifier=self._classifier,
+            training=tuple(learned),
         )
         for mixture in inference.infer(inference.prepare(self._settings, published), new):
             yield mixture.to_bytes()
@@ -217,7 +226,7 @@ class InferTogether(beam.PTransform):
         self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = marked(documents, self._training)
+        together = with_roles(documents, self._training)
         windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
         return (
             windowed
@@ -226,19 +235,22 @@ class InferTogether(beam.PTransform):
         )
 
 
-def marked(documents: beam.PCollection, training: beam.PCollection | None) -> beam.PCollection:
+def with_roles(documents: beam.PCollection, training: beam.PCollection | None) -> beam.PCollection:
     """New and learned documents together, under one key, each behind a byte that says which it
     is.
     """
-    parts = [documents | "New" >> beam.Map(_mark, _NEW).with_output_types(tuple[bytes, bytes])]
+    parts = [documents | "New" >> beam.Map(_with_role, _NEW).with_output_types(tuple[bytes, bytes])]
     if training is not None:
         parts.append(
-            training | "Learned" >> beam.Map(_mark, _LEARNED).with_output_types(tuple[bytes, bytes])
+            training
+            | "Learned" >> beam.Map(_with_role, _LEARNED).with_output_types(tuple[bytes, bytes])
         )
     return parts | "Together" >> beam.Flatten()
 
 
-def unmarked(elements: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def split_roles(
+    elements: Iterable[bytes],
+) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
     """(new, learned) documents."""
     groups: dict[bytes, list[TokenisedDocument]] = {_NEW: [], _LEARNED: []}
     for data in elements:
@@ -246,7 +258,7 @@ def unmarked(elements: Iterable[bytes]) -> tuple[list[TokenisedDocument], list[T
     return groups[_NEW], groups[_LEARNED]
 
 
-def _mark(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
+def _with_role(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
     return b"", kind + document
 
 
@@ -296,6 +308,7 @@ def published_model(
     key: str,
     version: str,
     settings: InferenceSettings,
+    *,
     classifier: str | None = None,
     training: tuple[TokenisedDocument, ...] = (),
 ) -> PublishedModel:

@@ -7,7 +7,7 @@
 The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly
 once, and a document's window is the one that it was learned in. The step is keyed by (key, hash of
 the id mod shards); references go to all shards of their key. One event-time timer per shard
-(:class:`transforms.stateful.Wake`) waits for the windows' ends, or in a job that does not stream
+(:class:`transforms.stateful.TimerSchedule`) waits for the windows' ends, or in a job that does not stream
 for the end of the input. A labelled document carries the time at which its label was decided, which
 is the same in both. :mod:`model.inference.labelling` has the logic.
 """
@@ -43,8 +43,8 @@ from model.inference.labelling import (
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
 from model.sequencing import FIRING_BYTES
-from transforms.sequence import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
-from transforms.stateful import KeepsHead, Wake, timer_time
+from transforms.constants import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
+from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -86,7 +86,7 @@ def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[t
         yield shard_key(key, shard), _REFERENCE + data
 
 
-class LabelDoFn(KeepsHead[LabelHead]):
+class LabelDoFn(StatefulDoFn[LabelHead]):
     """See the module's docstring; keyed by :func:`shard_key`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -102,7 +102,7 @@ class LabelDoFn(KeepsHead[LabelHead]):
         self, before_first_model: BeforeFirstModel, label_with: LabelWith, streams: bool
     ) -> None:
         self._labeller = Labeller(before_first_model, label_with)
-        self._wake = Wake(streams, END_OF_LABELS)
+        self._schedule = TimerSchedule(streams, END_OF_LABELS)
 
     def setup(self) -> None:
         super().setup()
@@ -131,7 +131,7 @@ class LabelDoFn(KeepsHead[LabelHead]):
             labels = self._labeller.document(
                 before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :]
             )
-        if (time := self._wake.moved(_target(before), _target(labels.head))) is not None:
+        if (time := self._schedule.time_to_set(_target(before), _target(labels.head))) is not None:
             timer.set(time)
         self.write_head(key, labels.head, head)
         yield from self._outputs(labels, now)
@@ -160,7 +160,7 @@ class LabelDoFn(KeepsHead[LabelHead]):
             current = labels.head
             yield from self._outputs(labels, time)
         self.write_head(key, current, head)
-        if (again := self._wake.moved(None, _target(current))) is not None:
+        if (again := self._schedule.time_to_set(None, _target(current))) is not None:
             timer.set(again)
 
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:

@@ -32,7 +32,7 @@ from model.learner_log.log import Outcome, Session
 from model.learner_log.options import LearnOptions
 from model.learners.base import StepInfo
 from model.records import NumberedMinibatch
-from transforms.sequence import END_OF_STREAM, NAMESPACE
+from transforms.constants import END_OF_STREAM, NAMESPACE
 
 PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
@@ -77,7 +77,7 @@ class LearnDoFn(beam.DoFn):
 
     def setup(self) -> None:
         self._count = Counters()
-        self._progress = Progress(self._progress_tokens)
+        self._progress = ProgressLog(self._progress_tokens)
         self._sessions: dict[bytes, Session] = {}
 
     def start_bundle(self) -> None:
@@ -159,18 +159,18 @@ class Counters:
             self._counters[name].inc(count)
 
 
-class Progress:
+class ProgressLog:
     """Log records for a display; they never feed back."""
 
     def __init__(self, every: int) -> None:
-        self._every, self._documents, self._tokens, self._told = every, 0, 0, -every
+        self._every, self._documents, self._tokens, self._logged = every, 0, 0, -every
 
     def __call__(self, key: str, island: int, head: LearnerHead, info: StepInfo) -> None:
         self._documents += info.documents
         self._tokens += info.tokens
-        if self._tokens - self._told < self._every:
+        if self._tokens - self._logged < self._every:
             return
-        self._told = self._tokens
+        self._logged = self._tokens
         figures = {
             "key": key,
             "island": island,

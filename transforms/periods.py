@@ -1,10 +1,10 @@
-"""``KeepsPeriods``: what steps that let records wait for the end of their period of event time do
+"""``PeriodDoFn``: what steps that let records wait for the end of their period of event time do
 alike.
 
 Records wait in state until the event time of their period has passed (:mod:`model.pending`), and
 one event-time timer closes it; never the clock. So results come later, by up to a period. In a job
 that does not stream one firing at the end of the input closes all periods
-(:class:`transforms.stateful.Wake`). Windows with a GroupByKey would say the same in fewer words,
+(:class:`transforms.stateful.TimerSchedule`). Windows with a GroupByKey would say the same in fewer words,
 and lose groups on some runners. A record that comes after its period was closed waits for the end
 of the first one that is open; none is dropped.
 
@@ -33,8 +33,8 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model import pending
 from model.pending import PendingHead
-from transforms.sequence import LAST_TIME
-from transforms.stateful import KeepsHead, Wake, timer_time
+from transforms.constants import LAST_TIME
+from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 
 def due_of(head: PendingHead, micros: int, period: int) -> int:
@@ -47,7 +47,7 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
     return min(end, LAST_TIME)
 
 
-class KeepsPeriods(KeepsHead[PendingHead]):
+class PeriodDoFn(StatefulDoFn[PendingHead]):
     """See the module's docstring.
 
     Args:
@@ -64,18 +64,18 @@ class KeepsPeriods(KeepsHead[PendingHead]):
 
     def __init__(self, period: int, streams: bool) -> None:
         self._period = period
-        self._wake = Wake(streams, LAST_TIME)
+        self._schedule = TimerSchedule(streams, LAST_TIME)
 
     @abstractmethod
-    def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
         """What comes of a period that ended at ``end``."""
 
     @abstractmethod
-    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         """Whether too many records wait, now that another one waits for ``due``."""
 
     @abstractmethod
-    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
         """Some of what waits must go, or become fewer: what comes of those that go, and the head
         afterwards.
         """
@@ -96,10 +96,10 @@ class KeepsPeriods(KeepsHead[PendingHead]):
         before = self.read_head(key, head)
         due = due_of(before, time.micros, self._period)
         after = pending.add(before, self.mirrors.of(key), bag, due, record)
-        if self.crowded(key, after, bag, due):
-            outputs, after = self.thinned(key, after, bag)
+        if self.is_full(key, after, bag, due):
+            outputs, after = self.compact(key, after, bag)
             yield from outputs
-        if (at := self._wake.moved(before.due, after.due)) is not None:
+        if (at := self._schedule.time_to_set(before.due, after.due)) is not None:
             timer.set(at)
         self.write_head(key, after, head)
 
@@ -120,15 +120,15 @@ class KeepsPeriods(KeepsHead[PendingHead]):
             after = pending.spend(before, mirror, bag, time.micros)
         else:
             # What still comes may be of any period.
-            waiting, after = self.emptied(key, before, bag)
+            waiting, after = self.take_all(key, before, bag)
         for due, records in waiting:
-            for output in self.closed(key, due, records):
+            for output in self.close_period(key, due, records):
                 yield TimestampedValue(output, timer_time(due))
-        if (again := self._wake.moved(None, after.due)) is not None:
+        if (again := self._schedule.time_to_set(None, after.due)) is not None:
             timer.set(again)
         self.write_head(key, after, head)
 
-    def emptied(
+    def take_all(
         self, key: bytes, head: PendingHead, bag: Any
     ) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
         """All that waits, as [(due, records)], taken out; the head afterwards."""

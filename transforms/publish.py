@@ -24,7 +24,7 @@ from model.learner_log.options import LearnOptions
 from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
 
 
 class PublishDoFn(beam.DoFn):

@@ -38,12 +38,11 @@ from model.reading.parsing import REASONS, ParseSettings, parse_line
 from model.records import Document
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
+from transforms.constants import DEAD_LETTERS, NAMESPACE
 from transforms.refusals import Refusals
-from transforms.sequence import NAMESPACE
 from transforms.sources.links import warn_of_dangling_links
 
 DOCUMENTS = "documents"
-DEAD_LETTERS = "dead_letters"
 
 
 class Documents(NamedTuple):

@@ -17,7 +17,7 @@ from apache_beam.metrics import Metrics
 
 from model.dead_letters import DeadLetter
 from model.reading.refused import Example
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
 
 EXAMPLES = "refused_examples"
 

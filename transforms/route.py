@@ -16,9 +16,8 @@ import apache_beam as beam
 from model.dead_letters import DeadLetter
 from model.reading.refused import UNKNOWN_KEY
 from model.records import TokenisedDocument
+from transforms.constants import DEAD_LETTERS
 from transforms.refusals import Refusals
-
-DEAD_LETTERS = "dead_letters"
 
 
 class Routed(NamedTuple):

@@ -5,7 +5,7 @@
 
 One stateful step in the global window decides everything about order, so its input must carry event
 times, and may come in any order. It holds one event-time timer per key
-(:class:`transforms.stateful.Wake`): in a job that streams at the end of the earliest window that
+(:class:`transforms.stateful.TimerSchedule`): in a job that streams at the end of the earliest window that
 waits, in any other job at the end of the input. One firing closes all windows that are due, in
 their order, and each minibatch carries the end of its own window as its event time.
 :mod:`model.sequencing` has the logic. When the stream ends (or is drained) an end marker follows,
@@ -32,25 +32,17 @@ from apache_beam.transforms.userstate import (
     TimerSpec,
     on_timer,
 )
-from apache_beam.transforms.window import GlobalWindow, TimestampedValue
+from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing, wire
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
-from model.sequencing import Closed, SequenceHead
+from model.sequencing import ClosedWindow, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
-from transforms.stateful import KeepsHead, Wake, timer_time
+from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
+from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
-DEAD_LETTERS = "dead_letters"
-# Of the counters of every step.
-NAMESPACE = "beam_topics"
-# The last whole millisecond of event time. Each step does what it does at the end of the input
-# before the steps that use its output: Sequence at END_OF_STREAM, Label at END_OF_LABELS, and steps
-# that gather records by periods at LAST_TIME.
-LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
-END_OF_LABELS = LAST_TIME - 500_000
-END_OF_STREAM = LAST_TIME - 1_000_000
 _TIME_BYTES = 8
 _FIRST_HEADS = 1000
 
@@ -94,7 +86,7 @@ class SequenceStart:
         return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 
-class SequenceDoFn(KeepsHead[SequenceHead]):
+class SequenceDoFn(StatefulDoFn[SequenceHead]):
     """See the module's docstring; keyed by the model key's UTF-8 bytes."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -107,7 +99,7 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
     def __init__(self, start: SequenceStart, streams: bool) -> None:
         self._start = start
         self._settings = start.settings
-        self._wake = Wake(streams, END_OF_STREAM)
+        self._schedule = TimerSchedule(streams, END_OF_STREAM)
         # Of a stream the documents are not all there when its first window closes.
         self._checks_newer = start.added_to is not None and not streams
 
@@ -137,10 +129,15 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         key, data = element
         before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
-        after, late = sequencing.arrive(
-            before, self.mirrors.of(key), bag, data[_TIME_BYTES:], timestamp, self._settings
+        after, late = sequencing.add_document(
+            before,
+            self.mirrors.of(key),
+            bag,
+            data[_TIME_BYTES:],
+            timestamp=timestamp,
+            settings=self._settings,
         )
-        if (time := self._wake.moved(before.pending.due, after.pending.due)) is not None:
+        if (time := self._schedule.time_to_set(before.pending.due, after.pending.due)) is not None:
             timer.set(time)
         if late:
             self._late.inc()
@@ -158,13 +155,18 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         """Emit what is due, each window at its own end."""
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
-        for closed in sequencing.fire(
-            key.decode(), current, self.mirrors.of(key), bag, time.micros, self._settings
+        for closed in sequencing.close_windows(
+            key.decode(),
+            current,
+            self.mirrors.of(key),
+            bag,
+            time=time.micros,
+            settings=self._settings,
         ):
             current = closed.head
             yield from self._outputs(key, closed)
         self.write_head(key, current, head)
-        if (again := self._wake.moved(None, current.pending.due)) is not None:
+        if (again := self._schedule.time_to_set(None, current.pending.due)) is not None:
             timer.set(again)
         elif time.micros < END_OF_STREAM:
             timer.set(timer_time(END_OF_STREAM))
@@ -178,7 +180,7 @@ class SequenceDoFn(KeepsHead[SequenceHead]):
         if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
             sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
 
-    def _outputs(self, key: bytes, closed: Closed) -> Iterator[Any]:
+    def _outputs(self, key: bytes, closed: ClosedWindow) -> Iterator[Any]:
         at = timer_time(closed.end)
         for letter in closed.dead_letters:
             self._repeated.inc()

@@ -1,4 +1,4 @@
-"""``KeepsHead``: what all stateful steps with a head do alike.
+"""``StatefulDoFn``: what all stateful steps with a head do alike.
 
 A *head* is the small record of a step's state for a key, with bytes of its own. State is read once
 for a bundle and key, and afterwards the step's own writes are what it reads; a bundle that fails
@@ -27,7 +27,7 @@ def timer_time(micros: int) -> Timestamp:
 
 
 @dataclass(frozen=True)
-class Wake:
+class TimerSchedule:
     """When the event-time timer of a step fires.
 
     A job that streams closes a window when event time has passed its end, so the timer is set to
@@ -43,7 +43,7 @@ class Wake:
     streams: bool
     end: int
 
-    def moved(self, before: int | None, after: int | None) -> Timestamp | None:
+    def time_to_set(self, before: int | None, after: int | None) -> Timestamp | None:
         """Return the time to set the timer to, or None if the timer is right as it is.
 
         Args:
@@ -82,7 +82,7 @@ class Head(Protocol):
 H = TypeVar("H", bound=Head)
 
 
-class KeepsHead(beam.DoFn, Generic[H]):
+class StatefulDoFn(beam.DoFn, Generic[H]):
     """A stateful step whose heads are of type H, with a mirror of its bag for each key."""
 
     def setup(self) -> None:

@@ -34,7 +34,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
 from model.errors import FULL_DISK, OutputError, one_of
 from model.files.leftovers import PREFIX, remove_leftovers
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
 

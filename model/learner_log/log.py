@@ -33,7 +33,7 @@ from model.learner_log import offering
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from model.learner_log.options import LearnOptions
-from model.learner_log.restoring import REPLAY, History
+from model.learner_log.restoring import REPLAY, Replayer
 from model.learners.base import LearnerSettings, StepInfo, learner_for
 from model.pending import Bag
 from model.publishing.candidates import Candidate
@@ -74,7 +74,7 @@ class Session:
         self._live = live
         self._store = ModelStore(options.store)
         self._learner = learner_for(options.settings)
-        self._history = History(options, key, island, self._store, self._learner)
+        self._replayer = Replayer(options, key, island, self._store, self._learner)
         self._name = (key, island, options.settings_digest())
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
@@ -92,18 +92,18 @@ class Session:
             self.options.settings_flags(),
         )
         if not self.options.resume_from or not self._store.has_checkpoints(self.key):
-            return self._history.start(), []
+            return self._replayer.first_head(), []
         entry = self._store.resume_point(
             self.key, self.options.resume_from, self.options.settings.islands
         )[self.island]
-        saved, _ = self._history.checkpoint(entry.digest, entry.sequence)
+        saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
             checkpoint=entry.digest,
             checkpoint_sequence=entry.sequence,
             candidates=saved.candidates[-1:],
         )
-        return head, self._history.offers(saved)
+        return head, self._replayer.unpublished(saved)
 
     def handle(self, head: LearnerHead, link: NumberedMinibatch, log: Bag, gap: Bag) -> Outcome:
         """Take one minibatch or end marker, and whatever of the gap bag follows it.
@@ -134,7 +134,7 @@ class Session:
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             raise DivergedError(
-                f"{self._history.who()}: minibatch {link.sequence} came again with other documents."
+                f"{self._replayer.learner_name()}: minibatch {link.sequence} came again with other documents."
                 " If the input holds only documents that came after those that were learned, give"
                 " --add_documents in place of --resume_from. To finish a run that was interrupted,"
                 " give the whole input of that run again. For a new run, give an empty model"
@@ -157,7 +157,7 @@ class Session:
         )
         if len(waiting) != out.head.gaps:
             raise DamagedDataError(
-                f"{self._history.who()}: the gap bag holds {len(waiting)} minibatches, not"
+                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches, not"
                 f" {out.head.gaps}. {REPLAY}"
             )
         ready, rest = [link], []
@@ -177,16 +177,16 @@ class Session:
         if live and live.stands_at(head.sequence, head.fingerprint, head.witness):
             return live
         out.restores = int(head.sequence > 0)
-        state = self._history.restore(head, log.read() if head.log_count else ())
+        state = self._replayer.restore(head, log.read() if head.log_count else ())
         return Live(state, head.sequence, head.fingerprint, head.witness, 0)
 
     def _step(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
-        chain = self._history.checked(link, out.head.chain)
+        chain = self._replayer.next_chain(link, out.head.chain)
         minibatch = link.minibatch()
         info = self._learner.step(live.state, minibatch)
         log.add(link.to_bytes())
         witness, size = self._learner.witness(live.state), self._measured(live.state)
-        live = Live(live.state, link.sequence, self._history.fingerprint(chain), witness, size)
+        live = Live(live.state, link.sequence, self._replayer.fingerprint(chain), witness, size)
         out.head = replace(
             out.head,
             sequence=link.sequence,
@@ -209,7 +209,7 @@ class Session:
         return live
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
-        self._history.checked(link, out.head.chain)
+        self._replayer.next_chain(link, out.head.chain)
         offered = out.head.offered
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
@@ -224,11 +224,11 @@ class Session:
             out.head,
             self._learner,
             live.state,
-            self._store,
-            self.options,
-            self.key,
-            self.island,
-            at,
+            store=self._store,
+            options=self.options,
+            key=self.key,
+            island=self.island,
+            at=at,
         )
         if candidate:
             out.candidates.append(candidate)
@@ -262,7 +262,7 @@ class Session:
         size, most = self._learner.nbytes(state), self.options.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
-                f"{self._history.who()}: the learner holds {size / _MB:.1f} MB, above"
+                f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
                 f" --max_state_mb ({most:g}). Give fewer --particles, more --islands (each is a"
                 " learner of its own), a smaller --max_words, --newest or --reservoir, or"
                 " raise it."

@@ -37,6 +37,7 @@ def offer(
     head: LearnerHead,
     learner: Learner[object],
     state: object,
+    *,
     store: ModelStore,
     options: LearnOptions,
     key: str,

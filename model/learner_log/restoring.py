@@ -26,7 +26,7 @@ REPLAY = (
 )
 
 
-class History:
+class Replayer:
     """What one learner has behind it."""
 
     def __init__(
@@ -41,7 +41,7 @@ class History:
         self._store, self._learner = store, learner
         self._fingerprint = fingerprinter(options.settings, island)
 
-    def start(self) -> LearnerHead:
+    def first_head(self) -> LearnerHead:
         """The head before the first minibatch."""
         chain = chain_start(self._key, self._options.tokeniser, self._options.sequence)
         return LearnerHead(0, chain, self.fingerprint(chain), b"")
@@ -50,7 +50,7 @@ class History:
         """The learner's, after the minibatch with this h_n."""
         return self._fingerprint(chain)
 
-    def who(self) -> str:
+    def learner_name(self) -> str:
         """Its name in messages."""
         return f"learner of key {self._key!r}, island {self._island}"
 
@@ -61,7 +61,7 @@ class History:
             DamagedDataError: the checkpoint or the log is not what the head names.
             DivergedError: the replay came to other bits.
         """
-        options, chain = self._options, self.start().chain
+        options, chain = self._options, self.first_head().chain
         if head.checkpoint:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
             chain, state = (
@@ -79,11 +79,11 @@ class History:
             range(head.checkpoint_sequence + 1, head.sequence + 1)
         ):
             raise DamagedDataError(
-                f"{self.who()}: the log holds minibatches {[link.sequence for link in links][:10]},"
+                f"{self.learner_name()}: the log holds minibatches {[link.sequence for link in links][:10]},"
                 f" and must hold {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
             )
         for link in links:
-            chain = self.checked(link, chain)
+            chain = self.next_chain(link, chain)
             self._learner.step(state, link.minibatch())
         self._check_replay(head, chain, state)
         return state
@@ -94,14 +94,14 @@ class History:
         if not same or (head.sequence and self._learner.witness(state) != head.witness):
             what = "other bits" if same else "another history"
             raise DivergedError(
-                f"{self.who()}: the replay up to minibatch {head.sequence} came to {what}. {REPLAY}"
+                f"{self.learner_name()}: the replay up to minibatch {head.sequence} came to {what}. {REPLAY}"
             )
 
-    def checked(self, link: NumberedMinibatch, chain: bytes) -> bytes:
+    def next_chain(self, link: NumberedMinibatch, chain: bytes) -> bytes:
         """The chain after a minibatch. Raises DivergedError: it does not follow ``chain``."""
         if link.previous != chain:
             raise DivergedError(
-                f"{self.who()}: minibatch {link.sequence} does not follow what was learned: the"
+                f"{self.learner_name()}: minibatch {link.sequence} does not follow what was learned: the"
                 " documents before it were others. If the input holds only documents that came"
                 " after those that were learned, give --add_documents in place of --resume_from."
                 " Otherwise give the same input, or an empty model store."
@@ -115,12 +115,12 @@ class History:
         saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self._key, digest))
         if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
             raise DamagedDataError(
-                f"{self.who()}: checkpoint {digest} holds another learner, or minibatch"
+                f"{self.learner_name()}: checkpoint {digest} holds another learner, or minibatch"
                 f" {saved.sequence} in place of {sequence}. {REPLAY}"
             )
         return saved, data
 
-    def offers(self, saved: LearnerHead) -> list[Candidate]:
+    def unpublished(self, saved: LearnerHead) -> list[Candidate]:
         """The candidates up to a checkpoint, back to one that was published for certain: a run
         may end between offer and publication.
         """

@@ -139,7 +139,7 @@ class Manifest(_Sealed):
         learner's, hex. chain: h_n, hex. settings: of ``tokeniser``, ``sequence`` and ``learner``;
         lists of words are named by size and digest. topic_order: the permutation that gave the
         topics their parent's ids, [] when none was needed. changes: which words entered and left
-        each topic's first ten since the parent (:func:`model.publishing.watching.changes`).
+        each topic's first ten since the parent (:func:`model.publishing.topic_changes.changes`).
         documents, tokens, words: learned so far; the vocabulary's size. log_evidence: ln of the
         evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its
         island. prequential_perplexity: over the tokens scored since the parent; None for the first
@@ -236,7 +236,7 @@ class Manifest(_Sealed):
 
 @dataclass(frozen=True)
 class _Change:
-    """One of :func:`model.publishing.watching.changes`."""
+    """One of :func:`model.publishing.topic_changes.changes`."""
 
     topic: int
     entered: dict[str, int]

@@ -19,7 +19,7 @@ from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.publishing.watching import changes
+from model.publishing.topic_changes import changes
 from model.scaled import Scaled
 
 

@@ -16,7 +16,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from model.publishing.watching import topic_of
+from model.publishing.topic_changes import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
 
@@ -111,7 +111,7 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 
 def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
-    """What :func:`model.publishing.watching.changes` found: the words that entered and left each
+    """What :func:`model.publishing.topic_changes.changes` found: the words that entered and left each
     topic's first ones, with their ranks.
     """
     table = Table(show_edge=False)

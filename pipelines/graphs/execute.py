@@ -24,7 +24,7 @@ from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
 from pipelines.graphs.bundle_metrics import metrics_added_up
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
 
 # Beam hands a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)

@@ -28,7 +28,7 @@ from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import AddedTo, Sequence
-from transforms.sinks.write_by_period import GatherByPeriod
+from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.write import WriteDeadLetters, WriteRecords
 
 
@@ -131,7 +131,7 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
     """All of them, into the folder ``--dead_letters``."""
     given = options.view_as(RecordOptions)
     if given.file_period:
-        write: beam.PTransform = GatherByPeriod(
+        write: beam.PTransform = WriteByPeriod(
             given.dead_letters,
             "dead-letters",
             ".jsonl",

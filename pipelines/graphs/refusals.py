@@ -17,8 +17,8 @@ from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, 
 from model.sequencing import REPEATED_ID
 from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.terminal import plain
+from transforms.constants import NAMESPACE
 from transforms.refusals import EXAMPLES
-from transforms.sequence import NAMESPACE
 
 # Reasons that stand for themselves, where there is no example.
 _NO_EXAMPLE = "This runner hands on no example; the dead letters have them all."

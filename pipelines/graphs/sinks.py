@@ -20,7 +20,7 @@ from pipelines.cli.input_options import KafkaOptions, RecordOptions
 from pipelines.cli.options import OutputOptions
 from pipelines.graphs.runners import streams
 from transforms.sinks.kafka import WriteMixturesToKafka
-from transforms.sinks.write_by_period import GatherByPeriod
+from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.sources.kafka_client import client_library, properties
 from transforms.write import WriteMixtures, mixture_encoder
 
@@ -54,7 +54,7 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions) -> None
         )
     elif period := options.view_as(RecordOptions).file_period:
         encode = mixture_encoder(given.output_format, given.top_topics)
-        sink = GatherByPeriod(
+        sink = WriteByPeriod(
             given.output,
             "mixtures",
             f".{given.output_format}",

@@ -14,10 +14,10 @@ from model.pending import ListBag, Mirror, PendingHead
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import (
     SequenceHead,
-    arrive,
+    add_document,
     chain_start,
-    cut,
-    fire,
+    close_windows,
+    cut_minibatches,
     sequence_documents,
     window_end,
 )
@@ -40,15 +40,26 @@ class Sender:
         self.head, self.mirror, self.bag = SequenceHead(0, bytes(32)), Mirror(), ListBag()
 
     def send(self, item):
-        self.head, late = arrive(
-            self.head, self.mirror, self.bag, item.to_bytes(), item.timestamp, self.settings
+        self.head, late = add_document(
+            self.head,
+            self.mirror,
+            self.bag,
+            item.to_bytes(),
+            timestamp=item.timestamp,
+            settings=self.settings,
         )
         return late
 
-    def fire(self, seconds, **others):
+    def close_windows(self, seconds, **others):
         found = []
-        for closed in fire(
-            "", self.head, self.mirror, self.bag, seconds * SECOND, self.settings, **others
+        for closed in close_windows(
+            "",
+            self.head,
+            self.mirror,
+            self.bag,
+            time=seconds * SECOND,
+            settings=self.settings,
+            **others,
         ):
             self.head = closed.head
             found += [link.minibatch() for link in closed.links]
@@ -156,7 +167,7 @@ def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
 def test_cut_by_documents_and_by_tokens():
     bounds = SequenceSettings(minibatch_size=3, minibatch_tokens=10)
     sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
-    parts = list(cut([sized(str(i), size) for i, size in enumerate(sizes)], bounds))
+    parts = list(cut_minibatches([sized(str(i), size) for i, size in enumerate(sizes)], bounds))
     assert [[len(d.tokens) for d in part] for part in parts] == [
         [4, 4],
         [4],
@@ -173,7 +184,9 @@ def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
     items = [sized(str(i), size) for i, size in enumerate(sizes)]
     parts = [
         list(part)
-        for part in cut(items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens))
+        for part in cut_minibatches(
+            items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens)
+        )
     ]
     assert [d for part in parts for d in part] == items
     assert all(
@@ -186,20 +199,20 @@ def test_a_late_document_joins_the_window_that_is_open_now():
     sender = Sender()
     assert not sender.send(document("a", 5))
     assert not sender.send(document("b", 25))
-    assert [m.ids for m in sender.fire(10)] == [("a",)]
+    assert [m.ids for m in sender.close_windows(10)] == [("a",)]
     assert sender.send(document("late", 7))
     # Nothing was closed between 10 and 20, so this one is not late however far the watermark is.
     assert not sender.send(document("own", 14))
-    found = sender.fire(20)
+    found = sender.close_windows(20)
     assert [(m.ids, m.window_end) for m in found] == [(("late", "own"), 20 * SECOND)]
-    assert [m.ids for m in sender.fire(30)] == [("b",)]
+    assert [m.ids for m in sender.close_windows(30)] == [("b",)]
 
 
 def test_windows_that_are_due_together_close_in_their_order():
     sender = Sender()
     for item in (document("c", 25), document("a", 5), document("b", 15)):
         sender.send(item)
-    assert [m.ids for m in sender.fire(100)] == [("a",), ("b",), ("c",)]
+    assert [m.ids for m in sender.close_windows(100)] == [("a",), ("b",), ("c",)]
     assert sender.head.pending == PendingHead(done=30 * SECOND)
 
 
@@ -210,17 +223,17 @@ def test_a_firing_that_is_cut_by_its_budget_goes_on_with_the_same_minibatches():
     for item in items:
         whole.send(item)
         sender.send(item)
-    want = whole.fire(10)
-    found = sender.fire(10, budget=1)
+    want = whole.close_windows(10)
+    found = sender.close_windows(10, budget=1)
     assert len(found) == 1
     # The window takes nobody in any more, and its documents stay in the buffer until all are sent.
     assert sender.send(document("late", 3))
     while sender.head.taken:
         # As after a restart: nothing in memory.
         sender.mirror = Mirror()
-        found += sender.fire(10, budget=2000)
+        found += sender.close_windows(10, budget=2000)
     assert [m.to_bytes() for m in found] == [m.to_bytes() for m in want]
-    assert [m.ids for m in sender.fire(20)] == [("late",)]
+    assert [m.ids for m in sender.close_windows(20)] == [("late",)]
 
 
 def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
@@ -230,8 +243,14 @@ def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
         sender.send(document(f"d{i}", 5))
     letters = []
     while sender.head.pending.live:
-        (closed,) = fire(
-            "", sender.head, sender.mirror, sender.bag, 10 * SECOND, sender.settings, budget=1
+        (closed,) = close_windows(
+            "",
+            sender.head,
+            sender.mirror,
+            sender.bag,
+            time=10 * SECOND,
+            settings=sender.settings,
+            budget=1,
         )
         letters += closed.dead_letters
         sender.head = closed.head

@@ -36,7 +36,11 @@ def compared(store, items, methods, training=None):
             "lines": (
                 given
                 | Compare(
-                    store.root, "", "latest", methods_of(methods[0], methods[1:], OPTIONS), again
+                    store.root,
+                    "",
+                    "latest",
+                    methods_of(methods[0], methods[1:], OPTIONS),
+                    training=again,
                 )
             )
         }

@@ -9,7 +9,7 @@ from model.evaluation import EvaluationSettings, evaluate
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
 from model.publishing.store import ModelStore
-from model.publishing.watching import ranks_of
+from model.publishing.topic_changes import ranks_of
 from model.records import Document, TokenisedDocument
 from transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 

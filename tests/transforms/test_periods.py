@@ -9,28 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.pending import ListBag, PendingHead
-from transforms.periods import KeepsPeriods, due_of
-from transforms.sequence import LAST_TIME
+from transforms.constants import LAST_TIME
+from transforms.periods import PeriodDoFn, due_of
 
 MS = 1000
 PERIOD = 10 * MS
 
 
-class Closing(KeepsPeriods):
+class Closing(PeriodDoFn):
     """Gives (end, records) of each period; more than ``most`` records are given at once."""
 
     def __init__(self, most=10**6, streams=True):
         super().__init__(PERIOD, streams)
         self.most = most
 
-    def closed(self, key, end, records):
+    def close_period(self, key, end, records):
         yield end, sorted(records)
 
-    def crowded(self, key, head, bag, due):
+    def is_full(self, key, head, bag, due):
         return head.live > self.most
 
-    def thinned(self, key, head, bag):
-        waiting, head = self.emptied(key, head, bag)
+    def compact(self, key, head, bag):
+        waiting, head = self.take_all(key, head, bag)
         return [(end, sorted(records)) for end, records in waiting], head
 
 

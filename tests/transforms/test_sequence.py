@@ -27,16 +27,9 @@ from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 from model.sequencing import window_end
-from transforms.sequence import (
-    END_OF_LABELS,
-    END_OF_STREAM,
-    LAST_TIME,
-    AddedTo,
-    Sequence,
-    SequenceDoFn,
-    SequenceStart,
-)
-from transforms.stateful import Mirrors, Wake, timer_time
+from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
+from transforms.sequence import AddedTo, Sequence, SequenceDoFn, SequenceStart
+from transforms.stateful import Mirrors, TimerSchedule, timer_time
 
 ITEMS = documents(50)
 
@@ -99,7 +92,7 @@ def test_a_window_costs_a_bundle_only_where_the_job_streams(streams, firings, mo
 
 
 def test_what_one_firing_does_not_emit_follows_in_the_next(monkeypatch):
-    monkeypatch.setattr(sequencing, "fire", partial(sequencing.fire, budget=1))
+    monkeypatch.setattr(sequencing, "close_windows", partial(sequencing.close_windows, budget=1))
     run(ITEMS)
     sent, ends = links()
     assert sent == links_of(ITEMS) and len(ends) == 1
@@ -227,9 +220,9 @@ def test_timers_are_whole_milliseconds_rounded_up():
 
 
 def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
-    wake = Wake(streams=True, end=9000)
+    wake = TimerSchedule(streams=True, end=9000)
     cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [wake.moved(*case) for case in cases] == [
+    assert [wake.time_to_set(*case) for case in cases] == [
         None,
         timer_time(3001),
         None,
@@ -240,9 +233,16 @@ def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
 
 
 def test_a_timer_is_set_once_to_the_end_where_the_job_does_not_stream():
-    wake = Wake(streams=False, end=9000)
+    wake = TimerSchedule(streams=False, end=9000)
     cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [wake.moved(*case) for case in cases] == [None, timer_time(9000), None, None, None, None]
+    assert [wake.time_to_set(*case) for case in cases] == [
+        None,
+        timer_time(9000),
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_mirrors_of_the_keys_used_last():

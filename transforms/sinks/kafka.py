@@ -22,7 +22,7 @@ from apache_beam.transforms.window import GlobalWindows
 from model.encoding import mixture_to_json, row_key
 from model.errors import SourceError
 from model.records import TopicMixture
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
 from transforms.sources.kafka_client import client_library, producer_of
 
 _TIMEOUT = 60.0

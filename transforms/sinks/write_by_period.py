@@ -1,4 +1,4 @@
-"""``GatherByPeriod``: what would be many small files of a stream, gathered into one for each period
+"""``WriteByPeriod``: what would be many small files of a stream, gathered into one for each period
 of event time.
 
     records: bytes -> paths of the files written
@@ -10,7 +10,7 @@ or :data:`transforms.write.FLUSH_BYTES` of a shard, whichever is less. A file is
 content; one that a failed bundle wrote is written again, and has other records too only where more
 came in between.
 
-    mixtures | GatherByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines,
+    mixtures | WriteByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines,
     3_600_000_000, streams=True)
 """
 
@@ -27,8 +27,8 @@ from apache_beam.transforms.window import GlobalWindows
 
 from model.errors import OptionError
 from model.pending import PendingHead
-from transforms.periods import KeepsPeriods
-from transforms.sequence import NAMESPACE
+from transforms.constants import NAMESPACE
+from transforms.periods import PeriodDoFn
 from transforms.write import FLUSH_BYTES, Encoder, write_batch
 
 # So many records of a shard are written at once, whatever their period.
@@ -41,7 +41,7 @@ def shard_of(record: bytes) -> bytes:
     return b"%d" % (zlib.crc32(record) % SHARDS)
 
 
-class GatherDoFn(KeepsPeriods):
+class WriteByPeriodDoFn(PeriodDoFn):
     """See the module's docstring; keyed by :func:`shard_of`."""
 
     def __init__(
@@ -55,20 +55,22 @@ class GatherDoFn(KeepsPeriods):
         super().setup()
         self._written = Metrics.counter(NAMESPACE, self._name)
 
-    def closed(self, key: bytes, end: int, records: list[bytes]) -> Iterator[str]:
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[str]:
         yield self._write(records)
         self._written.inc(len(records))
 
-    def crowded(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         return head.live >= MOST or head.size >= FLUSH_BYTES
 
-    def thinned(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
         """Everything is written."""
-        waiting, head = self.emptied(key, head, bag)
-        return [path for due, records in waiting for path in self.closed(key, due, records)], head
+        waiting, head = self.take_all(key, head, bag)
+        return [
+            path for due, records in waiting for path in self.close_period(key, due, records)
+        ], head
 
 
-class GatherByPeriod(beam.PTransform):
+class WriteByPeriod(beam.PTransform):
     """See the module's docstring.
 
     Args:
@@ -88,7 +90,7 @@ class GatherByPeriod(beam.PTransform):
             raise OptionError(
                 "--file_period", period, "a length of time above 0", "Give for example 1h."
             )
-        self._fn = GatherDoFn(prefix, name, ending, encode, period, streams=streams)
+        self._fn = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         return (

@@ -43,8 +43,8 @@ from model.times import MICROSECONDS_PER_SECOND
 from model.words.tokeniser import check_tokeniser
 from transforms.read import Documents, documents_of
 from transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
-from transforms.sources.log_source import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
-from transforms.sources.partition_watermarks import PEERS
+from transforms.sources.log_source import Entry, LogSourceDoFn, Pause, break_fusion
+from transforms.sources.partition_watermarks import PARTITION_WATERMARKS
 from transforms.sources.ranges import LogRange, Position
 
 _TIMEOUT = 30.0
@@ -110,6 +110,7 @@ class PartitionReader:
     def __init__(
         self,
         consumer: Any,
+        *,
         topic: str,
         partition: int,
         whole: LogRange,
@@ -129,14 +130,17 @@ class PartitionReader:
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
         self._fetched: deque[Any] = deque()
-        self._passed: Position | None = None
-        self._news = clock()
+        self._skipped: Position | None = None
+        self._last_message = clock()
 
     def take(self) -> Entry | Pause | None:
         taken = self._take()
         if taken is None:
             return None
-        return replace(taken, watermark=PEERS.agree(self._settings, self._number, taken.watermark))
+        return replace(
+            taken,
+            watermark=PARTITION_WATERMARKS.report(self._settings, self._number, taken.watermark),
+        )
 
     def _take(self) -> Entry | Pause | None:
         while not self._ended():
@@ -146,7 +150,7 @@ class PartitionReader:
                 return self._pause()
             message = self._fetched.popleft()
             if message.error() is not None:
-                self._heed(message)
+                self._handle_error(message)
             elif self._stop is None or message.offset() < self._stop[0]:
                 return self._entry(message)
             else:
@@ -154,16 +158,16 @@ class PartitionReader:
         return None
 
     def close(self) -> None:
-        PEERS.leave(self._settings, self._number)
+        PARTITION_WATERMARKS.remove(self._settings, self._number)
         self._consumer.close()
 
     def _ended(self) -> bool:
         return self._stop is not None and self.position >= self._stop
 
     def _entry(self, message: Any) -> Entry:
-        self._news = self._clock()
+        self._last_message = self._clock()
         offset = message.offset()
-        self.position, self._passed = (offset + 1,), None
+        self.position, self._skipped = (offset + 1,), None
         item = parse_line(message.value() or b"", f"{self._place}/{offset}", self._parse)
         kind, millis = message.timestamp()
         watermark = None
@@ -173,7 +177,7 @@ class PartitionReader:
             watermark = reached - self._settings.max_delay
         return Entry((offset,), item, watermark)
 
-    def _heed(self, message: Any) -> None:
+    def _handle_error(self, message: Any) -> None:
         """The end of the partition, behind which there may be messages that nobody can read; other
         trouble that does not pass by itself.
 
@@ -184,7 +188,7 @@ class PartitionReader:
         if error.code() == kafka.KafkaError._PARTITION_EOF:
             end = (message.offset(),)
             if end > self.position:
-                self.position, self._passed = end, (end[0] - 1,)
+                self.position, self._skipped = end, (end[0] - 1,)
         elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
             raise SourceError(
                 f"{self._place} has nothing at offset {self.position[0]} any more: it was removed"
@@ -198,8 +202,8 @@ class PartitionReader:
             raise SourceError(f"{self._place}: {error.str()}")
 
     def _pause(self) -> Pause:
-        passed, self._passed = self._passed, None
-        if self._clock() - self._news < self._settings.idle_after or not self._at_end():
+        passed, self._skipped = self._skipped, None
+        if self._clock() - self._last_message < self._settings.idle_after or not self._at_end():
             return Pause(_SHORT, passed=passed)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
         return Pause(_LONG, idle_since - self._settings.max_delay, passed)
@@ -215,7 +219,7 @@ class PartitionReader:
         return bool(high <= self.position[0])
 
 
-class KafkaDoFn(ReadOrdered):
+class KafkaDoFn(LogSourceDoFn):
     """An element is a partition, as :func:`partitions_of` says it."""
 
     def __init__(
@@ -240,9 +244,14 @@ class KafkaDoFn(ReadOrdered):
         consumer.assign(
             [client_library().TopicPartition(partition["topic"], partition["partition"], start[0])]
         )
-        names = partition["topic"], partition["partition"]
         return PartitionReader(
-            consumer, *names, self.range_of(element), start, self._settings, self._parse
+            consumer,
+            topic=partition["topic"],
+            partition=partition["partition"],
+            whole=self.range_of(element),
+            start=start,
+            settings=self._settings,
+            parse=self._parse,
         )
 
 
@@ -264,4 +273,4 @@ class ReadKafka(beam.PTransform):
             | "Partitions" >> beam.FlatMap(partitions_of, self._settings).with_output_types(bytes)
             | "Spread" >> beam.Reshuffle().with_output_types(bytes)
         )
-        return in_a_stage_of_its_own(documents_of(partitions, "Poll", self._fn))
+        return break_fusion(documents_of(partitions, "Poll", self._fn))

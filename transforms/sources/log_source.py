@@ -1,4 +1,4 @@
-"""``ReadOrdered``: logs that have an order, an archive or a partition of a queue, read as streams
+"""``LogSourceDoFn``: logs that have an order, an archive or a partition of a queue, read as streams
 that can stop and go on anywhere.
 
 A *log* is a sequence of entries, each at a position: a tuple of whole numbers that grows along the
@@ -20,7 +20,7 @@ its watermark goes to the end of time.
 
 Ranges are bytes under ``BytesCoder``, watermarks whole numbers under ``VarIntCoder``, so that no
 pickle enters the graph. Open readers are kept in the process under the position at which they stand
-(:class:`Parked`), and one that stands elsewhere is not used: they are no state, only speed.
+(:class:`ReaderCache`), and one that stands elsewhere is not used: they are no state, only speed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
-class Parked:
+class ReaderCache:
     """Open readers that wait for the next bundle of their log; those that nobody took for ten
     minutes are closed.
     """
@@ -116,7 +116,7 @@ class Parked:
             return None
         return reader
 
-    def park(self, log: Hashable, reader: Reader) -> None:
+    def put(self, log: Hashable, reader: Reader) -> None:
         """Keep a reader."""
         now = self._clock()
         with self._lock:
@@ -129,11 +129,11 @@ class Parked:
 
 
 # One for the process: a runner makes and drops the steps' objects as it likes.
-PARKED = Parked()
+READER_CACHE = ReaderCache()
 
 
-class _Logs(RestrictionProvider, WatermarkEstimatorProvider):
-    """Ranges and watermarks of :class:`ReadOrdered`, which says where a log begins."""
+class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
+    """Ranges and watermarks of :class:`LogSourceDoFn`, which says where a log begins."""
 
     @abstractmethod
     def range_of(self, element: bytes) -> LogRange:
@@ -165,7 +165,7 @@ class _Logs(RestrictionProvider, WatermarkEstimatorProvider):
         return VarIntCoder()
 
 
-class ReadOrdered(Emit, _Logs):
+class LogSourceDoFn(Emit, _LogProvider):
     """Logs to documents at their event times, tokenised where that is asked for; dead letters to
     the side, at the watermark.
     """
@@ -189,7 +189,7 @@ class ReadOrdered(Emit, _Logs):
             self.name_of(element),
             LogRange.from_bytes(tracker.current_restriction()).start,
         )
-        reader = PARKED.take(name, start) or self.open(element, start)
+        reader = READER_CACHE.take(name, start) or self.open(element, start)
         wait = None
         try:
             wait = yield from self._read(reader, tracker, estimator)
@@ -197,7 +197,7 @@ class ReadOrdered(Emit, _Logs):
             if wait is None:
                 reader.close()
         if wait is not None:
-            PARKED.park(name, reader)
+            READER_CACHE.put(name, reader)
             tracker.defer_remainder(Duration(wait))
 
     def _read(
@@ -230,7 +230,7 @@ class ReadOrdered(Emit, _Logs):
         return 0.0
 
 
-def in_a_stage_of_its_own(read: Documents) -> Documents:
+def break_fusion(read: Documents) -> Documents:
     """The documents behind a shuffle. The local runner would otherwise fire the timers of a
     stateful step that follows at the end of each bundle of the source, long before the watermark is
     there, and nearly every document would be late.

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 _FRESH_SECONDS = 60.0
 
 
-class Peers:
+class PartitionWatermarks:
     """Watermarks (microseconds) of the partitions that are read here, by topic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -25,7 +25,7 @@ class Peers:
         self._topics: dict[Hashable, dict[int, tuple[int | None, float]]] = {}
         self._lock = threading.Lock()
 
-    def agree(self, topic: Hashable, partition: int, watermark: int | None) -> int | None:
+    def report(self, topic: Hashable, partition: int, watermark: int | None) -> int | None:
         """Note how far a partition has come (None: no news), and return how far all have; None:
         one of them has said nothing yet.
         """
@@ -42,7 +42,7 @@ class Peers:
             fresh = [micros for micros, at in known.values() if now - at < _FRESH_SECONDS]
         return None if None in fresh else min(micros for micros in fresh if micros is not None)
 
-    def leave(self, topic: Hashable, partition: int) -> None:
+    def remove(self, topic: Hashable, partition: int) -> None:
         """The partition is no longer read here."""
         with self._lock:
             known = self._topics.get(topic, {})
@@ -52,4 +52,4 @@ class Peers:
 
 
 # One for the process: a runner makes and drops the steps' objects as it likes.
-PEERS = Peers()
+PARTITION_WATERMARKS = PartitionWatermarks()

@@ -1,5 +1,5 @@
 """What is left of a log, and how far its times have come: the restriction and the watermark of
-:class:`transforms.sources.log_source.ReadOrdered`.
+:class:`transforms.sources.log_source.LogSourceDoFn`.
 
 A position is a tuple of whole numbers that grows along the log. A range is what a reader has still
 to read:

@@ -36,7 +36,7 @@ from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
 from model.words.tokeniser import check_tokeniser
 from transforms.read import Documents, check_patterns, documents_of, open_stored
-from transforms.sources.log_source import Entry, Pause, ReadOrdered, in_a_stage_of_its_own
+from transforms.sources.log_source import Entry, LogSourceDoFn, Pause, break_fusion
 from transforms.sources.ranges import LogRange, Position, after
 
 # A wait this long is spent within the bundle; the rest of a longer one is left to the runner.
@@ -96,7 +96,7 @@ class ArchiveReader:
         self._items.close()
 
 
-class ReplayDoFn(ReadOrdered):
+class ReplayDoFn(LogSourceDoFn):
     """An element is an archive: the JSON list of its files in order."""
 
     def __init__(
@@ -168,4 +168,4 @@ class ReplayArchive(beam.PTransform):
     def expand(self, pipeline: Any) -> Documents:
         files = beam.Map(archive_of, self._patterns, self._settings).with_output_types(bytes)
         archive = pipeline | "Begin" >> beam.Impulse() | "Files" >> files
-        return in_a_stage_of_its_own(documents_of(archive, "Replay", self._fn))
+        return break_fusion(documents_of(archive, "Replay", self._fn))

@@ -16,7 +16,7 @@ from model.pending import ListBag
 from model.publishing import publication
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
-from model.publishing.watching import changes
+from model.publishing.topic_changes import changes
 from model.scaled import Scaled
 
 LINKS = links_of(documents(40))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from model.encoding import json_lines
 from model.errors import OptionError
 from model.pending import ListBag
-from transforms.sequence import LAST_TIME
+from transforms.constants import LAST_TIME
 from transforms.sinks import write_by_period as gather
-from transforms.sinks.write_by_period import GatherByPeriod, GatherDoFn, shard_of
+from transforms.sinks.write_by_period import WriteByPeriod, WriteByPeriodDoFn, shard_of
 
 HOUR, MS = 3_600_000_000, 1000
 RECORDS = [b"%04d" % n for n in range(200)]
@@ -31,7 +31,7 @@ def gathered(folder, records, *flags, period=10 * HOUR, streams=False):
         )
         return {
             "paths": made
-            | GatherByPeriod(str(folder), "rows", ".jsonl", json_lines, period, streams=streams)
+            | WriteByPeriod(str(folder), "rows", ".jsonl", json_lines, period, streams=streams)
         }
 
     return run(build, *flags)
@@ -65,7 +65,7 @@ def test_two_side_by_side_keep_their_timers_apart(tmp_path):
         )
         folders = {name: str(tmp_path / name) for name in ("one", "other")}
         gatherers = {
-            name: GatherByPeriod(path, name, ".jsonl", json_lines, 10 * HOUR, streams=False)
+            name: WriteByPeriod(path, name, ".jsonl", json_lines, 10 * HOUR, streams=False)
             for name, path in folders.items()
         }
         return {name: made | name >> gather for name, gather in gatherers.items()}
@@ -112,7 +112,7 @@ class Timer:
 
 
 def step(tmp_path, streams=True):
-    fn = GatherDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10 * MS, streams=streams)
+    fn = WriteByPeriodDoFn(str(tmp_path), "rows", ".jsonl", json_lines, 10 * MS, streams=streams)
     fn.setup()
     return fn, Value(), ListBag(), Timer()
 
@@ -146,4 +146,4 @@ def test_an_impossible_period():
     with pytest.raises(
         OptionError, match="--file_period: 0 was given; allowed is a length of time above 0"
     ):
-        GatherByPeriod("a", "rows", ".jsonl", json_lines, 0, streams=False)
+        WriteByPeriod("a", "rows", ".jsonl", json_lines, 0, streams=False)

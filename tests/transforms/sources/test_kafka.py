@@ -20,8 +20,8 @@ from transforms.sources import kafka, kafka_client
 from transforms.sources import log_source as ordered
 from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
 from transforms.sources.kafka_client import KafkaSettings, properties
-from transforms.sources.log_source import PARKED, Pause
-from transforms.sources.partition_watermarks import PEERS, Peers
+from transforms.sources.log_source import READER_CACHE, Pause
+from transforms.sources.partition_watermarks import PARTITION_WATERMARKS, PartitionWatermarks
 from transforms.sources.ranges import LogRange
 
 SECOND = 1_000_000
@@ -169,9 +169,9 @@ def broker(monkeypatch):
     )
     for module in (kafka, kafka_client, kafka_sink):
         monkeypatch.setattr(module, "client_library", lambda: made)
-    PEERS.__init__()
+    PARTITION_WATERMARKS.__init__()
     yield made
-    PARKED.__init__()
+    READER_CACHE.__init__()
 
 
 def partitions(settings=SETTINGS):
@@ -292,14 +292,14 @@ def reader(
     consumer.assign([broker.TopicPartition("posts", partition, start)])
     return PartitionReader(
         consumer,
-        "posts",
-        partition,
-        LogRange((0,), stop),
-        (start,),
-        settings,
-        parse or ParseSettings(),
-        clock,
-        now,
+        topic="posts",
+        partition=partition,
+        whole=LogRange((0,), stop),
+        start=(start,),
+        settings=settings,
+        parse=parse or ParseSettings(),
+        clock=clock,
+        now=now,
     )
 
 
@@ -403,15 +403,15 @@ def test_no_partition_vouches_for_more_than_the_slowest_of_its_process(broker):
 
 def test_a_partition_that_is_read_elsewhere_is_left_out():
     clock = [0.0]
-    peers = Peers(lambda: clock[0])
-    assert peers.agree("t", 0, 10) == 10
-    assert peers.agree("t", 1, None) is None
-    assert peers.agree("t", 0, 20) is None
-    assert peers.agree("u", 0, 30) == 30
+    watermarks = PartitionWatermarks(lambda: clock[0])
+    assert watermarks.report("t", 0, 10) == 10
+    assert watermarks.report("t", 1, None) is None
+    assert watermarks.report("t", 0, 20) is None
+    assert watermarks.report("u", 0, 30) == 30
     clock[0] = 59.0
-    assert peers.agree("t", 0, 15) is None
+    assert watermarks.report("t", 0, 15) is None
     clock[0] = 60.0
-    assert peers.agree("t", 0, None) == 20
+    assert watermarks.report("t", 0, None) == 20
 
 
 def test_a_live_partition_pauses_and_goes_on(broker):

@@ -10,7 +10,7 @@ import pytest
 from model.reading.parsing import NUL, dead_letter
 from model.records import Document
 from transforms.sources import log_source as ordered
-from transforms.sources.log_source import PARKED, Entry, Parked, Pause, ReadOrdered
+from transforms.sources.log_source import READER_CACHE, Entry, LogSourceDoFn, Pause, ReaderCache
 from transforms.sources.ranges import LogRange, after
 
 
@@ -42,7 +42,7 @@ class Fake:
         type(self).closed += 1
 
 
-class FakeDoFn(ReadOrdered):
+class FakeDoFn(LogSourceDoFn):
     numbers = itertools.count()
 
     def __init__(self, log):
@@ -158,7 +158,7 @@ def test_a_reader_is_closed_when_its_bundle_breaks(monkeypatch):
     with pytest.raises(AttributeError):
         driving.bundle(fn, b"log")
     assert (Fake.opened, Fake.closed) == (1, 1)
-    assert PARKED.take(fn.name_of(b"log"), (2,)) is None
+    assert READER_CACHE.take(fn.name_of(b"log"), (2,)) is None
 
 
 def test_a_drained_stream_reads_no_further():
@@ -167,15 +167,15 @@ def test_a_drained_stream_reads_no_further():
 
 
 def test_parked_readers_are_found_only_where_they_stand():
-    parked = Parked()
+    cache = ReaderCache()
     for name in "bc":
-        parked.park(name, Fake(LOG, (ord(name),)))
-    assert parked.take("a", (97,)) is None
-    assert parked.take("b", (0,)) is None
+        cache.put(name, Fake(LOG, (ord(name),)))
+    assert cache.take("a", (97,)) is None
+    assert cache.take("b", (0,)) is None
     assert Fake.closed == 1
-    reader = parked.take("c", (99,))
+    reader = cache.take("c", (99,))
     assert reader.position == (99,)
-    assert parked.take("c", (99,)) is None
+    assert cache.take("c", (99,)) is None
 
 
 def test_as_many_logs_as_a_process_reads_keep_their_readers(monkeypatch):
@@ -189,13 +189,13 @@ def test_as_many_logs_as_a_process_reads_keep_their_readers(monkeypatch):
 
 def test_readers_that_nobody_takes_are_closed_in_the_end():
     clock = [0.0]
-    parked = Parked(lambda: clock[0])
+    cache = ReaderCache(lambda: clock[0])
     for name, clock[0] in (("moved", 0.0), ("here", 1.0), ("here", 599.0)):
-        parked.take("here", (0,))
-        parked.park(name, Fake(LOG, (0,)))
+        cache.take("here", (0,))
+        cache.put(name, Fake(LOG, (0,)))
     assert Fake.closed == 0
     clock[0] = 600.0
-    parked.park("there", Fake(LOG, (0,)))
+    cache.put("there", Fake(LOG, (0,)))
     assert Fake.closed == 1
-    assert parked.take("moved", (0,)) is None
-    assert parked.take("here", (0,)) is not None
+    assert cache.take("moved", (0,)) is None
+    assert cache.take("here", (0,)) is not None
