@@ -1,1 +1,1 @@
-"""Beam only: one stage of the flow per file; the work itself is in :mod:`model`."""
+"""The steps of the pipelines, one file for each stage; :mod:`model` has the logic."""

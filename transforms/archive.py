@@ -1,12 +1,14 @@
-"""``WriteArchive``: documents to time-sorted, sharded Avro files, which replay.
+"""Write documents as time-sorted, sharded Avro files that can be replayed.
 
     documents: bytes (Document) -> paths of the files written
 
-One file for each period of event time, ``archive-<start>-<content>.avro``, aligned to 1970-01-01
-UTC, its documents in the order of (time, id, content). Reading the archive gives the same
-documents, whatever the source was; their keys are its field ``key``. The documents of a period are
-gathered in one worker's memory: choose the period for that. For a bounded source; nothing is
-written before it ends.
+There is one file for each period of event time, ``archive-<start>-<content>.avro``. Periods are
+aligned to 1970-01-01 UTC. A file holds its documents in the order of (time, id, content).
+Reading the archive gives the same documents, whatever the source was. Their model key is the
+field ``key``.
+
+The source must be bounded: nothing is written before it ends. One worker holds the documents of a
+period in memory, so choose a period that fits.
 
     (documents, dead_letters) = pipeline | ReadRecords(["posts/*.jsonl.gz"], ReadSettings())
     documents | WriteArchive("archive", period_micros)
@@ -29,14 +31,15 @@ from transforms.write import write_batch
 
 
 def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
-    """(start of the document's period, document); microseconds."""
+    """Return the start of the document's period in microseconds, and the document."""
     time = Document.from_bytes(document).timestamp
     return time - time % period, document
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
-    """Write the documents of one period; the path. A document that the source has twice is in
-    the file twice.
+    """Write the documents of one period and return the path.
+
+    A document that the source has twice is in the file twice.
     """
     start, documents = shard
     return write_batch(
@@ -45,13 +48,14 @@ def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
 
 
 class WriteArchive(beam.PTransform):
-    """See the module's docstring.
+    """Write documents (bytes of Document) to an archive; gives the paths of the files.
 
     Args:
-        path: the archive's folder. shard_period_micros: event time in one file, microseconds.
+        path: The folder of the archive.
+        shard_period_micros: The event time that one file covers, in microseconds.
 
     Raises:
-        OptionError: the period is not above 0.
+        OptionError: The period is not above 0.
     """
 
     def __init__(self, path: str, shard_period_micros: int) -> None:

@@ -1,11 +1,13 @@
-"""``Compare``: several inference methods on the same documents, side by side.
+"""Compare several inference methods on the same documents.
 
     documents: bytes (TokenisedDocument) -> lines: str (JSON), one for each method
 
-All documents are gathered on one worker, and the methods run there one after the other, one thread
-each, so that their times per document can be compared; they include everything from the tokenised
-document to the mixture, and not what is done once for a model. What is compared are means over
-documents: cosine, KL and F1 against the reference (:mod:`model.evaluation.agreement`).
+One worker holds all documents and runs the methods one after the other in one thread, so that
+their times per document can be compared. A time covers the way from the tokenised document to the
+mixture. It leaves out what a method does once for a model.
+
+The figures are means over documents of cosine, KL divergence and F1 against the reference method
+(:mod:`model.evaluation.agreement`).
 """
 
 from __future__ import annotations
@@ -42,7 +44,19 @@ def run_method(
     documents: Sequence[TokenisedDocument],
     training: Sequence[TokenisedDocument],
 ) -> tuple[list[TopicMixture], float]:
-    """The mixtures, and seconds per document."""
+    """Infer mixtures with one method and measure it.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        version: The model version.
+        settings: The settings of the method.
+        documents: The documents to label.
+        training: The documents that the model was learned from, for a method that needs them.
+
+    Returns:
+        The mixtures in the order of the documents, and the seconds per document.
+    """
     method = inference_for(settings)
     learned = tuple(training) if TRAINING in method.needs else ()
     prepared = method.prepare(
@@ -70,7 +84,17 @@ def compare(
     training: Sequence[TokenisedDocument] = (),
     mass: float = 0.8,
 ) -> Iterator[dict[str, object]]:
-    """The figures of each method against the first, which is the reference."""
+    """Yield the figures of each method against the first one, which is the reference.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        version: The model version.
+        methods: The settings of the methods, the reference first.
+        documents: The documents to label.
+        training: The documents that the model was learned from, for a method that needs them.
+        mass: The probability that the topic sets of F1 cover.
+    """
     reference: list[TopicMixture] = []
     for settings in methods:
         logging.getLogger(LOGGER).info("%s on %d documents", settings.kind, len(documents))
@@ -90,10 +114,15 @@ def compare(
 def methods_of(
     reference: str, methods: Sequence[str], options: Mapping[str, object]
 ) -> list[InferenceSettings]:
-    """Settings for the reference and the others; each takes those of the options that it has.
+    """Return settings for the reference and the other methods, each with the options that it has.
+
+    Args:
+        reference: The name of the reference method.
+        methods: The names of the methods to compare with it.
+        options: Values of inference options by name.
 
     Raises:
-        OptionError: there is no such method, or none of them has one of the options.
+        OptionError: A method is unknown, or none of the methods has one of the options.
     """
     one_of("--reference", reference, inference_names())
     for name in methods:
@@ -140,15 +169,19 @@ class _Compare(beam.DoFn):
 
 
 class Compare(beam.PTransform):
-    """See the module's docstring.
+    """Compare inference methods on tokenised documents; gives one line of JSON for each method.
 
     Args:
-        store: root of the model store. key, version: the model.
-        methods: the reference first, see :func:`methods_of`. mass: of F1's sets of topics.
-        training: TokenisedDocument bytes of what the model was learned from, for ``gibbs1``.
+        store: The root of the model store.
+        key: The model key.
+        version: The model version.
+        methods: The settings of the methods, the reference first. See :func:`methods_of`.
+        training: TokenisedDocument bytes of the documents that the model was learned from. Only
+            ``gibbs1`` needs them.
+        mass: The probability that the topic sets of F1 cover.
 
     Raises:
-        OptionError: a method that there is not, or that wants what is not there.
+        OptionError: A method is unknown, or something that it needs is missing.
     """
 
     def __init__(

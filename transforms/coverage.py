@@ -1,16 +1,18 @@
-"""``Coverage``: how much of each window's words a model knows, and the signal that it should be
-trained again.
+"""Measure how much of each window's vocabulary a model knows, and signal when to retrain.
 
-    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each model version and
-    window
+    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each version and window
 
-Windows are of event time. A document counts in the one in which it is labelled: its own in
-``pipelines.infer``; in ``pipelines.stream``, where a document is labelled just after its window
-closed, the one that is open then. So does one that comes late. A report below ``retrain_below``
-counts in the counter ``retrain`` and is logged as a warning, all others as information, by the
-logger ``beam_topics.coverage``. Each bundle counts for itself, and its tallies wait for the end of
-the window (:mod:`transforms.periods`), where they are added. :mod:`model.inference.coverage` has
-the logic.
+Windows are of event time. A document counts in the window in which it is labelled. In
+``pipelines.infer`` that is the window of its own time. ``pipelines.stream`` labels a document
+after its window has closed, so it counts in the window that is open then. A late document counts
+in the open window too.
+
+A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning.
+All other reports are logged as information. The logger is ``beam_topics.coverage``.
+
+Each bundle tallies its own documents. The tallies wait in state for the end of the window
+(:mod:`transforms.periods`), where they are added up. :mod:`model.inference.coverage` has the
+logic.
 """
 
 from __future__ import annotations
@@ -38,19 +40,22 @@ from transforms.constants import LAST_TIME, NAMESPACE
 from transforms.periods import PeriodDoFn
 
 LOGGER = "beam_topics.coverage"
-# So many tallies of a window wait before they are added up.
-MOST = 256
+# The number of waiting tallies of a window at which they are added up.
+MAX_TALLIES = 256
 _MODELS = 4
 _SEPARATOR = b"\0"
 
 
 def with_version(document: bytes, version: str) -> tuple[bytes, str]:
-    """A document beside the version that it is labelled by."""
+    """Return a document with the version that labels it."""
     return document, version
 
 
 class _Count(beam.DoFn):
-    """Tallies of a bundle: (model key, version and tally), at the last moment of their window."""
+    """Tally the documents of a bundle by model key, version and window.
+
+    A tally is emitted at the last moment of its window.
+    """
 
     def __init__(self, store: str, key: str | None, window_micros: int) -> None:
         self._root, self._key, self._window = store, key, window_micros
@@ -85,7 +90,7 @@ class _Count(beam.DoFn):
 
 
 class _Report(PeriodDoFn):
-    """A model's tallies to one report for each version and window."""
+    """Add up a model's tallies and emit one report for each version and window."""
 
     def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
         super().__init__(window_micros, streams)
@@ -107,14 +112,14 @@ class _Report(PeriodDoFn):
 
     def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
         mirror = self.mirrors.of(key)
-        if head.live % MOST == 0:
-            # After a failed bundle the mirror is read anew, which costs the whole bag, so only now
-            # and then.
+        if head.live % MAX_TALLIES == 0:
+            # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
+            # keeps that rare.
             mirror = pending.matched(head, mirror, bag)
-        return mirror.matches(head) and len(mirror.at(due)) >= MOST
+        return mirror.matches(head) and len(mirror.at(due)) >= MAX_TALLIES
 
     def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
-        """One tally stays for each version and window."""
+        """Replace the tallies of each version and window by their sum."""
         waiting, head = self.take_all(key, head, bag)
         for due, records in waiting:
             for record in (
@@ -127,7 +132,7 @@ class _Report(PeriodDoFn):
 
 
 def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
-    """(version, the sum of its tallies), by version."""
+    """Return (version, sum of its tallies), sorted by version."""
     found: dict[bytes, Tally] = {}
     for record in records:
         version, _, data = record.partition(_SEPARATOR)
@@ -140,16 +145,19 @@ def _named(version: bytes, tally: Tally) -> bytes:
 
 
 class Coverage(beam.PTransform):
-    """See the module's docstring.
+    """Report the coverage of each version and window.
 
     Args:
-        store: root of the model store. window_micros: length of the windows, microseconds.
-        retrain_below: a share of the distinct words; None for no signal. key: of the model; None
-        where each document's own key says which. streams: whether windows close while the source is
-        read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+        store: The root of the model store.
+        window_micros: The length of the windows in microseconds.
+        retrain_below: The coverage below which a report asks for retraining, as a share of the
+            distinct words. None turns the signal off.
+        key: The model key. None takes the key of each document.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
 
     Raises:
-        OptionError: a share that is not between 0 and 1.
+        OptionError: ``retrain_below`` is not between 0 and 1.
     """
 
     def __init__(

@@ -1,11 +1,12 @@
-"""``Evaluate``: versions of a model on held-out documents, side by side.
+"""Score the versions of a model on held-out documents.
 
     versions: bytes (Manifest, JSON) -> lines: str (JSON), one for each version
 
-Every version is scored on all the documents, which are a side input: a held-out set fits into a
-worker's memory. So are the documents of a reference corpus, by which the topics' coherence is
-judged, and those that a classifier is trained with, where there are any. :mod:`model.evaluation`
-has the figures; those that were measured while the model learned are added from its manifest.
+Every version is scored on all documents. The documents are a side input, so a held-out set must
+fit into the memory of a worker. The same holds for the reference corpus, which measures the
+coherence of topics, and for the documents that a classifier is trained with.
+:mod:`model.evaluation` computes the figures. Figures that were measured during learning come from
+the manifest.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ _AS_THEY_ARE = ("sequence", "event_time", "ess", "in_sample_nmi", "prequential_p
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """What is asked about each version.
+    """What to compute for each version.
 
     Attributes:
-        store: the root of the model store. settings: how to score. words: whose rank in each topic
-            is wanted.
+        store: The root of the model store.
+        settings: How to score documents.
+        words: Words whose rank in each topic is reported.
     """
 
     store: str
@@ -50,11 +52,14 @@ def figures_of(
     training: Iterable[bytes],
     plan: EvaluationPlan,
 ) -> str:
-    """All figures of one version, as one line of JSON.
+    """Return all figures of one version as one line of JSON.
 
     Args:
-        version: a manifest's JSON. documents, reference, training: bytes of TokenisedDocument, in
-            any order.
+        version: The JSON of a manifest.
+        documents: The held-out documents, as bytes of TokenisedDocument in any order.
+        reference: The documents of the reference corpus, in the same form.
+        training: The documents that the classifier is trained with, in the same form.
+        plan: What to compute.
     """
     manifest = Manifest.from_json(version)
     snapshot = ModelStore(plan.store).get_snapshot(manifest.key, manifest.snapshot)
@@ -77,11 +82,13 @@ def _in_order(documents: Iterable[bytes]) -> list[TokenisedDocument]:
 
 
 class Evaluate(beam.PTransform):
-    """See the module's docstring.
+    """Score versions on documents; gives one line of JSON for each version.
 
     Args:
-        plan: what is asked. documents: PCollection of TokenisedDocument bytes. reference, training:
-            the same, or None.
+        plan: What to compute.
+        documents: The held-out documents, a PCollection of TokenisedDocument bytes.
+        reference: The reference corpus in the same form, or None.
+        training: The documents that a classifier is trained with, in the same form, or None.
     """
 
     def __init__(

@@ -1,12 +1,11 @@
-"""``FitClassifier``: documents to a classifier for a model version, written beside it into the
-model store.
+"""Fit a classifier to a model version and write it into the model store.
 
     documents: bytes (TokenisedDocument) -> digests: str, one
 
-Training pairs are made by Gibbs3 (or another method that takes documents alone) on any number of
-workers; one worker fits the classifier to them. With ``most``, only a uniform sample of so many
-documents, a reservoir, takes part: it depends on the documents and the seed, not on their order.
-For a bounded source. Progress goes to the logger ``beam_topics.fitting``;
+Gibbs3, or another method that takes one document at a time, makes the training pairs on any number
+of workers. One worker fits the classifier to them. With ``most``, only a uniform sample of that
+many documents takes part. The sample depends on the documents and the seed, and not on their
+order. The source must be bounded. Progress goes to the logger ``beam_topics.fitting``.
 :mod:`model.inference.fitting` has the logic.
 
     documents | FitClassifier("models", key="", version="latest")
@@ -85,22 +84,25 @@ class _Fit(beam.DoFn):
 
 
 def log_step(step: Step) -> None:
-    """One line of progress."""
+    """Log one line of progress."""
     logging.getLogger(LOGGER).info(
         "fitting, %s: iteration %d, objective %.5f", step.stage, step.iteration, step.objective
     )
 
 
 class FitClassifier(beam.PTransform):
-    """See the module's docstring.
+    """Fit a classifier to documents and store it; gives its digest.
 
     Args:
-        store: root of the model store. key, version: the model; ``latest`` means the newest at this
-        moment. settings: of the fit. inference: the method that makes the pairs. most: documents of
-        the sample; None: all.
+        store: The root of the model store.
+        key: The model key.
+        version: The model version. ``latest`` means the newest one when the graph is built.
+        settings: The settings of the fit.
+        inference: The settings of the method that makes the pairs.
+        most: The number of documents in the sample. None takes all documents.
 
     Raises:
-        OptionError: there is no such model, or the method wants more than a document and the model.
+        OptionError: The model does not exist, or the method needs more than a document and a model.
     """
 
     def __init__(

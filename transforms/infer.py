@@ -1,18 +1,19 @@
-"""``Infer``: topic mixtures of documents, by published models.
+"""Infer topic mixtures of documents with published models.
 
-Two ways. For one explicit version, Beam's RunInference with :class:`TopicModelHandler`, which fits
-into anybody's pipeline:
+Documents and mixtures are bytes (``TokenisedDocument``, ``TopicMixture``). The mixture of a
+document depends on the document and the version alone, and not on its batch, its worker or its
+neighbours. There are three ways:
 
-    mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
+- For one given version, use Beam's RunInference with :class:`TopicModelHandler`, in any pipeline:
 
-``latest`` is looked up once, where the graph is built, so all workers use the same version (and,
-where the method needs one, the same classifier). For a stream in which each document has a version
-of its own (:mod:`transforms.label`), :class:`InferLabelled`. Documents and mixtures are bytes
-(``TokenisedDocument``, ``TopicMixture``). A document's mixture depends on the document and the
-version alone: not on its batch, its worker or its neighbours.
+      mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
 
-The methods that take all documents together (Gibbs1, Gibbs2) are a batch job on one worker:
-:class:`InferTogether`.
+  ``latest`` is resolved once, when the graph is built, so all workers use the same version. The
+  same holds for the classifier, where a method needs one.
+- For a stream in which each document has a version of its own (:mod:`transforms.label`), use
+  :class:`InferLabelled`.
+- Gibbs1 and Gibbs2 take all documents together. They are a batch job on one worker:
+  :class:`InferTogether`.
 """
 
 from __future__ import annotations
@@ -52,16 +53,17 @@ _NEW, _LEARNED = b"n", b"l"
 
 
 class TopicModelHandler(ModelHandler):
-    """RunInference's side of a published model.
+    """Load a published model and label documents with it in RunInference.
 
     Args:
-        store: root of the model store.
-        key, version: which model; ``latest`` means the newest at this moment.
-        settings: of the inference.
+        store: The root of the model store.
+        key: The model key.
+        version: The model version. ``latest`` means the newest one when the graph is built.
+        settings: The settings of the inference.
 
     Raises:
-        OptionError: the store has no such model (or classifier), there is no such method, or it
-            wants all documents together.
+        OptionError: The store has no such model or no classifier for it, or the method takes all
+            documents together.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class TopicModelHandler(ModelHandler):
     ) -> None:
         super().__init__()
         self._store, self._key, self._settings = store, key, settings or Gibbs3()
-        # A wrong method is refused here, not on a worker.
+        # A wrong method is refused when the graph is built, not on a worker.
         method = inference_for(self._settings)
         if method.together:
             raise OptionError(
@@ -90,7 +92,7 @@ class TopicModelHandler(ModelHandler):
         )
 
     def load_model(self) -> object:
-        """The snapshot, read by its digest and made ready."""
+        """Read the snapshot by its digest and prepare it for the method."""
         published = published_model(
             ModelStore(self._store),
             self._key,
@@ -103,31 +105,32 @@ class TopicModelHandler(ModelHandler):
     def run_inference(
         self, batch: Sequence[bytes], model: object, inference_args: Mapping[str, Any] | None = None
     ) -> Iterator[bytes]:
-        """One mixture for each document, in their order."""
+        """Yield one mixture for each document, in their order."""
         documents = [TokenisedDocument.from_bytes(data) for data in batch]
         for mixture in inference_for(self._settings).infer(model, documents):
             yield mixture.to_bytes()
 
     def get_num_bytes(self, batch: Sequence[bytes]) -> int:
-        """The batch's size, without the pickle that Beam would make to measure it."""
+        """Return the size of the batch, without the pickle that Beam would make to measure it."""
         return sum(map(len, batch))
 
     def get_metrics_namespace(self) -> str:
         return NAMESPACE
 
     def batch_elements_kwargs(self) -> dict[str, Any]:
-        """Fixed batches: adaptive ones would measure time."""
+        """Ask for batches of a fixed size: the size of adaptive batches depends on time."""
         return {"min_batch_size": _BATCH, "max_batch_size": _BATCH}
 
 
 class InferLabelled(beam.DoFn):
-    """(document, version) to TopicMixture bytes; the version ``""`` gives the prior's mixture,
-    words_known 0.
+    """Infer TopicMixture bytes from (document, version).
+
+    The version ``""`` gives the mixture of the prior, with words_known 0.
 
     Args:
-        store: root of the model store.
-        settings: of the inference.
-        learner: its topics and alpha make the prior.
+        store: The root of the model store.
+        settings: The settings of the inference.
+        learner: The settings of the learner, whose number of topics makes the prior.
     """
 
     def __init__(self, store: str, settings: InferenceSettings, learner: LearnerSettings) -> None:
@@ -141,7 +144,7 @@ class InferLabelled(beam.DoFn):
         self._model = lru_cache(_MODELS)(self._prepared)
 
     def process(self, element: tuple[bytes, str]) -> Iterator[bytes]:
-        """One mixture."""
+        """Yield one mixture."""
         data, version = element
         document = TokenisedDocument.from_bytes(data)
         if version == PRIOR:
@@ -158,8 +161,9 @@ class InferLabelled(beam.DoFn):
 
 
 class _InferGroup(beam.DoFn):
-    """All documents of a model, each behind a byte that says whether it is new or was learned,
-    to mixtures of the new ones.
+    """Infer the mixtures of all new documents of a model in one call.
+
+    An element holds all documents, each behind a byte that says whether it is new or was learned.
     """
 
     def __init__(
@@ -194,17 +198,20 @@ class _InferGroup(beam.DoFn):
 
 
 class InferTogether(beam.PTransform):
-    """TokenisedDocument bytes to TopicMixture bytes, by any method, with all documents in one call
-    on one worker: a batch job.
+    """Infer TopicMixture bytes from TokenisedDocument bytes, with all documents in one call.
+
+    It takes any method and is a batch job on one worker.
 
     Args:
-        store, key, version, settings: as for :class:`TopicModelHandler`. training:
-        TokenisedDocument bytes of the documents that the model was learned from, for ``gibbs1``;
-        None for others.
+        store: The root of the model store.
+        key: The model key.
+        version: The model version. ``latest`` means the newest one when the graph is built.
+        settings: The settings of the inference.
+        training: TokenisedDocument bytes of the documents that the model was learned from. Only
+            ``gibbs1`` needs them.
 
     Raises:
-        OptionError: the store has no such model, there is no such method, or it wants training
-            documents and has none.
+        OptionError: The store has no such model, or the method lacks its training documents.
     """
 
     def __init__(
@@ -236,9 +243,7 @@ class InferTogether(beam.PTransform):
 
 
 def with_roles(documents: beam.PCollection, training: beam.PCollection | None) -> beam.PCollection:
-    """New and learned documents together, under one key, each behind a byte that says which it
-    is.
-    """
+    """Join new and learned documents under one key, each behind a byte that says which it is."""
     parts = [documents | "New" >> beam.Map(_with_role, _NEW).with_output_types(tuple[bytes, bytes])]
     if training is not None:
         parts.append(
@@ -251,7 +256,7 @@ def with_roles(documents: beam.PCollection, training: beam.PCollection | None) -
 def split_roles(
     elements: Iterable[bytes],
 ) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """(new, learned) documents."""
+    """Return the new and the learned documents."""
     groups: dict[bytes, list[TokenisedDocument]] = {_NEW: [], _LEARNED: []}
     for data in elements:
         groups[data[:1]].append(TokenisedDocument.from_bytes(data[1:]))
@@ -263,8 +268,14 @@ def _with_role(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
 
 
 def check_training(methods: Sequence[InferenceSettings], training: object) -> None:
-    """Raises OptionError: a method wants the training documents and there are none, or none does
-    and there are; None is none.
+    """Check that training documents are given if a method needs them, and only then.
+
+    Args:
+        methods: The settings of the methods.
+        training: The documents, or the patterns of their files. None if none are given.
+
+    Raises:
+        OptionError: Training documents are missing, or no method needs them.
     """
     wanting = [settings.kind for settings in methods if TRAINING in inference_for(settings).needs]
     if wanting and training is None:
@@ -285,8 +296,10 @@ def check_training(methods: Sequence[InferenceSettings], training: object) -> No
 
 
 def check_stream_method(settings: InferenceSettings) -> None:
-    """Raises OptionError: the method cannot label a stream whose models come and go, one
-    document at a time.
+    """Check that the method can label one document at a time with changing models.
+
+    Raises:
+        OptionError: It cannot.
     """
     method = inference_for(settings)
     if method.together or method.needs:
@@ -312,12 +325,19 @@ def published_model(
     classifier: str | None = None,
     training: tuple[TokenisedDocument, ...] = (),
 ) -> PublishedModel:
-    """A version with what the method needs of it; ``classifier`` is a digest, None for the newest
-    one.
+    """Return a version with what the method needs of it.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        version: The model version.
+        settings: The settings of the method.
+        classifier: The digest of a classifier. None takes the newest one, if the method needs one.
+        training: The documents that the model was learned from, if the method needs them.
 
     Raises:
-        OptionError: no such version, or no classifier for it. DamagedDataError: a file is not what
-            was written.
+        OptionError: There is no such version, or no classifier for it.
+        DamagedDataError: A file does not have the content that was written.
     """
     manifest = store.manifest(key, version)
     found = None

@@ -1,15 +1,17 @@
-"""``Label``: which model version labels each document of a stream that is being learned.
+"""Choose the model version that labels each document of a stream that is being learned.
 
     (minibatches: (key, bytes), references: (key, bytes (Manifest)))
-        -> documents: (bytes (TokenisedDocument), version; "" is the prior), dead_letters: bytes
-        (JSON)
+        -> documents: (bytes (TokenisedDocument), version), dead_letters: bytes (JSON)
 
-The documents are taken from the numbered minibatches, so each is labelled or dead-lettered exactly
-once, and a document's window is the one that it was learned in. The step is keyed by (key, hash of
-the id mod shards); references go to all shards of their key. One event-time timer per shard
-(:class:`transforms.stateful.TimerSchedule`) waits for the windows' ends, or in a job that does not stream
-for the end of the input. A labelled document carries the time at which its label was decided, which
-is the same in both. :mod:`model.inference.labelling` has the logic.
+The version ``""`` stands for the prior. The documents are taken from the numbered minibatches. Each
+document is therefore labelled or dead-lettered exactly once, and its window is the one in which it
+was learned.
+
+The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
+One event-time timer for each shard (:class:`transforms.stateful.TimerSchedule`) waits for the end
+of the windows, or, in a job that does not stream, for the end of the input. A labelled document
+carries the time at which its label was decided, which is the same in both kinds of job.
+:mod:`model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -51,24 +53,27 @@ _SHARD_BYTES, _END_BYTES = 4, 8
 
 
 class Labelled(NamedTuple):
-    """What :class:`Label` gives."""
+    """The outputs of :class:`Label`."""
 
     documents: beam.PCollection
     dead_letters: beam.PCollection
 
 
 def shard_key(key: bytes, shard: int) -> bytes:
-    """The Beam key of one shard of a model key."""
+    """Return the Beam key of one shard of a model key."""
     return shard.to_bytes(_SHARD_BYTES, "big") + key
 
 
 def shard_of(document_id: str, shards: int) -> int:
-    """Which shard labels a document: a function of its id alone."""
+    """Return the shard that labels a document, a function of its id alone."""
     return int.from_bytes(hashlib.sha256(document_id.encode()).digest()[:8], "big") % shards
 
 
 def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """The documents of a numbered minibatch, each with its window's end; none of an end marker."""
+    """Yield the documents of a numbered minibatch, each with the end of its window.
+
+    An end marker has no documents.
+    """
     key, data = element
     link = NumberedMinibatch.from_bytes(data)
     if link.is_end:
@@ -80,14 +85,14 @@ def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tu
 
 
 def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """A reference for every shard of its key."""
+    """Yield a reference for every shard of its key."""
     key, data = element
     for shard in range(shards):
         yield shard_key(key, shard), _REFERENCE + data
 
 
 class LabelDoFn(StatefulDoFn[LabelHead]):
-    """See the module's docstring; keyed by :func:`shard_key`."""
+    """Label documents with versions; keyed by :func:`shard_key`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -121,7 +126,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """A document or a reference came."""
+        """Take a document or a reference."""
         key, data = element
         before = self.read_head(key, head)
         if data[:1] == _REFERENCE:
@@ -146,8 +151,9 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Label what is due by now, one due time after the other, as if the timer had fired at
-        each of them.
+        """Label the documents that are due, one due time after the other.
+
+        The result is as if the timer had fired at each due time.
         """
         current, budget = self.read_head(key, head), FIRING_BYTES
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
@@ -178,10 +184,12 @@ class Label(beam.PTransform):
     """Choose versions; applied to (minibatches, references), gives a :class:`Labelled`.
 
     Args:
-        before_first_model: what becomes of a document without an earlier version, see
-        :mod:`model.inference.labelling`. label_with: ``window``, or ``latest``: at once, and not
-        reproducible. shards: how many labellers a key has. streams: whether documents are labelled
-        while the source is read, or all at its end, as in :class:`transforms.sequence.Sequence`.
+        before_first_model: What to do with a document that no version precedes. See
+            :mod:`model.inference.labelling`.
+        label_with: ``window``, or ``latest``, which labels at once and is not reproducible.
+        shards: The number of labellers of a key.
+        streams: Whether documents are labelled while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
     """
 
     def __init__(
@@ -219,8 +227,9 @@ def _reference(data: bytes) -> Reference:
 
 
 def _target(head: LabelHead) -> int | None:
-    """When something is due next: at the very end, if documents wait for a version that may
-    never come.
+    """Return when something is due next.
+
+    If documents wait for a version that may never come, they are due at the very end.
     """
     due = head.wake()
     return END_OF_LABELS if due is None and head.waiting else due

@@ -1,15 +1,14 @@
-"""``Learn``: numbered minibatches into candidate versions, one stateful step for each island of
-each model key.
+"""Turn numbered minibatches into candidate versions, one stateful step for each island of each key.
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-The step has no timers and no opinion about order: :class:`transforms.sequence.Sequence` decided
-that, and a minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has
-the protocol; this module joins it to Beam's state, counters and the progress log.
+The step has no timers and decides no order: :class:`transforms.sequence.Sequence` has decided it.
+A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
+protocol. This module connects it to Beam's state, its counters and the progress log.
 
-Progress: logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens,
-whose attributes are key, island, sequence, event_time (microseconds), documents, tokens (of this
-process so far), words, ess and log_evidence (per token).
+The logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens. Its
+attributes are key, island, sequence, event_time (microseconds), documents and tokens (learned by
+this process so far), words, ess and log_evidence (per token).
 """
 
 from __future__ import annotations
@@ -36,31 +35,31 @@ from transforms.constants import END_OF_STREAM, NAMESPACE
 
 PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
-# A session keeps nothing between calls; with more keys than this they are made anew now and then.
-_MOST_SESSIONS = 1000
+# A session keeps nothing between calls. With more keys than this, all sessions are made again.
+_MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome.
-_OF_OUTCOMES = ("restores", "checkpoints", "gaps", "repeats", "ended_early")
+_OUTCOME_COUNTERS = ("restores", "checkpoints", "gaps", "repeats", "ended_early")
 
 
 def island_key(key: bytes, island: int) -> bytes:
-    """The Beam key of one island of a model key."""
+    """Return the Beam key of one island of a model key."""
     return island.to_bytes(_ISLAND_BYTES, "big") + key
 
 
 def split_island_key(data: bytes) -> tuple[str, int]:
-    """The inverse: model key and island."""
+    """Return the model key and the island; the inverse of :func:`island_key`."""
     return data[_ISLAND_BYTES:].decode(), int.from_bytes(data[:_ISLAND_BYTES], "big")
 
 
 def to_islands(element: tuple[bytes, bytes], islands: int) -> Iterator[tuple[bytes, bytes]]:
-    """The same minibatch for every island."""
+    """Yield the minibatch for every island."""
     key, data = element
     for island in range(islands):
         yield island_key(key, island), data
 
 
 class LearnDoFn(beam.DoFn):
-    """See the module's docstring; keyed by :func:`island_key`."""
+    """Learn minibatches in order; keyed by :func:`island_key`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     LOG = BagStateSpec("log", BytesCoder())
@@ -91,11 +90,11 @@ class LearnDoFn(beam.DoFn):
         log: Any = _LOG,
         gap: Any = _GAP,
     ) -> Iterator[TimestampedValue]:
-        """Learn what came, if it is its turn."""
+        """Learn the minibatch if it is the next one."""
         name, data = element
         key, island = split_island_key(name)
         if name not in self._sessions:
-            if len(self._sessions) >= _MOST_SESSIONS:
+            if len(self._sessions) >= _MAX_SESSIONS:
                 self._sessions.clear()
             self._sessions[name] = Session(self._options, key, island)
         session = self._sessions[name]
@@ -105,8 +104,8 @@ class LearnDoFn(beam.DoFn):
                 self._heads[name] = LearnerHead.from_bytes(held)
             else:
                 self._heads[name], again = session.first()
-                # An earlier job sent them at times that are past, or at the end of its stream;
-                # neither would hold the watermark for them.
+                # An earlier job sent these candidates at times that are past, or at the end of its
+                # stream. Neither time would hold the watermark for them.
                 for candidate in again:
                     at = max(candidate.event_time, int(now.micros))
                     yield TimestampedValue(
@@ -125,7 +124,7 @@ class LearnDoFn(beam.DoFn):
 
 
 class Counters:
-    """What happened, as Beam's counters and distributions."""
+    """Beam counters and distributions of what a learner did."""
 
     def __init__(self) -> None:
         names = (
@@ -136,13 +135,13 @@ class Counters:
             "resamplings",
         )
         self._counters = {
-            name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OF_OUTCOMES)
+            name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OUTCOME_COUNTERS)
         }
         self._ess = Metrics.distribution(NAMESPACE, "ess_x1000")
         self._log_loss = Metrics.distribution(NAMESPACE, "log_loss_per_token_x1000")
 
     def __call__(self, outcome: Outcome) -> None:
-        for name in _OF_OUTCOMES:
+        for name in _OUTCOME_COUNTERS:
             self._add(name, getattr(outcome, name))
         for _, info in outcome.steps:
             self._add("learned_minibatches", 1)
@@ -160,7 +159,7 @@ class Counters:
 
 
 class ProgressLog:
-    """Log records for a display; they never feed back."""
+    """Log records for a display. Nothing reads them back."""
 
     def __init__(self, every: int) -> None:
         self._every, self._documents, self._tokens, self._logged = every, 0, 0, -every
@@ -191,8 +190,8 @@ class Learn(beam.PTransform):
     """Learn minibatches on every island; gives the candidates (key, bytes).
 
     Args:
-        options: what is learned, where it is kept, and when versions are due.
-        progress_tokens: one progress record every so many tokens, for each worker.
+        options: What is learned, where it is kept, and when versions are due.
+        progress_tokens: The number of tokens between two progress records of a worker.
     """
 
     def __init__(self, options: LearnOptions, progress_tokens: int = 20_000) -> None:

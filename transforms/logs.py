@@ -1,10 +1,10 @@
-"""Log records of Beam that are left out, because they warn of what is normal here."""
+"""Filter log records of Beam that warn of what is normal here."""
 
 from __future__ import annotations
 
 import logging
 
-# Beam logs the first where the extra ``gcp`` is not installed, and the second where torch is not.
+# Beam logs the first if the extra ``gcp`` is not installed, and the second without torch.
 HARMLESS = ("apitools not found", "Resource module is not available")
 
 
@@ -13,7 +13,5 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 
 def leave_out_harmless() -> None:
-    """Leave them out of the root logger's records from now on; calling this again changes
-    nothing.
-    """
+    """Filter them from the records of the root logger. A second call changes nothing."""
     logging.getLogger().addFilter(_is_wanted)

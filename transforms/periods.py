@@ -1,16 +1,16 @@
-"""``PeriodDoFn``: what steps that let records wait for the end of their period of event time do
-alike.
+"""Base class of steps in which records wait for the end of their period of event time.
 
-Records wait in state until the event time of their period has passed (:mod:`model.pending`), and
-one event-time timer closes it; never the clock. So results come later, by up to a period. In a job
-that does not stream one firing at the end of the input closes all periods
-(:class:`transforms.stateful.TimerSchedule`). Windows with a GroupByKey would say the same in fewer words,
-and lose groups on some runners. A record that comes after its period was closed waits for the end
-of the first one that is open; none is dropped.
+Records wait in state until event time has passed the end of their period (:mod:`model.pending`).
+An event-time timer closes the period; no clock is read. Results therefore come later, by up to a
+period. In a job that does not stream, one firing at the end of the input closes all periods
+(:class:`transforms.stateful.TimerSchedule`). A record that comes after its period was closed waits
+for the end of the first period that is open. No record is dropped.
 
-Such a step needs a shuffle before it, which begins a stage: a pipeline may have several, and the
-local runner keeps the timers of a fused stage by their names alone, and gives one step's to
-another. (For the same reason no other step has a timer of this name.)
+Fixed windows with a GroupByKey would be shorter, but they lose groups on some runners.
+
+Such a step needs a shuffle before it, so that it begins a stage. The local runner keeps the timers
+of a fused stage by their names alone. If a stage had two such steps, it would give the timers of
+one to the other. For the same reason no other step has a timer of this name.
 """
 
 from __future__ import annotations
@@ -38,8 +38,14 @@ from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 
 def due_of(head: PendingHead, micros: int, period: int) -> int:
-    """When a record of this time is due: at the end of its period, or of the first one that was
-    not closed yet.
+    """Return when a record is due.
+
+    A record is due at the end of its period, or of the first period that was not closed yet.
+
+    Args:
+        head: The head of the step.
+        micros: The event time of the record in microseconds.
+        period: The length of a period in microseconds.
     """
     end = (micros // period + 1) * period
     if head.done is not None and end <= head.done:
@@ -48,11 +54,12 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
 
 
 class PeriodDoFn(StatefulDoFn[PendingHead]):
-    """See the module's docstring.
+    """Base class; see the module's docstring.
 
     Args:
-        period: microseconds. streams: whether periods close while the source is read, or all at its
-        end, as in :class:`transforms.sequence.Sequence`.
+        period: The length of a period in microseconds.
+        streams: Whether periods close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
     """
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -68,16 +75,18 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
 
     @abstractmethod
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[Any]:
-        """What comes of a period that ended at ``end``."""
+        """Yield the outputs of the period that ended at ``end``."""
 
     @abstractmethod
     def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        """Whether too many records wait, now that another one waits for ``due``."""
+        """Return whether too many records wait, now that another one waits for ``due``."""
 
     @abstractmethod
     def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[Iterable[Any], PendingHead]:
-        """Some of what waits must go, or become fewer: what comes of those that go, and the head
-        afterwards.
+        """Reduce the records that wait.
+
+        Returns:
+            The outputs of the records that leave the state, and the head afterwards.
         """
 
     def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
@@ -91,7 +100,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         bag: Any = _PENDING,
         timer: Any = _PERIOD,
     ) -> Iterator[Any]:
-        """A record came."""
+        """Add a record to its period."""
         key, record = element
         before = self.read_head(key, head)
         due = due_of(before, time.micros, self._period)
@@ -112,14 +121,14 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         bag: Any = _PENDING,
         timer: Any = _PERIOD,
     ) -> Iterator[Any]:
-        """What is due, each period for itself."""
+        """Close the periods that are due, in their order."""
         before = self.read_head(key, head)
         if time.micros < LAST_TIME:
             mirror = pending.matched(before, self.mirrors.of(key), bag)
             waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
             after = pending.spend(before, mirror, bag, time.micros)
         else:
-            # What still comes may be of any period.
+            # Records that come after this may belong to any period.
             waiting, after = self.take_all(key, before, bag)
         for due, records in waiting:
             for output in self.close_period(key, due, records):
@@ -131,7 +140,11 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
     def take_all(
         self, key: bytes, head: PendingHead, bag: Any
     ) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
-        """All that waits, as [(due, records)], taken out; the head afterwards."""
+        """Take out all records that wait.
+
+        Returns:
+            The records as [(due, records)], and the head afterwards.
+        """
         mirror = pending.matched(head, self.mirrors.of(key), bag)
         waiting = [(due, mirror.at(due)) for due in mirror.dues]
         bag.clear()

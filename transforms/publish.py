@@ -1,11 +1,11 @@
-"""``Publish``: the islands' candidates into versions in the model store, and references to them.
+"""Turn the candidates of the islands into versions in the model store.
 
     candidates: (key, bytes (Candidate)) -> references: (key, bytes (Manifest, JSON))
 
-One stateful step for each model key, without timers; :mod:`model.publishing.publication` has the
-logic. Its key is the model key, not (key, sequence): the topics of a version are matched with those
-of the version before it, so versions must be made in their order. Candidates name the one before,
-and those that come too early wait.
+The step is stateful and has no timers. :mod:`model.publishing.publication` has the logic. The
+Beam key is the model key and not (key, sequence), because the topics of a version are matched with
+those of the version before it. Versions are therefore made in their order. A candidate names the
+candidate before it, and one that comes too early waits in state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transforms.constants import NAMESPACE
 
 
 class PublishDoFn(beam.DoFn):
-    """See the module's docstring; keyed by the model key's UTF-8 bytes."""
+    """Make versions of candidates, in order; keyed by the UTF-8 bytes of the model key."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
@@ -50,7 +50,7 @@ class PublishDoFn(beam.DoFn):
         head: Any = _HEAD,
         waiting: Any = _WAITING,
     ) -> Iterator[TimestampedValue]:
-        """Publish what this candidate completes."""
+        """Publish the versions that this candidate completes."""
         key, data = element
         options = self._options
         publisher = Publisher(
@@ -65,14 +65,16 @@ class PublishDoFn(beam.DoFn):
         head.write(after.to_bytes())
         for at, manifest in versions:
             self._versions.inc()
-            # What an earlier job published is past: at its own time it would not hold the
-            # watermark.
+            # The time of a version that an earlier job published is past. At that time it would
+            # not hold the watermark, so it travels at the time of the candidate.
             yield TimestampedValue((key, manifest.to_json()), max(Timestamp(micros=at), now))
 
 
 class Publish(beam.PTransform):
-    """Publish versions; gives the references (key, bytes). ``options`` are those of
-    :class:`transforms.learn.Learn`.
+    """Publish versions; gives the references (key, bytes).
+
+    Args:
+        options: The options of :class:`transforms.learn.Learn`.
     """
 
     def __init__(self, options: LearnOptions) -> None:

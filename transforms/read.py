@@ -1,20 +1,23 @@
-"""``ReadDocuments``: files to tokenised documents at their event times, and dead letters.
+"""Read files as tokenised documents at their event times, and dead letters.
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Files are JSON (lines, or one array) or CSV, both also gzipped, Avro or Parquet, on any file system
-that Beam knows. Each is read whole by one worker, many side by side; with ``time_from="order"`` one
-worker reads them all, in the order of their names. Beam's own readers are not used: they fail the
-job on the first damaged byte, or stop without a word where a gzip is cut off.
-:mod:`model.reading.files` has the logic.
+Files are JSON (lines, or one array), CSV, Avro or Parquet on any file system that Beam knows. JSON
+and CSV may be gzipped. One worker reads a whole file, and many files are read in parallel. With
+``time_from="order"`` one worker reads all files in the order of their names.
+:mod:`model.reading.files` has the logic. Beam's own readers are not used: they fail the job on the
+first damaged byte, or end without an error where a gzip is cut off.
 
-    (documents, dead_letters) = pipeline | ReadDocuments(["gs://bucket/*.jsonl.gz"], ReadSettings(),
-    TokeniserSettings())
+    (documents, dead_letters) = pipeline | ReadDocuments(
+        ["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings()
+    )
 
-``ReadRecords`` gives the documents with their texts instead, for an archive. ``ParseMessages`` does
-the same as ``ReadDocuments`` for JSON objects that come from elsewhere, from a message queue for
-example. Counters: records_read = documents + all dead_<reason>; tokens. An element's time has
-Beam's precision, milliseconds on some runners; the exact one is in the document.
+``ReadRecords`` gives the documents with their texts, for an archive. ``ParseMessages`` does the
+same as ``ReadDocuments`` for JSON objects from elsewhere, for example from a message queue.
+
+The counter ``records_read`` equals ``documents`` plus all ``dead_<reason>``. The counter ``tokens``
+counts the tokens of the documents. The time of an element has the precision of the runner, on some
+milliseconds. The exact time is in the document.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ DOCUMENTS = "documents"
 
 
 class Documents(NamedTuple):
-    """What the transforms of this module give; dead letters are UTF-8 JSON."""
+    """The outputs of the transforms of this module. Dead letters are UTF-8 JSON."""
 
     documents: beam.PCollection
     dead_letters: beam.PCollection
@@ -55,11 +58,16 @@ class Documents(NamedTuple):
 def check_patterns(
     patterns: Sequence[str], settings: ReadSettings, option: str = "--input"
 ) -> list[str]:
-    """The files that the patterns match now, sorted, each once.
+    """Return the files that the patterns match now, sorted and without duplicates.
+
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+        option: The option that gives the patterns, for messages.
 
     Raises:
-        OptionError: a pattern matches nothing or cannot be looked up, a file's name does not tell
-            its format, or no file has an encoding.
+        OptionError: A pattern matches nothing or cannot be looked up, the name of a file does not
+            say its format, or an encoding is given that no file uses.
     """
     if not patterns:
         raise OptionError(
@@ -92,14 +100,16 @@ def _matched(pattern: str, option: str) -> list[str]:
 
 
 def open_stored(path: str) -> BinaryIO:
-    """The file as it is stored: unzipping is ours, so that damage is seen."""
+    """Open a file with its bytes as stored: this project unzips itself, so that damage is seen."""
     stream: BinaryIO = FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
     return stream
 
 
 class Emit(beam.DoFn):
-    """Documents at their event times, tokenised where that is asked for; dead letters to the
-    side; counts.
+    """Emit documents at their event times and dead letters to a side output, and count both.
+
+    Args:
+        tokeniser: The settings of the tokeniser. None emits documents with their texts.
     """
 
     def __init__(self, tokeniser: TokeniserSettings | None) -> None:
@@ -115,8 +125,12 @@ class Emit(beam.DoFn):
             self._tokeniser = Tokeniser(self._tokeniser_settings)
 
     def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
-        """The output for an item. A dead letter has the time of the element that it came from,
-        unless another is given.
+        """Return the output for an item.
+
+        Args:
+            item: A document or a dead letter.
+            dead_time: The event time of a dead letter. None gives it the time of the element that
+                it came from.
         """
         self._records.inc()
         if isinstance(item, DeadLetter):
@@ -137,7 +151,7 @@ class Emit(beam.DoFn):
 
 
 class _ReadFile(Emit):
-    """One file, by its path."""
+    """Read one file, given by its path."""
 
     def __init__(self, settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
         super().__init__(tokeniser)
@@ -150,7 +164,7 @@ class _ReadFile(Emit):
 
 
 class _ReadInOrder(Emit):
-    """All files, one after the other: the number of a record is its time."""
+    """Read all files one after the other; the number of a record is its time."""
 
     def __init__(
         self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None
@@ -169,7 +183,7 @@ class _ReadInOrder(Emit):
 
 
 class _ParseMessage(Emit):
-    """One JSON object."""
+    """Parse one JSON object."""
 
     def __init__(
         self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None
@@ -212,7 +226,15 @@ class _Read(beam.PTransform):
 
 
 class ReadDocuments(_Read):
-    """See the module's docstring; check the patterns first, with :func:`check_patterns`."""
+    """Read files as tokenised documents; gives :class:`Documents`.
+
+    Check the patterns first, with :func:`check_patterns`.
+
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+        tokeniser: The settings of the tokeniser.
+    """
 
     def __init__(
         self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings
@@ -221,18 +243,27 @@ class ReadDocuments(_Read):
 
 
 class ReadRecords(_Read):
-    """As :class:`ReadDocuments`, but the documents are bytes of Document, with their texts."""
+    """Read files as documents with their texts (bytes of Document); gives :class:`Documents`.
+
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+    """
 
     def __init__(self, patterns: Sequence[str], settings: ReadSettings) -> None:
         super().__init__(patterns, settings, None)
 
 
 class ParseMessages(beam.PTransform):
-    """JSON objects (bytes) to tokenised documents and dead letters; ``source`` is what the dead
-    letters say of their origin.
+    """Parse JSON objects (bytes) as tokenised documents; gives :class:`Documents`.
+
+    Args:
+        source: The origin of the objects, as dead letters name it.
+        settings: How the objects are parsed.
+        tokeniser: The settings of the tokeniser.
 
     Raises:
-        OptionError: ids are to come from the place, which such an object does not have.
+        OptionError: Ids are to come from the place of a record, which a message does not have.
     """
 
     def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings) -> None:
@@ -253,7 +284,7 @@ class ParseMessages(beam.PTransform):
 
 
 def documents_of(source: beam.PCollection, name: str, fn: beam.DoFn) -> Documents:
-    """Both outputs of a step that reads with :class:`Emit`."""
+    """Apply a step that derives from :class:`Emit`, and return both of its outputs."""
     typed = beam.ParDo(fn).with_output_types(bytes, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])

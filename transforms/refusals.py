@@ -1,12 +1,12 @@
-"""Counters of refused records by reason, and an example of each reason, for what a run says at its
-end (:mod:`model.reading.refused`).
+"""Count refused records by reason, with an example of each reason.
 
     self._refusals = Refusals(REASONS)
     self._refusals.add(letter)
 
-The examples are a metric of strings, which the local runner, Prism and Flink hand on. A step
-reports an example only if its place comes before those that it reported already, so a metric holds
-a few for each worker.
+A run reports them at its end (:mod:`model.reading.refused`). The examples are a metric of string
+sets, which the local runner, Prism and Flink support. A step reports an example only if its place
+comes before those that the step has reported already, so a metric holds a few examples for each
+worker.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXAMPLES = "refused_examples"
 
 
 class Refusals:
-    """One for each step; it counts ``dead_<reason>``."""
+    """Counters ``dead_<reason>`` and examples of one step."""
 
     def __init__(self, reasons: Iterable[str]) -> None:
         self._counters = {
@@ -33,7 +33,7 @@ class Refusals:
         self._reported: dict[str, Example] = {}
 
     def add(self, letter: DeadLetter) -> None:
-        """Count a letter, and report it if it is the first of its reason here."""
+        """Count a letter, and report it if it is the first one of its reason here."""
         self._counters[letter.reason].inc()
         before, example = self._reported.get(letter.reason), Example.of(letter)
         if before is None or example.order() < before.order():

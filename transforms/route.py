@@ -1,9 +1,9 @@
-"""``Route``: each document to the model of its key, and those of unknown keys to the dead letters.
+"""Send each document to the model of its key, and documents of unknown keys to the dead letters.
 
     documents: bytes (TokenisedDocument) -> by_key: {key: documents}, dead_letters: bytes (JSON)
 
-The keys are known where the graph is built, so each gets a branch of its own, for example with a
-RunInference.
+The keys are known when the graph is built, so each key has a branch of its own, for example with
+a RunInference.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from transforms.refusals import Refusals
 
 
 class Routed(NamedTuple):
-    """What :class:`Route` gives."""
+    """The outputs of :class:`Route`."""
 
     by_key: dict[str, beam.PCollection]
     dead_letters: beam.PCollection
 
 
 def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
-    """The dead letter of a document whose key has no model."""
+    """Return the dead letter of a document whose key has no model."""
     known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
     return DeadLetter.of(
         document,
@@ -55,7 +55,11 @@ class _Route(beam.DoFn):
 
 
 class Route(beam.PTransform):
-    """See the module's docstring; ``keys`` are those that have a model."""
+    """Split documents by model key; gives a :class:`Routed`.
+
+    Args:
+        keys: The keys that have a model.
+    """
 
     def __init__(self, keys: Sequence[str]) -> None:
         super().__init__()
@@ -74,5 +78,5 @@ class Route(beam.PTransform):
 
 
 def _tag(number: int) -> str:
-    """Keys may hold any character, tags may not."""
+    """Return the output tag of a key: a key may hold characters that a tag may not."""
     return f"model_{number}"

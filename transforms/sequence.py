@@ -1,18 +1,19 @@
-"""``Sequence``: tokenised documents into numbered minibatches, one order for each model key.
+"""Turn tokenised documents into numbered minibatches, in one order for each model key.
 
     documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)),
         dead_letters: bytes (JSON)
 
-One stateful step in the global window decides everything about order, so its input must carry event
-times, and may come in any order. It holds one event-time timer per key
-(:class:`transforms.stateful.TimerSchedule`): in a job that streams at the end of the earliest window that
-waits, in any other job at the end of the input. One firing closes all windows that are due, in
-their order, and each minibatch carries the end of its own window as its event time.
-:mod:`model.sequencing` has the logic. When the stream ends (or is drained) an end marker follows,
-so that the last state is published too.
+One stateful step in the global window decides the order. Its input must carry event times and may
+come in any order. :mod:`model.sequencing` has the logic.
 
-A job that does not stream reads its whole archive before the first window closes: the archive is
-    held in this step's state.
+The step holds one event-time timer per key (:class:`transforms.stateful.TimerSchedule`). In a job
+that streams, the timer fires at the end of the earliest window that waits. In any other job it
+fires at the end of the input, and the whole archive is held in state until then. One firing closes
+all windows that are due, in their order. Each minibatch carries the end of its own window as its
+event time.
+
+When the stream ends or is drained, an end marker follows, so that the last state of a learner is
+published too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _FIRST_HEADS = 1000
 
 
 class Sequenced(NamedTuple):
-    """What :class:`Sequence` gives."""
+    """The outputs of :class:`Sequence`."""
 
     minibatches: beam.PCollection
     dead_letters: beam.PCollection
@@ -56,10 +57,11 @@ class Sequenced(NamedTuple):
 
 @dataclass(frozen=True)
 class AddedTo:
-    """The checkpoints that a sequence goes on from.
+    """The checkpoints that a sequence continues.
 
     Attributes:
-        store: root of the model store. islands: of its learners.
+        store: The root of the model store.
+        islands: The number of islands of its learners.
         point: ``latest``, or the sequence number of a checkpoint.
     """
 
@@ -77,7 +79,7 @@ class SequenceStart:
     added_to: AddedTo | None = None
 
     def head(self, key: str) -> SequenceHead:
-        """The first head of a key; one that the store has no checkpoint of begins anew."""
+        """Return the first head of a key. A key without a checkpoint in the store begins at h_0."""
         if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(
             key
         ):
@@ -87,7 +89,7 @@ class SequenceStart:
 
 
 class SequenceDoFn(StatefulDoFn[SequenceHead]):
-    """See the module's docstring; keyed by the model key's UTF-8 bytes."""
+    """Order documents and cut them into minibatches; keyed by the UTF-8 bytes of the model key."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -100,7 +102,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self._start = start
         self._settings = start.settings
         self._schedule = TimerSchedule(streams, END_OF_STREAM)
-        # Of a stream the documents are not all there when its first window closes.
+        # In a stream the first window closes before all documents have arrived.
         self._checks_newer = start.added_to is not None and not streams
 
     def setup(self) -> None:
@@ -126,6 +128,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> None:
+        """Add a document to its window."""
         key, data = element
         before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
@@ -152,7 +155,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Emit what is due, each window at its own end."""
+        """Emit the minibatches of the windows that are due, each at the end of its own window."""
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
         for closed in sequencing.close_windows(
@@ -174,8 +177,10 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
 
     def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
-        """Refuse added documents that were learned already, where all of them wait and nothing
-        was sent yet.
+        """Refuse added documents that were learned already.
+
+        The check needs all documents, so it runs while all of them wait and before anything is
+        sent.
         """
         if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
             sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
@@ -196,15 +201,17 @@ class Sequence(beam.PTransform):
     """Number and chain the minibatches of each key; gives a :class:`Sequenced`.
 
     Args:
-        tokeniser, settings: they begin the chain, so another tokeniser is another history.
-        added_to: for a source that holds only documents that came after those that a model store
-        has learned (``--add_documents``).
-            A source that is read from its beginning has None. Documents of a window that was
-            learned already join the next one.
-        streams: whether windows close while the source is read
+        tokeniser: The settings of the tokeniser. They begin the chain, so another tokeniser gives
+            another history.
+        settings: The settings of windows and minibatches. They begin the chain too.
+        added_to: The checkpoints to continue, for a source that holds only documents that came
+            after those that a model store has learned (``--add_documents``). None for a source that
+            is read from its beginning. Documents of a window that was learned already join the next
+            one.
+        streams: Whether windows close while the source is read
             (:func:`pipelines.graphs.runners.streams`), or all at its end. The minibatches are the
-            same. A source without an end needs True; on a runner that reads the whole source first,
-            False saves a bundle a window.
+            same. A source without an end needs True. On a runner that reads the whole source first,
+            False saves a bundle for each window.
     """
 
     def __init__(
@@ -232,7 +239,10 @@ class Sequence(beam.PTransform):
 
 
 def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    """(key, event time and document): the one step that parses a document needs its header only."""
+    """Return the model key, and the event time with the document.
+
+    Only the header of the document is parsed.
+    """
     header = wire.header_of(TokenisedDocument.MAGIC, data)
     return header["key"].encode(), header["timestamp"].to_bytes(
         _TIME_BYTES, "big", signed=True

@@ -1,9 +1,12 @@
-"""``StatefulDoFn``: what all stateful steps with a head do alike.
+"""Base class and helpers of stateful steps that keep a head.
 
-A *head* is the small record of a step's state for a key, with bytes of its own. State is read once
-for a bundle and key, and afterwards the step's own writes are what it reads; a bundle that fails
-takes all of that with it, because the next one begins empty. Mirrors (:mod:`model.pending`) live as
-long as the process, and are believed only where they agree with the head.
+The *head* of a step is a small record with explicit bytes, one for each key. It says what the rest
+of the state must contain. A step reads the head once for each bundle and key, and afterwards it
+reads what it wrote itself. If a bundle fails, the runner discards its writes, and the next bundle
+reads the head again.
+
+Mirrors (:mod:`model.pending`) live as long as the process. A step uses a mirror only if it agrees
+with the head.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ _MIRRORS = 64
 
 
 def timer_time(micros: int) -> Timestamp:
-    """A timer's time: whole milliseconds, rounded up, because some runners know no finer ones."""
+    """Return a timer's time in whole milliseconds, rounded up: some runners know no finer times."""
     return Timestamp(micros=-(-micros // 1000) * 1000)
 
 
 @dataclass(frozen=True)
 class TimerSchedule:
-    """When the event-time timer of a step fires.
+    """Decide when the event-time timer of a step fires.
 
     A job that streams closes a window when event time has passed its end, so the timer is set to
     the earliest time that is due. In any other job everything is due once the input has ended. One
@@ -36,8 +39,8 @@ class TimerSchedule:
     bundle.
 
     Attributes:
-        streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
-        end: when the step fires in a job that does not stream, in microseconds of event time.
+        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        end: When the step fires in a job that does not stream, in microseconds of event time.
     """
 
     streams: bool
@@ -58,14 +61,14 @@ class TimerSchedule:
 
 
 class Mirrors:
-    """The mirrors of the keys that were used last, one DoFn instance's own."""
+    """The mirrors of the most recently used keys, for one instance of a DoFn."""
 
     def __init__(self, most: int = _MIRRORS) -> None:
         self._most = most
         self._by_key: OrderedDict[Any, Mirror] = OrderedDict()
 
     def of(self, key: Any) -> Mirror:
-        """The mirror of a key, an empty one where there is none."""
+        """Return the mirror of a key, an empty one if the key has none."""
         mirror = self._by_key.setdefault(key, Mirror())
         self._by_key.move_to_end(key)
         while len(self._by_key) > self._most:
@@ -74,7 +77,7 @@ class Mirrors:
 
 
 class Head(Protocol):
-    """A record with bytes."""
+    """A record that can be written as bytes."""
 
     def to_bytes(self) -> bytes: ...
 
@@ -83,7 +86,7 @@ H = TypeVar("H", bound=Head)
 
 
 class StatefulDoFn(beam.DoFn, Generic[H]):
-    """A stateful step whose heads are of type H, with a mirror of its bag for each key."""
+    """A stateful step with a head of type H and a mirror of its bag for each key."""
 
     def setup(self) -> None:
         self.mirrors = Mirrors()
@@ -93,15 +96,15 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
 
     @abstractmethod
     def head_from(self, key: bytes, data: bytes | None) -> H:
-        """The head that the bytes hold; the first one of a key where there are none."""
+        """Return the head that the bytes hold, or the first head of the key if there are none."""
 
     def read_head(self, key: bytes, state: Any) -> H:
-        """The head as this bundle left it so far."""
+        """Return the head as this bundle has left it so far."""
         if key not in self._heads:
             self._heads[key] = self.head_from(key, state.read() or None)
         return self._heads[key]
 
     def write_head(self, key: bytes, head: H, state: Any) -> None:
-        """Keep a head."""
+        """Write a head to state and keep it for the rest of the bundle."""
         self._heads[key] = head
         state.write(head.to_bytes())

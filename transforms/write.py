@@ -1,18 +1,18 @@
-"""``WriteMixtures``, ``WriteDeadLetters``: records to files, a few large ones, named after their
-content.
+"""Write records to a few large files that are named after their content.
 
     records: bytes -> paths of the files written
 
-A DoFn without state gathers the records of a bundle and writes them when the bundle ends, or before
-that at 32 MB. A bundle that is done again writes the same file again; if a runner cuts its bundles
-otherwise the second time, a record may be in two files: at least once. A mixture's key is (key, id,
-timestamp, model version). :mod:`model.encoding` makes the bytes. Where bundles are small, on a
-runner that streams, :mod:`transforms.sinks.write_by_period` makes fewer and larger files.
+A stateless DoFn collects the records of a bundle. It writes them when the bundle ends, or earlier
+when they reach 32 MB. A bundle that is retried writes the same file again. If a runner cuts its
+bundles differently at the second attempt, a record may be in two files: it is written at least
+once. The key of a mixture is (key, id, timestamp, model version). :mod:`model.encoding` makes the
+bytes. On a runner that streams, bundles are small, and
+:mod:`transforms.sinks.write_by_period` makes fewer and larger files.
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
-A file appears whole or not at all: on a local disk it is written beside its place and moved there;
-    object stores do the same by themselves.
+A reader sees a whole file or none. On a local disk a file is written under a temporary name in its
+folder and then renamed. Object stores do this by themselves.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _MIXTURES: dict[str, Callable[..., bytes]] = {
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a file, with the folders above it, so that no reader ever sees a part of it.
+    """Write a file and the folders above it, so that no reader sees a part of it.
 
     Raises:
-        OutputError: the local disk is full, or the folder cannot be written.
+        OutputError: The local disk is full, or the folder cannot be written.
     """
     if FileSystems.get_scheme(path) is None:
         try:
@@ -71,7 +71,7 @@ def write_file(path: str, data: bytes) -> None:
 
 def _write_local(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A leading dot: a glob over the folder does not see it.
+    # The name begins with a dot, so a glob over the folder does not match it.
     handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -87,7 +87,7 @@ def _write_local(path: Path, data: bytes) -> None:
 def write_batch(
     prefix: str, name: str, ending: str, encode: Encoder, records: Sequence[bytes]
 ) -> str:
-    """Write a batch as ``<prefix>/<name>-<content><ending>``; the path."""
+    """Write a batch as ``<prefix>/<name>-<content><ending>`` and return the path."""
     path = FileSystems.join(prefix, f"{name}-{content_name(records)}{ending}")
     write_file(path, encode(records))
     return path
@@ -126,8 +126,14 @@ class _WriteBatches(beam.DoFn):
 
 
 class WriteRecords(beam.PTransform):
-    """Bytes to files ``<prefix>/<name>-<content><ending>``, whose bytes ``encode`` makes of a
-    batch in any order.
+    """Write bytes to files ``<prefix>/<name>-<content><ending>``; gives their paths.
+
+    Args:
+        prefix: The folder.
+        name: The beginning of the file names. It names the counter too.
+        ending: The end of the file names.
+        encode: A function that makes the bytes of a file from a batch in any order.
+        flush_bytes: The size of a batch at which it is written before the bundle ends.
     """
 
     def __init__(
@@ -142,18 +148,25 @@ class WriteRecords(beam.PTransform):
 
 
 def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
-    """What makes a file of TopicMixture bytes.
+    """Return the function that makes a file of TopicMixture bytes.
 
     Raises:
-        OptionError: the format is neither jsonl nor avro.
+        OptionError: The format is neither jsonl nor avro.
     """
     one_of("--output_format", output_format, tuple(_MIXTURES))
     return partial(_MIXTURES[output_format], top_topics=top_topics)
 
 
 class WriteMixtures(WriteRecords):
-    """TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``. Raises OptionError: the format is
-    neither.
+    """Write TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``; gives the paths.
+
+    Args:
+        prefix: The folder.
+        output_format: ``jsonl`` or ``avro``.
+        top_topics: The number of largest topics that each record names.
+
+    Raises:
+        OptionError: The format is neither jsonl nor avro.
     """
 
     def __init__(self, prefix: str, output_format: str = "jsonl", top_topics: int = 3) -> None:
@@ -163,7 +176,7 @@ class WriteMixtures(WriteRecords):
 
 
 class WriteDeadLetters(WriteRecords):
-    """Dead letters (JSON) to ``dead-letters-*.jsonl``."""
+    """Write dead letters (JSON) to ``dead-letters-*.jsonl``; gives the paths."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__(prefix, "dead-letters", ".jsonl", json_lines)

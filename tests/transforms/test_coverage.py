@@ -84,7 +84,7 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     documents = [document(day % 2, f"a x{day}") for day in range(20)]
     version = store.latest("").version
     whole, _ = reports(documents, (store.root,), {"": version})
-    monkeypatch.setattr(coverage, "MOST", 3)
+    monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
     repeated, counters = reports(
         documents, (store.root,), {"": version}, "--direct_runner_bundle_repeat=2"
     )
@@ -97,7 +97,7 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
 def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     """What a bounded run holds: a year of windows, all open to the end."""
     calls = []
-    monkeypatch.setattr(coverage, "MOST", 3)
+    monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
     monkeypatch.setattr(coverage._Report, "thinned", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
         [document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version}

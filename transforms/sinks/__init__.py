@@ -1,1 +1,1 @@
-"""Sinks beside plain files: Kafka, and files gathered by period."""
+"""Sinks other than one file per bundle: Kafka, and files by period of event time."""

@@ -1,11 +1,11 @@
-"""``WriteMixturesToKafka``: topic mixtures as JSON messages, each at least once.
+"""Write topic mixtures to a Kafka topic as JSON messages, each at least once.
 
     mixtures: bytes (TopicMixture) -> nothing
 
-A message's value is the line that :class:`transforms.write.WriteMixtures` would write. Its key is
-the JSON list of key, id, timestamp and model version: readers drop repeated messages by it, and a
-compacted topic does so by itself. A bundle ends when the brokers have acknowledged all of its
-messages; if they refuse one, the bundle fails, and the runner does it again.
+The value of a message is the line that :class:`transforms.write.WriteMixtures` would write. Its key
+is the JSON list of key, id, timestamp and model version. Readers drop repeated messages by this
+key, and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged
+all of its messages. If they refuse one, the bundle fails and the runner retries it.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _SILENCE = f"no answer in {_TIMEOUT:g} s"
 
 
 def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
-    """(key, value) of a mixture's message."""
+    """Return the key and the value of the message of a mixture."""
     mixture = TopicMixture.from_bytes(data)
     return row_key(mixture), mixture_to_json(mixture, top_topics)
 
 
 class KafkaSinkDoFn(beam.DoFn):
-    """Sends during the bundle, waits at its end.
+    """Send messages during the bundle and wait for the acknowledgements at its end.
 
     Raises:
-        SourceError: a mixture was not taken, by the client or by the brokers.
+        SourceError: The client or the brokers did not accept a mixture.
     """
 
     def __init__(self, servers: str, topic: str, config: str, top_topics: int) -> None:
@@ -58,7 +58,7 @@ class KafkaSinkDoFn(beam.DoFn):
         self._producer = producer_of(self._servers, self._config)
 
     def start_bundle(self) -> None:
-        # A list of its own: late answers to a bundle that failed go to that one's.
+        # Each bundle has its own list, so late answers to a failed bundle do not count here.
         self._answers = []
         self._count = 0
 
@@ -110,16 +110,19 @@ class KafkaSinkDoFn(beam.DoFn):
 
 
 def _note(answers: list[str | None], error: Any, _: Any) -> None:
-    """What the client calls for each message that it sent, or could not send."""
+    """Record the delivery report of a message; the client calls this for each one."""
     answers.append(None if error is None else error.str())
 
 
 class WriteMixturesToKafka(beam.PTransform):
-    """See the module's docstring.
+    """Write topic mixtures to a Kafka topic.
 
     Args:
-        servers, config: as in :class:`transforms.sources.kafka_client.KafkaSettings`. topic: it
-            must exist. top_topics: named in each message.
+        servers: Brokers, ``host:port`` separated by commas.
+        topic: The topic. It must exist.
+        config: A file of client properties, or ``""``. See
+            :mod:`transforms.sources.kafka_client`.
+        top_topics: The number of largest topics that each message names.
     """
 
     def __init__(self, servers: str, topic: str, config: str = "", top_topics: int = 3) -> None:

@@ -1,17 +1,19 @@
-"""``WriteByPeriod``: what would be many small files of a stream, gathered into one for each period
-of event time.
+"""Write the records of a stream to one file for each period of event time.
 
     records: bytes -> paths of the files written
 
-:mod:`transforms.write` writes a file for each bundle, and a streaming runner makes bundles of a
-tenth of a second. Here records wait for the end of their period (:mod:`transforms.periods`), so
-they appear later, by up to a period, and the state holds a period of them, or :data:`MOST` records
-or :data:`transforms.write.FLUSH_BYTES` of a shard, whichever is less. A file is named after its
-content; one that a failed bundle wrote is written again, and has other records too only where more
-came in between.
+:mod:`transforms.write` writes a file for each bundle, and the bundles of a streaming runner last a
+tenth of a second. Here records wait in state for the end of their period
+(:mod:`transforms.periods`), so they appear later, by up to a period. A shard writes earlier when it
+holds :data:`MAX_RECORDS` records or :data:`transforms.write.FLUSH_BYTES` bytes.
 
-    mixtures | WriteByPeriod("gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines,
-    3_600_000_000, streams=True)
+A file is named after its content. A bundle that is retried writes the same file again, unless more
+records came in between.
+
+    mixtures | WriteByPeriod(
+        "gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000,
+        streams=True,
+    )
 """
 
 from __future__ import annotations
@@ -31,18 +33,18 @@ from transforms.constants import NAMESPACE
 from transforms.periods import PeriodDoFn
 from transforms.write import FLUSH_BYTES, Encoder, write_batch
 
-# So many records of a shard are written at once, whatever their period.
-MOST = 20_000
+# The number of waiting records of a shard at which all of them are written.
+MAX_RECORDS = 20_000
 SHARDS = 4
 
 
 def shard_of(record: bytes) -> bytes:
-    """Which shard gathers a record: a function of its bytes alone."""
+    """Return the shard that holds a record, a function of its bytes alone."""
     return b"%d" % (zlib.crc32(record) % SHARDS)
 
 
 class WriteByPeriodDoFn(PeriodDoFn):
-    """See the module's docstring; keyed by :func:`shard_of`."""
+    """Hold the records of a period and write them at its end; keyed by :func:`shard_of`."""
 
     def __init__(
         self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
@@ -60,10 +62,10 @@ class WriteByPeriodDoFn(PeriodDoFn):
         self._written.inc(len(records))
 
     def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        return head.live >= MOST or head.size >= FLUSH_BYTES
+        return head.live >= MAX_RECORDS or head.size >= FLUSH_BYTES
 
     def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
-        """Everything is written."""
+        """Write everything that waits."""
         waiting, head = self.take_all(key, head, bag)
         return [
             path for due, records in waiting for path in self.close_period(key, due, records)
@@ -71,15 +73,19 @@ class WriteByPeriodDoFn(PeriodDoFn):
 
 
 class WriteByPeriod(beam.PTransform):
-    """See the module's docstring.
+    """Write records to one file for each period and shard; gives the paths.
 
     Args:
-        prefix, name, ending, encode: as in :class:`transforms.write.WriteRecords`. period: of event
-        time, microseconds. streams: whether periods close while the source is read, or all at its
-        end, as in :class:`transforms.sequence.Sequence`.
+        prefix: The folder.
+        name: The beginning of the file names. It names the counter too.
+        ending: The end of the file names.
+        encode: A function that makes the bytes of a file from a batch in any order.
+        period: The length of a period of event time in microseconds.
+        streams: Whether periods close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
 
     Raises:
-        OptionError: the period is not above 0.
+        OptionError: The period is not above 0.
     """
 
     def __init__(

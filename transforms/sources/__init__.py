@@ -1,1 +1,1 @@
-"""Sources that stream: logs with positions, archives that are replayed, Kafka, Pub/Sub."""
+"""Sources that stream: logs with positions, replayed archives, Kafka and Pub/Sub."""

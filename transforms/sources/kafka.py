@@ -1,26 +1,25 @@
-"""``ReadKafka``: a Kafka topic, live: JSON objects to tokenised documents at their event times, and
-dead letters.
+"""Read a Kafka topic of JSON objects as a stream of tokenised documents and dead letters.
 
     topic -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Each partition is one log (:mod:`transforms.sources.log_source`), its positions are offsets, and the
-runner's checkpoints hold the offsets: nothing is committed to a consumer group. Partitions that are
-added later are seen when the job starts anew.
+Each partition is one log (:mod:`transforms.sources.log_source`) whose positions are offsets. The
+checkpoints of the runner hold the offsets, and nothing is committed to a consumer group. Partitions
+that are added to a topic are read when the job starts anew.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
 
-A partition's watermark is the largest document time so far less ``max_delay``, the disorder that is
-expected within a partition; a document that comes later than that is late and joins the window that
-is open then. A document from the future cannot carry the stream along: its time counts for the
-watermark only up to the time of its message.
+The watermark of a partition is the largest document time so far minus ``max_delay``, the expected
+disorder within a partition. A document behind the watermark is late and joins the window that is
+open. The time of a document counts for the watermark only up to the time of its message, so a
+document with a time in the future does not close windows early.
 
-The stream's watermark is the smallest of its partitions'. So that a partition where nothing comes
-does not hold all others, one that had no message for ``idle_after`` seconds of the clock, and has
-none now, as the brokers say, vouches for the clock's time less ``idle_after`` less ``max_delay``.
-This is the only place where a clock enters. Where documents are far older than the clock (a
-backlog), an idle partition thus vouches for all that may still come to it; ``until="end"`` reads a
-backlog to its end instead.
+The watermark of the stream is the smallest one of its partitions. An idle partition would hold all
+others. A partition is idle if it had no message for ``idle_after`` seconds and the brokers report
+that it has none now. Its watermark is then the time of the clock minus ``idle_after`` minus
+``max_delay``. This is the only place where a clock is read. If documents are far older than the
+clock, as in a backlog, documents that still arrive in an idle partition are late. Use
+``until="end"`` to read a backlog to its end.
 """
 
 from __future__ import annotations
@@ -50,15 +49,15 @@ from transforms.sources.ranges import LogRange, Position
 _TIMEOUT = 30.0
 _FETCH = 500
 _PATIENCE = 0.1
-# A pause on a stream in motion, and on one where nothing has come for a while.
+# Pauses in seconds: of an active partition, and of an idle one.
 _SHORT, _LONG = 0.1, 0.5
 
 
 def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
-    """The partitions of the topic with the offsets that are to be read, as JSON.
+    """Yield the partitions of the topic with the offsets to read, as JSON.
 
     Raises:
-        SourceError: the brokers cannot be reached, or do not have the topic.
+        SourceError: The brokers do not answer, or do not have the topic.
     """
     kafka = client_library()
     consumer = consumer_of(settings)
@@ -99,12 +98,18 @@ def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, hig
 
 
 class PartitionReader:
-    """One partition from an offset on.
+    """Read one partition from an offset on.
 
     Args:
-        consumer: assigned to the partition at ``start``; it reports the partition's end.
-        topic, partition: their names. A message's place is ``topic/partition/offset``.
-        clock, now: seconds that only grow, and seconds since 1970.
+        consumer: A consumer that is assigned to the partition at ``start`` and reports its end.
+        topic: The topic. The place of a message is ``topic/partition/offset``.
+        partition: The number of the partition.
+        whole: The whole range to read.
+        start: The position to begin at.
+        settings: Where to read from, and when a partition counts as idle.
+        parse: How messages are parsed.
+        clock: A monotonic clock in seconds.
+        now: The seconds since 1970.
     """
 
     def __init__(
@@ -178,11 +183,13 @@ class PartitionReader:
         return Entry((offset,), item, watermark)
 
     def _handle_error(self, message: Any) -> None:
-        """The end of the partition, behind which there may be messages that nobody can read; other
-        trouble that does not pass by itself.
+        """Handle a message that reports an error.
+
+        At the end of the partition the position moves behind offsets that hold no message. Errors
+        that the client retries are ignored.
 
         Raises:
-            SourceError: for the latter.
+            SourceError: The error does not pass by itself.
         """
         error, kafka = message.error(), client_library()
         if error.code() == kafka.KafkaError._PARTITION_EOF:
@@ -209,8 +216,9 @@ class PartitionReader:
         return Pause(_LONG, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
-        """Whether the brokers say, now, that there is nothing more: where they cannot be
-        reached, no news is not good news.
+        """Return whether the brokers report that there is nothing more.
+
+        If they do not answer, the partition does not count as being at its end.
         """
         try:
             _, high = self._consumer.get_watermark_offsets(self._partition, timeout=_PATIENCE * 10)
@@ -220,7 +228,7 @@ class PartitionReader:
 
 
 class KafkaDoFn(LogSourceDoFn):
-    """An element is a partition, as :func:`partitions_of` says it."""
+    """Read a partition; an element is a partition as :func:`partitions_of` writes it."""
 
     def __init__(
         self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
@@ -256,7 +264,15 @@ class KafkaDoFn(LogSourceDoFn):
 
 
 class ReadKafka(beam.PTransform):
-    """See the module's docstring; :func:`partitions_of` checks that the topic is there."""
+    """Read a Kafka topic; gives :class:`transforms.read.Documents`.
+
+    :func:`partitions_of` checks that the topic exists.
+
+    Args:
+        settings: Where to read from, and when a partition counts as idle.
+        parse: How messages are parsed.
+        tokeniser: The settings of the tokeniser.
+    """
 
     def __init__(
         self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings

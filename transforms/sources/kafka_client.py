@@ -1,9 +1,9 @@
-"""What reading from Kafka and writing to it share: settings, and the client of ``confluent-kafka``
-(the extra ``kafka``).
+"""Settings and clients of Kafka that the source and the sink share.
 
-Client properties of one's own (``security.protocol``, ``sasl.password``, ...) are in a file, one
-``name=value`` a line, on any file system that Beam knows. It is read where the client runs, so that
-secrets are not in the job's graph.
+The client is ``confluent-kafka`` (the extra ``kafka``). Client properties such as
+``security.protocol`` or ``sasl.password`` come from a file with one ``name=value`` per line, on any
+file system that Beam knows. The file is read where the client runs, so no secret is in the graph of
+the job.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ from model.files.regular import check_regular
 from model.times import parse_time
 
 Until = Literal["end", "forever"]
-# Of a consumer, and not to be changed: with others messages would be passed over, or the end of a
-# partition would not be seen.
-_OURS = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
+# Consumer properties that a file must not set: with other values, messages would be skipped or the
+# end of a partition would not be reported.
+_RESERVED = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
 
 
 def client_library(option: str = "--source") -> ModuleType:
-    """``confluent_kafka``, which ``option`` asks for.
+    """Import ``confluent_kafka``.
+
+    Args:
+        option: The option that asks for Kafka, for the message.
 
     Raises:
-        OptionError: it is not installed.
+        OptionError: The client is not installed.
     """
     try:
         import confluent_kafka
@@ -45,17 +48,20 @@ def client_library(option: str = "--source") -> ModuleType:
 
 @dataclass(frozen=True)
 class KafkaSettings:
-    """What is read, from where to where, and when a partition counts as idle.
+    """What to read from Kafka, and when a partition counts as idle.
 
     Attributes:
-        servers: brokers, ``host:port`` with commas. topic: its name. config: a file of client
-        properties, or ``""``. start: ``earliest``, ``latest``, or an ISO 8601 time: of the
-        messages, not of the documents. until: ``forever``, or ``end``: what the topic holds when
-        the job begins. idle_after: seconds. max_delay: microseconds of event time. See
-        :mod:`transforms.sources.kafka`.
+        servers: Brokers, ``host:port`` separated by commas.
+        topic: The topic.
+        config: A file of client properties, or ``""``.
+        start: ``earliest``, ``latest``, or an ISO 8601 time of the messages, not of the documents.
+        until: ``forever``, or ``end``: what the topic holds when the job begins.
+        idle_after: Seconds without a message after which a partition counts as idle.
+        max_delay: The expected disorder of a partition, in microseconds of event time. See
+            :mod:`transforms.sources.kafka`.
 
     Raises:
-        OptionError: a value is none of these.
+        OptionError: A value is not allowed.
     """
 
     servers: str
@@ -87,7 +93,7 @@ class KafkaSettings:
             self.start_micros()
 
     def start_micros(self) -> int:
-        """``start`` as a time, microseconds."""
+        """Return ``start`` as a time in microseconds."""
         try:
             return parse_time(self.start)
         except ValueError as error:
@@ -97,10 +103,11 @@ class KafkaSettings:
 
 
 def properties(path: str) -> dict[str, str]:
-    """The client properties of a file; none of ``""``.
+    """Return the client properties of a file; the path ``""`` has none.
 
     Raises:
-        OptionError: it cannot be read, or a line is not ``name=value``.
+        OptionError: The file cannot be read, a line is not ``name=value``, or it sets a property
+            that the source sets itself.
     """
     if not path:
         return {}
@@ -127,8 +134,8 @@ def properties(path: str) -> dict[str, str]:
                     "name=value in each line",
                     "Correct the line.",
                 )
-            if name.strip() in _OURS:
-                allowed = f"properties other than {', '.join(_OURS)}"
+            if name.strip() in _RESERVED:
+                allowed = f"properties other than {', '.join(_RESERVED)}"
                 raise OptionError(
                     "--kafka_config",
                     f"{path}:{number}",
@@ -140,14 +147,15 @@ def properties(path: str) -> dict[str, str]:
 
 
 def consumer_of(settings: KafkaSettings) -> Any:
-    """A consumer without a group: it is assigned its partition by hand, and offsets are kept in
-    the runner's checkpoints.
+    """Return a consumer without a group.
+
+    It is assigned its partition by hand, and the checkpoints of the runner hold its offset.
     """
     own = {
         "bootstrap.servers": settings.servers,
         "group.id": "beam-topics",
         "enable.auto.commit": False,
-        # Messages that are gone must not be passed over without a word.
+        # Messages that were removed must cause an error.
         "auto.offset.reset": "error",
         "enable.partition.eof": True,
         "queued.max.messages.kbytes": 16384,
@@ -156,7 +164,7 @@ def consumer_of(settings: KafkaSettings) -> Any:
 
 
 def producer_of(servers: str, config: str) -> Any:
-    """A producer that repeats what was not acknowledged, without doubling it."""
+    """Return a producer that retries messages without duplicating them."""
     own = {
         "bootstrap.servers": servers,
         "enable.idempotence": True,

@@ -1,6 +1,4 @@
-"""Links that lead to nothing: Beam's local file system leaves them out of what a glob matches,
-and does not say so.
-"""
+"""Warn of dangling links, which Beam's local file system silently omits from glob matches."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ _BEFORE_A_GLOB = re.compile(r"[^\[*?]*")
 
 
 def dangling_links(pattern: str) -> list[str]:
-    """The links without a target among the names that a local glob matches, sorted.
+    """Return the links without a target among the names that a local glob matches, sorted.
 
-    A name without ``*``, ``?`` or ``[`` is no glob: Beam says itself that such a file is missing.
+    A name without ``*``, ``?`` or ``[`` is not a glob. Beam reports such a missing file itself.
     """
     if pattern.endswith("/"):
         pattern += "*"
@@ -40,7 +38,7 @@ def dangling_links(pattern: str) -> list[str]:
 
 
 def warn_of_dangling_links(option: str, pattern: str) -> None:
-    """Log a warning where a glob matches links without a target."""
+    """Log a warning if a glob matches links without a target."""
     if found := dangling_links(pattern):
         _warn(
             f"{option}: {pattern!r} matches {len(found)} links to files that do not exist; they are"
@@ -50,5 +48,5 @@ def warn_of_dangling_links(option: str, pattern: str) -> None:
 
 @functools.cache
 def _warn(text: str) -> None:
-    """Once in each process, which looks the files up several times."""
+    """Log a warning once in each process: a process looks the files up several times."""
     _LOG.warning("%s", text)

@@ -1,26 +1,27 @@
-"""``LogSourceDoFn``: logs that have an order, an archive or a partition of a queue, read as streams
-that can stop and go on anywhere.
+"""Read logs, which have an order and positions, as streams that can stop and continue anywhere.
 
-A *log* is a sequence of entries, each at a position: a tuple of whole numbers that grows along the
-log. One splittable DoFn reads any log whose reader says ``take()``:
+A *log* is a sequence of entries, for example an archive or a partition of a queue. Each entry is at
+a position: a tuple of whole numbers that grows along the log. One splittable DoFn reads any log
+whose reader has a method ``take()`` that returns one of these:
 
     Entry(position, item, watermark)   the next entry
-    Pause(seconds, watermark, passed)  nothing now; look again after so many seconds
-    None                               the end
+    Pause(seconds, watermark, passed)  nothing now; look again after this many seconds
+    None                               the end of the log
 
-An element is the name of a log, and its restriction is the range of positions that is still to be
-read (:mod:`transforms.sources.ranges`). After some hundred entries, half a second, or at a pause,
-the DoFn checkpoints itself (``defer_remainder``): the runner commits what was emitted together with
-the rest of the range, so a failure neither loses an entry nor brings one into committed state
-twice. A log is never shared out between workers, because its order is its meaning.
+An element is the name of a log. Its restriction is the range of positions that is still to be read
+(:mod:`transforms.sources.ranges`). The DoFn checkpoints itself (``defer_remainder``) after some
+hundred entries, after half a second, or at a pause. The runner commits what was emitted together
+with the rest of the range. A failure therefore neither loses an entry nor commits one twice. A log
+is never split between workers, because it is an order.
 
-The watermark is what the readers vouch for. It is part of the runner's checkpoint, in whole
-milliseconds, and never moves back: entries behind it are late, which loses nothing. When a log ends
-its watermark goes to the end of time.
+Readers report the watermark. It is part of the runner's checkpoint, has whole milliseconds, and
+never moves back. Entries behind it are late, and none is lost for that. When a log ends, its
+watermark goes to the end of time.
 
-Ranges are bytes under ``BytesCoder``, watermarks whole numbers under ``VarIntCoder``, so that no
-pickle enters the graph. Open readers are kept in the process under the position at which they stand
-(:class:`ReaderCache`), and one that stands elsewhere is not used: they are no state, only speed.
+Ranges are bytes under ``BytesCoder`` and watermarks are whole numbers under ``VarIntCoder``, so the
+graph holds no pickle. Open readers stay in the process under the position at which they stand
+(:class:`ReaderCache`). A reader at another position is not used. The cache saves time and holds no
+state.
 """
 
 from __future__ import annotations
@@ -47,24 +48,29 @@ from transforms.sources.ranges import LogRange, LogWatermark, Position, RangeTra
 _RANGE = beam.DoFn.RestrictionParam()
 _WATERMARK = beam.DoFn.WatermarkEstimatorParam()
 
-# A bundle reads so much of a log at most: small enough that the watermark moves on, large enough
-# that a bundle's cost does not count.
+# The most that a bundle reads of a log: little enough that the watermark advances, and enough that
+# the cost of a bundle does not matter.
 BUNDLE_ENTRIES = 1000
 BUNDLE_BYTES = 4 * 2**20
-# A runner's checkpoint, and everything that waits for the watermark, waits for the end of the
-# bundle: entries may come slowly.
+# Entries may come slowly, and the runner's checkpoint and everything that waits for the watermark
+# wait for the end of the bundle.
 BUNDLE_SECONDS = 0.5
-# A log that was not read for so long is read elsewhere by now. How many wait is not limited: logs
-# are read in turn, and with one above a limit each would lose its reader just before its next
-# bundle.
+# A log that was not read for this long is read elsewhere by now. The number of waiting readers is
+# not limited: logs are read in turn, so with one log above a limit each would lose its reader just
+# before its next bundle.
 _UNUSED_SECONDS = 600.0
 _START = int(MIN_TIMESTAMP.micros)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a log; ``watermark`` (microseconds): nothing behind it is expected to be
-    earlier. None: no news.
+    """One entry of a log.
+
+    Attributes:
+        position: Where the entry is.
+        item: A document or a dead letter.
+        watermark: The earliest time that is expected after this entry, in microseconds. None leaves
+            the watermark as it is.
     """
 
     position: Position
@@ -74,8 +80,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Nothing to read for some seconds. ``passed``: the last position that was passed since an
-    entry because nothing stands there.
+    """The log has nothing to read for some seconds.
+
+    Attributes:
+        seconds: When to look again.
+        watermark: As in :class:`Entry`.
+        passed: The last position since an entry that was skipped because it holds nothing.
     """
 
     seconds: float
@@ -83,9 +93,12 @@ class Pause:
     passed: Position | None = None
 
 
-class Reader(Protocol):
-    """An open log. ``position`` is where it stands: behind what was taken or passed last, or
-    where it was opened.
+class LogReader(Protocol):
+    """An open log.
+
+    Attributes:
+        position: Where the reader stands: behind what was taken or skipped last, or where it was
+            opened.
     """
 
     position: Position
@@ -96,19 +109,18 @@ class Reader(Protocol):
 
 
 class ReaderCache:
-    """Open readers that wait for the next bundle of their log; those that nobody took for ten
-    minutes are closed.
+    """Open readers that wait for the next bundle of their log.
+
+    A reader that nobody took for ten minutes is closed.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._readers: OrderedDict[Hashable, tuple[Reader, float]] = OrderedDict()
+        self._readers: OrderedDict[Hashable, tuple[LogReader, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, log: Hashable, start: Position) -> Reader | None:
-        """The reader of a log if it stands at ``start``; nobody else can have it then. One that
-        stands elsewhere is closed.
-        """
+    def take(self, log: Hashable, start: Position) -> LogReader | None:
+        """Take the reader of a log if it stands at ``start``; close it if it stands elsewhere."""
         with self._lock:
             reader, _ = self._readers.pop(log, (None, 0.0))
         if reader is not None and reader.position != start:
@@ -116,8 +128,8 @@ class ReaderCache:
             return None
         return reader
 
-    def put(self, log: Hashable, reader: Reader) -> None:
-        """Keep a reader."""
+    def put(self, log: Hashable, reader: LogReader) -> None:
+        """Keep a reader until the next bundle of its log."""
         now = self._clock()
         with self._lock:
             gone = [self._readers.pop(log)] if log in self._readers else []
@@ -128,16 +140,16 @@ class ReaderCache:
             closing.close()
 
 
-# One for the process: a runner makes and drops the steps' objects as it likes.
+# One cache for the process: a runner may make and drop instances of a step at any time.
 READER_CACHE = ReaderCache()
 
 
 class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
-    """Ranges and watermarks of :class:`LogSourceDoFn`, which says where a log begins."""
+    """Provide the ranges and the watermarks of :class:`LogSourceDoFn`."""
 
     @abstractmethod
     def range_of(self, element: bytes) -> LogRange:
-        """The whole range of a log."""
+        """Return the whole range of a log."""
 
     def initial_restriction(self, element: bytes) -> bytes:
         return self.range_of(element).to_bytes()
@@ -149,11 +161,11 @@ class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
         return BytesCoder()
 
     def restriction_size(self, element: bytes, restriction: bytes) -> int:
-        # Runners share out work by sizes, and a log cannot be shared out.
+        # Runners split work by size, and a log cannot be split.
         return 1
 
     def truncate(self, element: bytes, restriction: bytes) -> None:
-        """A drained stream reads no further."""
+        """Read no further when the stream is drained."""
 
     def initial_estimator_state(self, element: bytes, restriction: bytes) -> int:
         return _START
@@ -166,20 +178,22 @@ class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
 
 
 class LogSourceDoFn(Emit, _LogProvider):
-    """Logs to documents at their event times, tokenised where that is asked for; dead letters to
-    the side, at the watermark.
+    """Read logs as documents at their event times, and dead letters at the watermark.
+
+    Args:
+        tokeniser: The settings of the tokeniser. None emits documents with their texts.
     """
 
     def __init__(self, tokeniser: TokeniserSettings | None) -> None:
         super().__init__(tokeniser)
 
     @abstractmethod
-    def open(self, element: bytes, start: Position) -> Reader:
-        """A reader that stands at ``start``."""
+    def open(self, element: bytes, start: Position) -> LogReader:
+        """Return a reader that stands at ``start``."""
 
     @abstractmethod
     def name_of(self, element: bytes) -> Hashable:
-        """What tells a log, as this DoFn reads it, from every other that this process may read."""
+        """Return a value that tells this log from every other log that the process may read."""
 
     @beam.DoFn.unbounded_per_element()
     def process(
@@ -201,10 +215,12 @@ class LogSourceDoFn(Emit, _LogProvider):
             tracker.defer_remainder(Duration(wait))
 
     def _read(
-        self, reader: Reader, tracker: Any, estimator: Any
+        self, reader: LogReader, tracker: Any, estimator: Any
     ) -> Generator[Any, None, float | None]:
-        """Emit a bundle's worth; returns the seconds to wait for more, None when this call must
-        read no further.
+        """Emit the entries of one bundle.
+
+        Returns:
+            The seconds to wait for more, or None if this call must read no further.
         """
         stop, size = LogRange.from_bytes(tracker.current_restriction()).stop, 0
         end = time.monotonic() + BUNDLE_SECONDS
@@ -213,8 +229,8 @@ class LogSourceDoFn(Emit, _LogProvider):
             if taken is None:
                 tracker.try_claim(stop)
                 return None
-            # What is passed is claimed as well: the rest of the range begins where the reader
-            # stands, so the next bundle goes on with it.
+            # Skipped positions are claimed too. The rest of the range then begins where the reader
+            # stands, and the next bundle can use this reader.
             reached = taken.position if isinstance(taken, Entry) else taken.passed
             if reached is not None and not tracker.try_claim(reached):
                 return None
@@ -231,9 +247,10 @@ class LogSourceDoFn(Emit, _LogProvider):
 
 
 def break_fusion(read: Documents) -> Documents:
-    """The documents behind a shuffle. The local runner would otherwise fire the timers of a
-    stateful step that follows at the end of each bundle of the source, long before the watermark is
-    there, and nearly every document would be late.
+    """Put the documents behind a shuffle.
+
+    Without it the local runner would fire the timers of a stateful step that follows at the end of
+    each bundle of the source, before the watermark is there. Nearly every document would be late.
     """
     return Documents(
         read.documents | "Apart" >> beam.Reshuffle().with_output_types(bytes), read.dead_letters

@@ -1,11 +1,10 @@
-"""How far the partitions of a topic have come that one process reads: none vouches for more than
-the slowest of them.
+"""Bound the watermark of each partition by the slowest partition that this process reads.
 
-A stream's watermark is the smallest of its partitions', so this changes nothing where a runner
-keeps the smallest. Prism does not: it takes the watermark of a source from those partitions that
-its last bundle read, and one that is ahead would carry the stream past one that is behind. On Prism
-all partitions are in one process, and this makes up for it. A partition that was not heard of for a
-minute, because it is now read elsewhere, is left out.
+The watermark of a stream is the smallest one of its partitions, so this changes nothing on a runner
+that keeps the smallest. Prism does not keep it: it takes the watermark of a source from the
+partitions that its last bundle read. A partition that is ahead would carry the stream past one that
+is behind. On Prism all partitions are in one process, so this bound corrects the watermark. A
+partition without a report for a minute is read elsewhere now, and is left out.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _FRESH_SECONDS = 60.0
 
 
 class PartitionWatermarks:
-    """Watermarks (microseconds) of the partitions that are read here, by topic."""
+    """Watermarks (microseconds) of the partitions that this process reads, by topic."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -26,8 +25,15 @@ class PartitionWatermarks:
         self._lock = threading.Lock()
 
     def report(self, topic: Hashable, partition: int, watermark: int | None) -> int | None:
-        """Note how far a partition has come (None: no news), and return how far all have; None:
-        one of them has said nothing yet.
+        """Note the watermark of a partition and return the smallest one of the topic.
+
+        Args:
+            topic: The topic.
+            partition: The number of the partition.
+            watermark: Its watermark in microseconds; None leaves it as it was.
+
+        Returns:
+            The smallest watermark, or None if a partition has reported none yet.
         """
         now = self._clock()
         with self._lock:
@@ -43,7 +49,7 @@ class PartitionWatermarks:
         return None if None in fresh else min(micros for micros in fresh if micros is not None)
 
     def remove(self, topic: Hashable, partition: int) -> None:
-        """The partition is no longer read here."""
+        """Forget a partition that is no longer read here."""
         with self._lock:
             known = self._topics.get(topic, {})
             known.pop(partition, None)
@@ -51,5 +57,5 @@ class PartitionWatermarks:
                 self._topics.pop(topic, None)
 
 
-# One for the process: a runner makes and drops the steps' objects as it likes.
+# One instance for the process: a runner may make and drop instances of a step at any time.
 PARTITION_WATERMARKS = PartitionWatermarks()

@@ -1,10 +1,9 @@
-"""``ReadPubSub``: JSON objects from a Pub/Sub subscription, by Beam's own connector, to tokenised
-documents and dead letters.
+"""Read JSON objects from a Pub/Sub subscription as tokenised documents and dead letters.
 
-Only on runners that read Pub/Sub themselves, which the local one does not. The watermark is
-Pub/Sub's, from the messages' publishing times or the attribute that is given; a document's own time
-is in its JSON. Where the two differ, a document that is earlier than the watermark is late, and
-joins the window that is open.
+Beam's own connector reads them, so this works only on runners that support Pub/Sub. The local
+runner does not. The watermark is that of Pub/Sub, from the publishing times of the messages or from
+the attribute that is given. The time of a document is in its JSON. A document whose own time is
+behind the watermark is late and joins the window that is open.
 """
 
 from __future__ import annotations
@@ -20,14 +19,17 @@ from transforms.read import Documents, ParseMessages
 
 
 class ReadPubSub(beam.PTransform):
-    """See the module's docstring.
+    """Read a Pub/Sub subscription; gives :class:`transforms.read.Documents`.
 
     Args:
-        subscription: ``projects/<project>/subscriptions/<name>``. timestamp_attribute: of the
-            messages, or None.
+        subscription: ``projects/<project>/subscriptions/<name>``.
+        timestamp_attribute: The attribute of the messages that holds their time, or None.
+        settings: How messages are parsed.
+        tokeniser: The settings of the tokeniser.
 
     Raises:
-        OptionError: the subscription's name is no such, or the extra ``gcp`` is not installed.
+        OptionError: The name of the subscription has another form, or the extra ``gcp`` is not
+            installed.
     """
 
     def __init__(

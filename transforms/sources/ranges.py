@@ -1,8 +1,7 @@
-"""What is left of a log, and how far its times have come: the restriction and the watermark of
-:class:`transforms.sources.log_source.LogSourceDoFn`.
+"""The restriction and the watermark of a log: the range that is left, and the time it has reached.
 
-A position is a tuple of whole numbers that grows along the log. A range is what a reader has still
-to read:
+They belong to :class:`transforms.sources.log_source.LogSourceDoFn`. A position is a tuple of whole
+numbers that grows along the log. A range holds the positions that are still to be read:
 
 >>> tracker = RangeTracker(LogRange((0, 0), (2, 0)).to_bytes())
 >>> tracker.try_claim((0, 4))
@@ -26,14 +25,15 @@ Position = tuple[int, ...]
 
 
 def after(position: Position) -> Position:
-    """The first position behind this one."""
+    """Return the first position behind this one."""
     return (*position[:-1], position[-1] + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """The positions from ``start``, up to but not with ``stop``; a ``stop`` of None is never
-    reached.
+    """The positions from ``start`` up to, but not including, ``stop``.
+
+    A ``stop`` of None is never reached.
     """
 
     start: Position
@@ -53,8 +53,10 @@ class LogRange:
 
 
 class RangeTracker(RestrictionTracker):
-    """What of a range was claimed. It splits only between what was claimed and the rest, and
-    then no more can be claimed.
+    """Track which positions of a range were claimed.
+
+    The range splits only between what was claimed and the rest. After a split nothing more can be
+    claimed.
     """
 
     def __init__(self, restriction: bytes) -> None:
@@ -69,10 +71,10 @@ class RangeTracker(RestrictionTracker):
         return RestrictionProgress(fraction=1.0 if self._done else 0.0)
 
     def try_claim(self, position: Position) -> bool:
-        """False at or behind the end of the range.
+        """Claim a position; return False at or behind the end of the range.
 
         Raises:
-            ValueError: the position was passed already.
+            ValueError: The position is before one that was claimed.
         """
         if position < self._next:
             raise ValueError(f"{position} is claimed after everything before {self._next}")
@@ -91,7 +93,11 @@ class RangeTracker(RestrictionTracker):
         return self._range.to_bytes(), rest.to_bytes()
 
     def check_done(self) -> None:
-        """Raises ValueError: something of the range was neither claimed nor split off."""
+        """Check that everything in the range was claimed or split off.
+
+        Raises:
+            ValueError: Something was not.
+        """
         if not self._done:
             raise ValueError(f"the range {self._range} was read up to {self._next} only")
 
@@ -100,17 +106,21 @@ class RangeTracker(RestrictionTracker):
 
 
 class LogWatermark(WatermarkEstimator):
-    """A time that is set, and never moves back: microseconds, whole milliseconds of them."""
+    """A watermark in microseconds that readers set, rounded to milliseconds, and never moves back.
+    """
 
     def __init__(self, micros: int) -> None:
         self._micros = micros
 
     def advance(self, micros: int) -> None:
-        """Go on to a time, rounded down to milliseconds; an earlier one changes nothing."""
+        """Advance to a time in microseconds, rounded down to milliseconds.
+
+        An earlier time changes nothing.
+        """
         self._micros = max(self._micros, micros // 1000 * 1000)
 
     def observe_timestamp(self, timestamp: Timestamp) -> None:
-        """Elements say nothing of the watermark: readers do."""
+        """Ignore the times of elements: readers report the watermark."""
 
     def current_watermark(self) -> Timestamp:
         return Timestamp(micros=self._micros)

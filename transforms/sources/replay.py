@@ -1,20 +1,20 @@
-"""``ReplayArchive``: an archive that :mod:`transforms.archive` wrote, as the stream that it
-recorded.
+"""Replay an archive that :mod:`transforms.archive` wrote as the stream that it recorded.
 
     files -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-The whole archive is one log (:mod:`transforms.sources.log_source`): the watermark advances with the
-documents, so windows close and models are published while it is read, and the memory that is needed
-is that of the open windows, not of the archive. A document that is earlier than the one before it,
-which an archive of ours never has, is late, and joins the window that is open.
+The whole archive is one log (:mod:`transforms.sources.log_source`). The watermark advances with the
+documents, so windows close and models are published while the archive is read. Memory is needed for
+the open windows and not for the archive. A document that is earlier than the one before it is late
+and joins the window that is open. An archive of this project has no such document.
 
-    (documents, dead_letters) = pipeline | ReplayArchive(["archive/*.avro"], ReadSettings(),
-    TokeniserSettings(), speed=3600)
+    (documents, dead_letters) = pipeline | ReplayArchive(
+        ["archive/*.avro"], ReadSettings(), TokeniserSettings(), speed=3600
+    )
 
-``speed`` is event seconds in one second; without it documents come as fast as they are taken. Pace
-only delays. It is counted from the document at which a reader was opened, so a job that was
-restored after an hour goes on at the same pace, and does not make up for the hour. On a local
-runner that is not a streaming one everything is read before the first window closes.
+``speed`` is in seconds of event time per second. Without it documents come as fast as they are
+read. The speed only delays documents. It is counted from the document at which a reader was opened.
+A job that is restored after an hour continues at the same speed and does not catch up. A local
+runner that does not stream reads everything before the first window closes.
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ from transforms.read import Documents, check_patterns, documents_of, open_stored
 from transforms.sources.log_source import Entry, LogSourceDoFn, Pause, break_fusion
 from transforms.sources.ranges import LogRange, Position, after
 
-# A wait this long is spent within the bundle; the rest of a longer one is left to the runner.
+# The longest wait within a bundle, in seconds. The runner waits for the rest of a longer one.
 _PATIENCE = 0.1
 
 
 class Pace:
-    """When each document is due, from the one that was asked for first: ``speed`` event seconds
-    in one second.
+    """Decide when each document is due, counted from the first document that it is asked for.
+
+    Args:
+        speed: Seconds of event time per second.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(self, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,7 +57,7 @@ class Pace:
         self._anchor: tuple[int, float] | None = None
 
     def seconds_until(self, micros: int) -> float:
-        """The seconds until a document of this event time is due; 0 or less when it is."""
+        """Return the seconds until a document of this event time is due; 0 or less if it is due."""
         now = self._clock()
         if self._anchor is None:
             self._anchor = micros, now
@@ -63,7 +66,7 @@ class Pace:
 
 
 class ArchiveReader:
-    """The archive from a position on."""
+    """Read an archive from a position on."""
 
     def __init__(
         self, paths: list[str], settings: ReadSettings, start: Position, pace: Pace | None
@@ -97,7 +100,7 @@ class ArchiveReader:
 
 
 class ReplayDoFn(LogSourceDoFn):
-    """An element is an archive: the JSON list of its files in order."""
+    """Read an archive; an element is the JSON list of its files in order."""
 
     def __init__(
         self, settings: ReadSettings, tokeniser: TokeniserSettings, speed: float | None
@@ -119,16 +122,24 @@ class ReplayDoFn(LogSourceDoFn):
 
 
 def archive_of(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> bytes:
-    """The files that the patterns match now, in order, as JSON."""
+    """Return the files that the patterns match now, in order, as JSON."""
     return wire.canonical_json(in_order(check_patterns(patterns, settings))).encode()
 
 
 class ReplayArchive(beam.PTransform):
-    """See the module's docstring; check the patterns first, with :func:`archive_of`.
+    """Replay an archive; gives :class:`transforms.read.Documents`.
+
+    Check the patterns first, with :func:`archive_of`.
+
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+        tokeniser: The settings of the tokeniser.
+        speed: Seconds of event time per second. None reads as fast as possible.
 
     Raises:
-        OptionError: the speed is not above 0, or times or ids are to come from the order or the
-            place, which an archive has already.
+        OptionError: The speed is not above 0, or times or ids are not to come from the fields of
+            the archive.
     """
 
     def __init__(

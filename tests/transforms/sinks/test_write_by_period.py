@@ -83,7 +83,7 @@ def test_a_repeated_bundle_writes_the_same_files(tmp_path):
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(("bound", "value", "records"), [("MOST", 7, 7), ("FLUSH_BYTES", 20, 5)])
+@pytest.mark.parametrize(("bound", "value", "records"), [("MAX_RECORDS", 7, 7), ("FLUSH_BYTES", 20, 5)])
 def test_what_is_held_is_bounded_in_records_and_in_bytes(
     tmp_path, monkeypatch, bound, value, records
 ):
