@@ -1,6 +1,4 @@
-"""Dead letters: what could not be processed, and why. Nothing that was read is lost; what is not
-used is here.
-"""
+"""Dead letters: records that could not be processed, and why. Every record that is read is kept."""
 
 from __future__ import annotations
 
@@ -16,10 +14,12 @@ class DeadLetter:
     """A record that could not be processed: where it came from, why, and as much of it as fits.
 
     Attributes:
-        source: file and place (``data.jsonl:17``, ``data.avro block 3``) or the stage that refused
-        it. reason: one of a few fixed words (``not_json``, ``missing_id``, ...), which are also the
-        counters' names. detail: a sentence for a person. record: the record's text, at most
-        :data:`RECORD_CHARACTERS` characters of it.
+        source: The file and the place (``data.jsonl:17``, ``data.avro block 3``), or the stage that
+            refused the record.
+        reason: One of a few fixed words (``not_json``, ``missing_id``, ...), which also name
+            counters.
+        detail: A sentence for a person.
+        record: The first :data:`RECORD_CHARACTERS` characters of the record.
     """
 
     source: str
@@ -31,7 +31,10 @@ class DeadLetter:
 
     @classmethod
     def of(cls, document: TokenisedDocument, source: str, reason: str, detail: str) -> DeadLetter:
-        """Of a document that was read: its fields and, as far as there is room, its words."""
+        """Make a dead letter of a document that was read.
+
+        It has the fields of the document and as many of its words as fit.
+        """
         fields = {
             "id": document.id,
             "timestamp": to_iso(document.timestamp),
@@ -43,12 +46,13 @@ class DeadLetter:
         ]
         record = wire.canonical_json({**fields, "words": words})
         while words and (over := len(record) - cls.RECORD_CHARACTERS) > 0:
-            # JSON writes a character by at most six.
+            # JSON writes a character as at most six characters.
             words = words[: -(over // 6 + 1)]
             record = wire.canonical_json({**fields, "words": words})
         return cls(source, reason, detail, record[: cls.RECORD_CHARACTERS])
 
     def as_json(self) -> str:
+        """Return the dead letter as canonical JSON."""
         return wire.canonical_json(
             {
                 "source": self.source,

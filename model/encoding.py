@@ -1,7 +1,6 @@
-"""The files that we write for others: mixtures as JSON lines or Avro, documents as an Avro archive,
-dead letters as JSON lines.
+"""Encode records as files for others: mixtures and documents as Avro, records as JSON lines.
 
-Each function turns a batch of records into a file's bytes, and sorts them first, so the bytes
+Each function turns a batch of records into the bytes of a file. It sorts them first, so the bytes
 depend on the set of records alone. A file is named after its content (:func:`content_name`), so
 writing the same batch twice changes nothing.
 
@@ -23,7 +22,7 @@ from model.records import Document, TopicMixture
 from model.times import to_iso
 
 NAME_CHARACTERS = 20
-# The fields that tell a mixture from every other one: an id may be used again, at another time.
+# The fields that identify a mixture: an id may be used again at another time.
 ROW_KEY = ("key", "id", "timestamp", "model_version")
 
 _TIME = {"type": "long", "logicalType": "timestamp-micros"}
@@ -64,15 +63,19 @@ DOCUMENT_SCHEMA = fastavro.parse_schema(
 
 
 def content_name(records: Iterable[bytes]) -> str:
-    """The name of a set of records: hexadecimal digits of their digest. It does not depend on a
-    compressor's release.
+    """Return the name of a set of records: hexadecimal digits of their digest.
+
+    It does not depend on the release of a compressor.
     """
     return wire.digest(*sorted(records)).hex()[:NAME_CHARACTERS]
 
 
 def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
-    """A mixture as named plain values; its ``top_topics`` largest topics in descending order,
-    ties by number.
+    """Return a mixture as named plain values.
+
+    Args:
+        mixture: The mixture.
+        top_topics: The number of largest topics to name, in descending order, ties by number.
     """
     order = np.argsort(-mixture.proportions, kind="stable")[:top_topics]
     return {
@@ -89,28 +92,28 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
 
 
 def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
-    """A mixture as JSON on one line, its time in ISO 8601."""
+    """Return a mixture as JSON on one line, with its time in ISO 8601."""
     return wire.canonical_json(
         mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}
     ).encode()
 
 
 def row_key(mixture: TopicMixture) -> bytes:
-    """The JSON list of the values of ``ROW_KEY``, as :func:`mixture_to_json` writes them."""
+    """Return the JSON list of the values of ``ROW_KEY``, as :func:`mixture_to_json` writes them."""
     return wire.canonical_json(
         [mixture.key, mixture.id, to_iso(mixture.timestamp), mixture.model_version]
     ).encode()
 
 
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
-    """JSON lines of TopicMixture bytes; times in ISO 8601."""
+    """Return JSON lines for TopicMixture bytes, with times in ISO 8601."""
     return b"".join(
         mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records)
     )
 
 
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
-    """An Avro file of TopicMixture bytes."""
+    """Return an Avro file for TopicMixture bytes."""
     rows = [mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records)]
     return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
 
@@ -121,9 +124,7 @@ def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:
 
 
 def documents_to_avro(records: Sequence[bytes]) -> bytes:
-    """An Avro file of Document bytes, in the order in which they would be learned: (time, id,
-    bytes).
-    """
+    """Return an Avro file for Document bytes in the order of learning: (time, id, bytes)."""
     documents = sorted(
         map(Document.from_bytes, sorted(records)),
         key=lambda document: (document.timestamp, document.id),
@@ -136,12 +137,12 @@ def documents_to_avro(records: Sequence[bytes]) -> bytes:
 
 
 def json_lines(records: Sequence[bytes]) -> bytes:
-    """One record a line: dead letters, which are JSON already."""
+    """Return one record per line, for dead letters, which are JSON already."""
     return b"".join(record + b"\n" for record in sorted(records))
 
 
 def _avro(schema: Any, rows: list[dict[str, Any]], digest: bytes) -> bytes:
-    """Deflated Avro; the sync marker, random by custom, comes from the content instead."""
+    """Return deflated Avro; the sync marker, usually random, comes from the content."""
     out = io.BytesIO()
     fastavro.writer(out, schema, rows, codec="deflate", sync_marker=digest[:16])
     return out.getvalue()

@@ -1,13 +1,12 @@
-"""A buffer of entries that wait for a time, kept in an append-only bag without reading the bag
-again and again.
+"""A buffer of entries that wait for a time, over an append-only bag that is rarely read.
 
-Stream runners give us bags: adding is cheap, reading costs the whole bag, and nothing can be
-removed but everything. A step that read its bag at each timer would be quadratic. So the truth is
+In the bag state of a runner, adding is cheap, reading costs the whole bag, and only the whole bag
+can be removed. A step that read its bag at each timer would take quadratic time. So the truth is
 the bag together with a small :class:`PendingHead`, and a :class:`Mirror` in memory holds the same
-entries by due time. A mirror may be wrong: a failed bundle takes its writes to the bag back, but
-not those to our memory. So it is used only where its (count, mark) are the head's; the mark is the
-sum of a 128-bit hash of every entry, which neither depends on their order nor is fooled by equal
-counts.
+entries by due time. A mirror may be wrong: a failed bundle takes back its writes to the bag, but
+not those to memory. A mirror is therefore used only if its (count, mark) are those of the head. The
+mark is the sum of a 128-bit hash of every entry. It does not depend on the order of entries, and
+two mirrors of equal counts but other entries have other marks.
 
 An entry is ``due (8 bytes, little-endian, signed) | payload``. Entries whose due time is at or
 before ``head.done`` are spent:
@@ -44,7 +43,7 @@ _MARKS = 1 << (8 * _MARK_BYTES)
 
 
 class Bag(Protocol):
-    """What we use of a runner's bag state; elements come back in any order."""
+    """The operations of a runner's bag state; ``read`` returns the elements in any order."""
 
     def read(self) -> Iterable[bytes]: ...
 
@@ -71,13 +70,15 @@ class ListBag:
 
 @dataclass(frozen=True, slots=True)
 class PendingHead:
-    """What the bag must hold.
+    """What the bag must contain.
 
     Attributes:
-        live: entries that wait. mark: the sum of their hashes.
-        stored: elements of the bag, spent ones included.
-        due: the earliest due time, None when nothing waits. done: entries up to here are spent.
-        size: bytes of the payloads that wait.
+        live: The number of entries that wait.
+        mark: The sum of their hashes.
+        stored: The number of elements in the bag, spent ones included.
+        due: The earliest due time; None if nothing waits.
+        done: Entries up to this time are spent.
+        size: The bytes of the payloads that wait.
     """
 
     live: int = 0
@@ -88,14 +89,18 @@ class PendingHead:
     size: int = 0
 
     def to_bytes(self) -> bytes:
-        """Fixed width: a head is written for every entry."""
+        """Return the head as bytes of a fixed length: it is written for every entry."""
         has = (self.due is not None) + 2 * (self.done is not None)
         numbers = _HEAD.pack(self.live, self.stored, has, self.due or 0, self.done or 0, self.size)
         return numbers + self.mark.to_bytes(_MARK_BYTES, "little")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PendingHead:
-        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        """Read the bytes that :meth:`to_bytes` wrote.
+
+        Raises:
+            DamagedDataError: The bytes are not a head.
+        """
         checks.sized("bytes of a buffer's head", data, PENDING_BYTES)
         live, stored, has, due, done, size = _HEAD.unpack_from(data)
         for name, count in (("waiting", live), ("stored", stored), ("bytes", size)):
@@ -106,7 +111,7 @@ class PendingHead:
 
 
 class Mirror:
-    """The waiting entries by due time."""
+    """The waiting entries by due time, in memory."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -116,19 +121,19 @@ class Mirror:
         self._payloads: dict[int, list[bytes]] = {}
 
     def matches(self, head: PendingHead) -> bool:
-        """Whether it holds what the head says."""
+        """Return whether the mirror holds what the head says."""
         return self.count == head.live and self.mark == head.mark
 
     def at(self, due: int) -> list[bytes]:
-        """The payloads that are due at exactly this time."""
+        """Return the payloads that are due at exactly this time."""
         return self._payloads[due]
 
     def due_by(self, time: int) -> list[int]:
-        """The due times up to ``time``, ascending."""
+        """Return the due times up to ``time``, ascending."""
         return self.dues[: bisect_right(self.dues, time)]
 
     def put(self, due: int, payload: bytes) -> int:
-        """Add an entry; returns its hash."""
+        """Add an entry and return its hash."""
         mark = _mark(_entry(due, payload))
         if due not in self._payloads:
             self._payloads[due] = []
@@ -140,7 +145,7 @@ class Mirror:
         return mark
 
     def drop(self, time: int) -> None:
-        """Forget what is due up to ``time``."""
+        """Remove what is due up to ``time``."""
         for due in self.due_by(time):
             for payload in self._payloads.pop(due):
                 self.count -= 1
@@ -149,21 +154,22 @@ class Mirror:
         del self.dues[: bisect_right(self.dues, time)]
 
     def clear(self) -> None:
+        """Remove everything."""
         self.count, self.mark, self.size, self.dues, self._payloads = 0, 0, 0, [], {}
 
     def entries(self) -> Iterable[bytes]:
-        """The bag's elements for what waits."""
+        """Return the elements of the bag for what waits."""
         return (_entry(due, payload) for due in self.dues for payload in self._payloads[due])
 
 
 def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -> PendingHead:
-    """The head after one more entry; the mirror follows if it was right before."""
+    """Add an entry to the bag, and to the mirror if the mirror matches; return the new head."""
     if not head.live:
         mirror.clear()
     if mirror.matches(head):
         mark = mirror.put(due, payload)
     else:
-        # Empty, it matches no head with entries, until the bag is read.
+        # An empty mirror matches no head with entries, so it stays empty until the bag is read.
         mirror.clear()
         mark = _mark(_entry(due, payload))
     bag.add(_entry(due, payload))
@@ -179,10 +185,10 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
 
 
 def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
-    """The mirror as the head says it is, read from the bag where it differs.
+    """Return the mirror in agreement with the head; rebuild it from the bag if it differs.
 
     Raises:
-        DamagedDataError: the bag does not hold what the head says.
+        DamagedDataError: The bag does not contain what the head says.
     """
     if mirror.matches(head):
         return mirror
@@ -202,8 +208,9 @@ def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
 
 
 def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead:
-    """The head after everything due up to ``time`` was taken from the (matched) mirror; rewrites
-    a bag that is mostly spent.
+    """Mark everything that is due up to ``time`` as spent; return the new head.
+
+    The mirror must match. A bag that is mostly spent is rewritten.
     """
     mirror.drop(time)
     done = time if head.done is None else max(time, head.done)

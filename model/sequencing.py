@@ -1,18 +1,18 @@
-"""Documents into numbered minibatches: the one place where order is decided.
+"""Cut documents into numbered minibatches, and decide their order.
 
 Everything is a function of a small head and a buffer of waiting documents (:mod:`model.pending`):
 
-1. A document waits for the end of its event-time window. Windows are as long as ``--window`` and
-   aligned to 1970. A document whose window was closed already joins the next window after the last
-   closed one, so nothing is dropped for being late.
-2. When a window closes, its documents are sorted by (time, id, content). A second document with an
-    id of the window becomes a dead letter.
-3. The rest is cut into minibatches, bounded by documents and by tokens, and these are numbered and
-   chained: h_n = H(h_n-1, minibatch's bytes), where h_0 = H(key, settings of reading and
-   sequencing).
+1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
+   are aligned to 1970-01-01 UTC. A document whose window was closed already joins the next window
+   after the last closed one, so no document is dropped for being late.
+2. When a window closes, its documents are sorted by (time, id, content). A second document with
+   an id that the window has already becomes a dead letter.
+3. The rest is cut into minibatches, bounded by documents and by tokens. Minibatches are numbered
+   and chained: h_n = H(h_n-1, bytes of the minibatch), with h_0 = H(key, settings of the tokeniser
+   and of sequencing).
 
-Order comes from sorting, never from arrival, so without late documents the result depends on the
-data alone:
+The order comes from sorting and never from arrival. Without late documents the result depends on
+the data alone:
 
 >>> from model.records import Document, TokenisedDocument
 >>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
@@ -38,38 +38,40 @@ from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
 
 REPEATED_ID = "repeated_id"
-# One firing of a timer emits about so much, so that no bundle grows without bound; the rest follows
-# at the same event time.
+# The bytes that one firing of a timer emits, about. The limit bounds the size of a bundle. The rest
+# follows at the same event time.
 FIRING_BYTES = 32 << 20
 # The largest share of added documents that may be older than the last window that was learned.
-MOST_OLDER = 0.1
+MAX_OLDER_SHARE = 0.1
 
 _NUMBERS = struct.Struct("<qq?q")
 
 
 def chain_start(key: str, tokeniser: TokeniserSettings, settings: SequenceSettings) -> bytes:
-    """h_0 of a key."""
+    """Return h_0 of a key."""
     return wire.digest(
         b"sequence", key.encode(), tokeniser.canonical().encode(), settings.canonical().encode()
     )
 
 
 def window_end(timestamp: int, window: int) -> int:
-    """The end of the window that holds ``timestamp`` (microseconds); a window holds its start,
-    not its end.
+    """Return the end of the window that holds ``timestamp``, in microseconds.
+
+    A window holds its start and not its end.
     """
     return (timestamp // window + 1) * window
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceHead:
-    """Where the sequence of one key stands.
+    """The state of the sequence of one key.
 
     Attributes:
-        sequence, chain: the last minibatch sent, and its h_n.
-        closed: end of the last window that takes no more documents; None before the first.
-        taken: how many documents of that window were sent already, 0 when all were.
-        pending: of the documents that wait.
+        sequence: The number of the last minibatch that was sent, 0 before the first.
+        chain: h_n of that minibatch, 32 bytes.
+        closed: The end of the last window that takes no more documents; None before the first.
+        taken: The number of documents of that window that were sent; 0 if all were sent.
+        pending: The head of the buffer of waiting documents.
     """
 
     sequence: int
@@ -106,11 +108,13 @@ class SequenceHead:
 
 @dataclass(frozen=True, slots=True)
 class ClosedWindow:
-    """What closing a window gave, or a part of it that the budget allowed.
+    """The result of closing a window, or the part of it that the budget allowed.
 
     Attributes:
-        head: where the sequence stands afterwards. end: of the window.
-        links: the minibatches. dead_letters: the documents whose id is repeated in the window.
+        head: The state of the sequence afterwards.
+        end: The end of the window.
+        links: The minibatches.
+        dead_letters: The documents whose id is repeated in the window.
     """
 
     head: SequenceHead
@@ -120,8 +124,9 @@ class ClosedWindow:
 
 
 def assigned_end(head: SequenceHead, timestamp: int, window: int) -> tuple[int, bool]:
-    """The end of the window that a document joins, and whether it is late (its own window was
-    closed already).
+    """Return the end of the window that a document joins, and whether the document is late.
+
+    A document is late if its own window was closed already.
     """
     own = window_end(timestamp, window)
     if head.closed is None or own > head.closed:
@@ -138,7 +143,19 @@ def add_document(
     timestamp: int,
     settings: SequenceSettings,
 ) -> tuple[SequenceHead, bool]:
-    """The head after a document came in, and whether the document was late."""
+    """Add a document to the buffer.
+
+    Args:
+        head: The state of the sequence.
+        mirror: The mirror of the buffer.
+        bag: The bag of the buffer.
+        document: The bytes of the document.
+        timestamp: The event time of the document in microseconds.
+        settings: The settings of windows and minibatches.
+
+    Returns:
+        The head afterwards, and whether the document was late.
+    """
     end, late = assigned_end(head, timestamp, settings.window)
     waiting = pending.add(head.pending, mirror, bag, end, document)
     return SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting), late
@@ -147,14 +164,14 @@ def add_document(
 def check_newer(
     key: str, head: SequenceHead, mirror: Mirror, bag: Bag, settings: SequenceSettings
 ) -> None:
-    """Refuse an input that repeats what was learned: too many of its documents lie before the last
-    closed window.
+    """Refuse an input of which too many documents lie before the last closed window.
 
-    Called before the first window closes, when the whole input waits. Documents of the last closed
-    window itself are not counted: a run may have ended within that window.
+    Such an input repeats what was learned. The check runs before the first window closes, when the
+    whole input waits. Documents of the last closed window itself are not counted, because a run may
+    have ended within that window.
 
     Raises:
-        StoreConflictError: more than ``MOST_OLDER`` of the documents that wait are older.
+        StoreConflictError: More than ``MAX_OLDER_SHARE`` of the waiting documents are older.
     """
     if head.closed is None or head.pending.due != (at := window_end(head.closed, settings.window)):
         return
@@ -162,13 +179,13 @@ def check_newer(
     older = sum(
         wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"] < begin for data in found
     )
-    if older > MOST_OLDER * head.pending.live:
+    if older > MAX_OLDER_SHARE * head.pending.live:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
             f"{older:,} of {head.pending.live:,} documents{of_key} are older than the last window"
             f" that the model store has learned, which begins at {to_iso(begin)}; --add_documents"
-            f" allows {MOST_OLDER:.0%}. Nothing of this input was learned. Give only documents that"
-            " came after those that were learned. To repeat a run that was interrupted, add"
+            f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give only documents"
+            " that came after those that were learned. To repeat a run that was interrupted, add"
             " --resume_from=the number of the minibatch that it went on after. To learn an archive"
             " from its beginning, give an empty model store."
         )
@@ -186,7 +203,16 @@ def close_windows(
 ) -> Iterator[ClosedWindow]:
     """Close the windows that end by ``time``, in their order.
 
-    The windows that ``budget`` bytes of minibatches do not reach stay due at the same time.
+    Windows that the budget does not reach stay due at the same time.
+
+    Args:
+        key: The model key.
+        head: The state of the sequence.
+        mirror: The mirror of the buffer.
+        bag: The bag of the buffer.
+        time: The event time in microseconds.
+        settings: The settings of windows and minibatches.
+        budget: The bytes of minibatches after which the firing ends.
     """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
@@ -214,9 +240,7 @@ def _cut_window(
     documents: Sequence[TokenisedDocument],
     settings: SequenceSettings,
 ) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
-    """The minibatches of a window from the first document that was not sent yet, each with the
-    head after it.
-    """
+    """Yield the minibatches that a window has not sent yet, each with the head after it."""
     taken = head.taken
     for part in cut_minibatches(documents[taken:], settings):
         taken += len(part)
@@ -233,8 +257,10 @@ def _cut_window(
 def split_repeated_ids(
     window: Iterable[bytes],
 ) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """The documents of a window (their bytes) in their order, the first of each id; and the
-    others of these ids.
+    """Split the documents of a window, given as bytes, into unique and repeated ids.
+
+    Returns:
+        The first document of each id, sorted, and the other documents of these ids.
     """
     keyed = [(TokenisedDocument.from_bytes(data), hashlib.sha256(data).digest()) for data in window]
     first: list[TokenisedDocument] = []
@@ -254,8 +280,9 @@ def _order(keyed: tuple[TokenisedDocument, bytes]) -> tuple[int, str, bytes]:
 def cut_minibatches(
     documents: Sequence[TokenisedDocument], settings: SequenceSettings
 ) -> Iterator[Sequence[TokenisedDocument]]:
-    """Runs of documents within the bounds of a minibatch; a document of more tokens than the
-    bound is alone.
+    """Yield runs of documents within the bounds of a minibatch.
+
+    A document with more tokens than the bound is a minibatch of its own.
     """
     first, tokens = 0, 0
     for at, document in enumerate(documents):
@@ -277,13 +304,16 @@ def sequence_documents(
     start: bytes,
     on_dead_letter: Callable[[DeadLetter], None] | None = None,
 ) -> Iterator[NumberedMinibatch]:
-    """The numbered minibatches of a finished collection: what the pipeline sends for it, in any
-    order and on any runner.
+    """Yield the numbered minibatches of a complete collection.
+
+    They are those that the pipeline sends for it, in any order of arrival and on any runner.
 
     Args:
-        key: the model's key; all documents have it.
+        key: The model key, which all documents have.
+        documents: The documents.
+        settings: The settings of windows and minibatches.
         start: h_0, see :func:`chain_start`.
-        on_dead_letter: called for each document whose id is repeated in its window.
+        on_dead_letter: Called for each document whose id is repeated in its window.
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
     for document in documents:

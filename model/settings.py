@@ -1,9 +1,10 @@
-"""The settings of the stages before the learner, checked when they are made.
+"""Settings of the stages before the learner, checked when they are made.
 
-:class:`TokeniserSettings` (text to words) and :class:`SequenceSettings` (documents to numbered
-minibatches). The settings of learners are beside the learners (:mod:`model.learners`), those of
-inference beside its methods. Options that do not change what is learned (threads, paths, how often
-to checkpoint) are not settings, so they may change between a run and its continuation.
+:class:`TokeniserSettings` are for text to words, :class:`SequenceSettings` for documents to
+numbered minibatches. The settings of learners are beside the learners (:mod:`model.learners`), and
+those of inference beside its methods. Options that do not change what is learned, such as threads,
+paths and the interval of checkpoints, are not settings. They may change between a run and its
+continuation.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from model.options import Record, option
 
 @dataclass(frozen=True)
 class TokeniserSettings(Record):
-    """How a text becomes words. The same settings travel in each published model and are used again
-    at inference.
+    """How a text becomes words.
+
+    The settings are part of each published model and are used again at inference.
 
     Attributes:
-        stop_words: ``none``, a language's ISO code (``en``), or ``file``, with the words themselves
-        in ``stop_list``. stop_list: the words of a ``file``, sorted.
+        stop_words: ``none``, the ISO code of a language (``en``), or ``file``, with the words in
+            ``stop_list``.
+        stop_list: The words of a ``file``, sorted.
     """
 
     stop_words: str = option("en", "none, file, or the ISO code of a language", first=True)

@@ -1,5 +1,4 @@
-"""Times: whole microseconds since 1970-01-01 UTC everywhere inside, ISO 8601 wherever a person or a
-file sees them.
+"""Times: microseconds since 1970-01-01 UTC inside, ISO 8601 for people and files.
 
 >>> parse_time("1790-01-08") == parse_time("1790-01-08T00:00:00Z")
 True
@@ -19,26 +18,26 @@ MICROSECONDS_PER_SECOND = 1_000_000
 
 _TICK = timedelta(microseconds=1)
 
-# The years that ISO 8601 writes with four digits; Beam's own range is thirty times as wide.
+# The years that ISO 8601 writes with four digits. Beam's range is thirty times as wide.
 MIN_TIME = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // _TICK
 MAX_TIME = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - EPOCH) // _TICK
 
 
 class TimeRangeError(ValueError):
-    """A time that is well-formed but outside the years 1 to 9999."""
+    """A well-formed time outside the years 1 to 9999."""
 
 
 def parse_time(value: object, unit: Fraction = Fraction(MICROSECONDS_PER_SECOND)) -> int:
-    """Microseconds since the epoch.
+    """Return a time as microseconds since 1970-01-01 UTC.
 
     Args:
-        value: ISO 8601 text (UTC where it names no zone), a number of units since the epoch, a
-        datetime or a date. unit: of a number, in microseconds: seconds unless said otherwise. What
-        is finer than a microsecond is rounded down.
+        value: ISO 8601 text (UTC if it names no zone), a number of units since 1970, a datetime or
+            a date. What is finer than a microsecond is rounded down.
+        unit: The unit of a number in microseconds; seconds by default.
 
     Raises:
-        TimeRangeError: the year is not one of 1 to 9999.
-        ValueError: it is not a time.
+        TimeRangeError: The year is outside 1 to 9999.
+        ValueError: The value is not a time.
     """
     if isinstance(value, str):
         micros = _from_datetime(_from_text(value))
@@ -63,7 +62,7 @@ def _from_text(text: str) -> datetime:
 
 
 def _from_datetime(moment: datetime) -> int:
-    """Exact, and without ``astimezone``, which overflows at both ends of the calendar."""
+    """Convert exactly, without ``astimezone``, which overflows at both ends of the calendar."""
     offset = moment.utcoffset() or timedelta(0)
     return (moment.replace(tzinfo=UTC) - EPOCH - offset) // _TICK
 
@@ -73,20 +72,19 @@ def _from_number(value: int | float, unit: Fraction) -> int:
         return value * unit.numerator // unit.denominator
     if not np.isfinite(value):
         raise ValueError(f"{value} is not a number of seconds")
-    # A double holds a present-day second to a quarter of a microsecond: the nearest microsecond is
-    # what was written.
+    # A double holds a present-day time in seconds to a quarter of a microsecond, so the nearest
+    # microsecond is the one that was written.
     return round(Fraction(value) * unit)
 
 
 def to_iso(micros: int) -> str:
-    """ISO 8601 in UTC with microseconds; of any time, the end of a window after the year 9999
-    too.
-    """
+    """Return ISO 8601 in UTC with microseconds, also for a time after the year 9999."""
     return f"{np.datetime64(micros, 'us')}Z"
 
 
 def to_compact_iso(micros: int) -> str:
-    """ISO 8601's basic form to the second, without a character that file systems dislike:
-    ``19700102T000000Z``.
+    """Return the basic form of ISO 8601 to the second, which is safe in file names.
+
+    For example ``19700102T000000Z``.
     """
     return to_iso(micros)[:-8].replace("-", "").replace(":", "") + "Z"

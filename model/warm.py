@@ -1,8 +1,8 @@
-"""``python -m model.warm``: compile the kernels now, so that the first job on a machine does not
-begin with half a minute of it.
+"""Compile the kernels ahead of the first job: ``python -m model.warm``.
 
-numba keeps what it compiles beside the sources (or in the user's cache, where those cannot be
-written). Run this where an image for workers is built.
+The first job on a machine would otherwise begin with half a minute of compilation. numba keeps the
+compiled code beside the sources, or in the user's cache if those cannot be written. Run this when
+an image for workers is built.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
 
 
 def warm() -> None:
-    """Learn, save, load, infer and evaluate a handful of words with every kind of kernel, but
-    those of ``--history=full``.
+    """Learn, save, load, infer and evaluate a few words with every kernel.
+
+    The kernels of ``--history=full`` are left out.
     """
     documents = [
         TokenisedDocument.from_words(
@@ -84,7 +85,7 @@ def warm() -> None:
 
 
 def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:
-    """Every method, by every sampler."""
+    """Run every inference method with every sampler."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(

@@ -1,10 +1,10 @@
-"""The one binary form of everything that we write ourselves: records, state, checkpoints.
+"""The binary form of all records, states and checkpoints of this project.
 
 A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length
 (u64) | blob)*``, all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8),
-so equal values have equal bytes, on every machine. Each kind of record has a magic of its own,
-whose last byte is the version of that record's form: a reader refuses a kind or a version that it
-does not know. Nothing is ever pickled: bytes from a store may come from anywhere.
+so equal values have equal bytes on every machine. Each kind of record has its own magic, whose last
+byte is the version of its form. A reader refuses a kind or a version that it does not know. Nothing
+is pickled, because bytes from a store may come from anywhere.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ DIGEST_BYTES = 32
 
 
 def canonical_json(value: object) -> str:
-    """JSON with one spelling for each value: keys sorted, no spaces, no NaN."""
+    """Return JSON with one spelling for each value: sorted keys, no spaces, no NaN."""
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
 
 
 def digest(*parts: bytes) -> bytes:
-    """SHA-256 over the parts, each preceded by its length, so that no two lists of parts collide
-    by concatenation.
+    """Return the SHA-256 of the parts, each preceded by its length.
+
+    The lengths keep two lists of parts with equal concatenation apart.
     """
     state = hashlib.sha256()
     for part in parts:
@@ -46,7 +47,7 @@ def digest(*parts: bytes) -> bytes:
 
 
 def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
-    """One message: see the module's docstring."""
+    """Return a message, see the module's docstring."""
     text = canonical_json(header).encode()
     pieces = [magic, _U32.pack(len(text)), text, _U32.pack(len(blobs))]
     for blob in blobs:
@@ -57,15 +58,15 @@ def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
 def unpack(
     magic: bytes, data: bytes, blobs: int | None = None
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """The header and the blobs of a message.
+    """Return the header and the blobs of a message.
 
     Args:
-        magic: the kind and the version of the record.
-        data: the message.
-        blobs: how many it must have; None where that varies.
+        magic: The kind and the version of the record.
+        data: The message.
+        blobs: The number of blobs that it must have; None if that varies.
 
     Raises:
-        DamagedDataError: the bytes are not a whole message of this magic and version.
+        DamagedDataError: The bytes are not a whole message of this magic and version.
     """
     header, at = _header(magic, data)
     try:
@@ -97,12 +98,16 @@ def unpack(
 
 
 def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
-    """The header of a message alone, for a stage that needs no more. Raises DamagedDataError."""
+    """Return the header of a message alone, without reading the blobs.
+
+    Raises:
+        DamagedDataError: The bytes do not begin with a header of this magic and version.
+    """
     return _header(magic, data)[0]
 
 
 def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
-    """The header, and where it ends."""
+    """Return the header and the position of its end."""
     if data[:4] != magic:
         kind, form = data[:3], data[3:4]
         if kind == magic[:3] and form.isdigit():
@@ -126,10 +131,10 @@ def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
 
 
 def words_to_bytes(words: tuple[str, ...]) -> bytes:
-    """Words joined by newlines, which no tokeniser of ours puts into a word.
+    """Join words with newlines, which no word of the tokeniser contains.
 
     Raises:
-        ValueError: a word is empty or holds a newline.
+        ValueError: A word is empty or contains a newline.
     """
     text = "\n".join(words)
     if words and (text.count("\n") != len(words) - 1 or "" in words):
@@ -138,10 +143,10 @@ def words_to_bytes(words: tuple[str, ...]) -> bytes:
 
 
 def words_from_bytes(data: bytes) -> tuple[str, ...]:
-    """The inverse of :func:`words_to_bytes`.
+    """Read the bytes that :func:`words_to_bytes` wrote.
 
     Raises:
-        DamagedDataError: the bytes are not UTF-8, or a word is empty.
+        DamagedDataError: The bytes are not UTF-8, or a word is empty.
     """
     try:
         words = tuple(data.decode().split("\n")) if data else ()
@@ -153,17 +158,20 @@ def words_from_bytes(data: bytes) -> tuple[str, ...]:
 
 
 def array_to_bytes(values: npt.ArrayLike, dtype: str) -> bytes:
-    """The values, little-endian, in C order; ``dtype`` is spelled with its byte order, for
-    example ``<i4``.
+    """Return the values little-endian in C order.
+
+    Args:
+        values: The values.
+        dtype: Their type, spelled with its byte order, for example ``<i4``.
     """
     return np.ascontiguousarray(values, dtype=np.dtype(dtype)).tobytes()
 
 
 def array_from_bytes(data: bytes, dtype: str) -> npt.NDArray[Any]:
-    """A read-only array over the bytes.
+    """Return a read-only array over the bytes.
 
     Raises:
-        DamagedDataError: the length is not a multiple of the item's size.
+        DamagedDataError: The length is not a multiple of the size of an item.
     """
     if len(data) % np.dtype(dtype).itemsize:
         raise DamagedDataError(f"{len(data)} bytes are not a whole number of {dtype} values")

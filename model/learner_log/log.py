@@ -134,7 +134,8 @@ class Session:
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             raise DivergedError(
-                f"{self._replayer.learner_name()}: minibatch {link.sequence} came again with other documents."
+                f"{self._replayer.learner_name()}: minibatch {link.sequence} came again with other"
+                " documents."
                 " If the input holds only documents that came after those that were learned, give"
                 " --add_documents in place of --resume_from. To finish a run that was interrupted,"
                 " give the whole input of that run again. For a new run, give an empty model"
@@ -157,8 +158,8 @@ class Session:
         )
         if len(waiting) != out.head.gaps:
             raise DamagedDataError(
-                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches, not"
-                f" {out.head.gaps}. {REPLAY}"
+                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
+                f" not {out.head.gaps}. {REPLAY}"
             )
         ready, rest = [link], []
         for item in waiting:

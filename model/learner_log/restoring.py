@@ -79,8 +79,8 @@ class Replayer:
             range(head.checkpoint_sequence + 1, head.sequence + 1)
         ):
             raise DamagedDataError(
-                f"{self.learner_name()}: the log holds minibatches {[link.sequence for link in links][:10]},"
-                f" and must hold {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
+                f"{self.learner_name()}: the log holds minibatches"
+                f" {[link.sequence for link in links][:10]}, and must hold {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
             )
         for link in links:
             chain = self.next_chain(link, chain)
@@ -94,15 +94,16 @@ class Replayer:
         if not same or (head.sequence and self._learner.witness(state) != head.witness):
             what = "other bits" if same else "another history"
             raise DivergedError(
-                f"{self.learner_name()}: the replay up to minibatch {head.sequence} came to {what}. {REPLAY}"
+                f"{self.learner_name()}: the replay up to minibatch {head.sequence} came to {what}."
+                f" {REPLAY}"
             )
 
     def next_chain(self, link: NumberedMinibatch, chain: bytes) -> bytes:
         """The chain after a minibatch. Raises DivergedError: it does not follow ``chain``."""
         if link.previous != chain:
             raise DivergedError(
-                f"{self.learner_name()}: minibatch {link.sequence} does not follow what was learned: the"
-                " documents before it were others. If the input holds only documents that came"
+                f"{self.learner_name()}: minibatch {link.sequence} does not follow what was"
+                " learned: the documents before it were others. If the input holds only documents that came"
                 " after those that were learned, give --add_documents in place of --resume_from."
                 " Otherwise give the same input, or an empty model store."
             )

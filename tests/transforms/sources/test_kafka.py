@@ -371,7 +371,7 @@ def test_an_idle_partition_vouches_for_the_clock(broker):
 
 def test_a_partition_whose_brokers_do_not_answer_is_not_idle(broker, monkeypatch):
     one = reader(broker, start=8, clock=lambda: 1000.0)
-    one._news = 0.0
+    one._last_message = 0.0
 
     def silent(*_, **__):
         raise Broker.KafkaException
@@ -384,7 +384,7 @@ def test_a_partition_whose_brokers_do_not_answer_is_not_idle(broker, monkeypatch
 
 def test_a_partition_with_messages_that_did_not_come_yet_is_not_idle(broker, monkeypatch):
     one = reader(broker, start=8, clock=lambda: 1000.0)
-    one._news = 0.0
+    one._last_message = 0.0
     broker.partitions[2].append(message(8))
     monkeypatch.setattr(Consumer, "consume", lambda *_: [])
     assert one.take().watermark is None
