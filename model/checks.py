@@ -1,12 +1,15 @@
-"""Checks of stored values, made before a kernel sees them.
+"""Check stored values before a kernel uses them.
 
 A digest proves that bytes are the bytes that were named. It does not prove that they are a valid
-state: whoever writes the bytes can write the digest. A kernel does not test indices, so every
-loader names what it found and what it allows, in the words of this module.
+state, because whoever writes the bytes can write the digest. Kernels do not test indices, so every
+loader checks its values with the functions of this module. Their errors say what was found and what
+is allowed.
 
->>> within("topics", np.array([0, 4]), 0, 3)
-Traceback (most recent call last): model.errors.DamagedDataError: topics: found 4, allowed is 0 to
-2. The data are damaged; restore them from a copy.
+>>> within("topics", np.array([0, 4]), 0, 3)  # doctest: +NORMALIZE_WHITESPACE
+Traceback (most recent call last):
+    ...
+model.errors.DamagedDataError: topics: found 4, allowed is 0 to 2. The data are damaged; restore
+them from a copy.
 """
 
 from __future__ import annotations
@@ -34,14 +37,23 @@ HUGE = 2.0**400
 _MOST_DEPTH = 32
 _MOST_SHOWN = 60
 _INT64 = 2**63
-# Types that have no values to refuse.
+# Types of which every value is allowed.
 _PLAIN = frozenset({str, bool, types.NoneType})
 
 Array = npt.NDArray[Any]
 
 
 def refuse(name: str, found: object, allowed: str) -> NoReturn:
-    """Raise DamagedDataError: ``name`` is ``found``, which is not ``allowed``."""
+    """Raise DamagedDataError.
+
+    Args:
+        name: What was read.
+        found: What it is.
+        allowed: What is allowed, as a phrase.
+
+    Raises:
+        DamagedDataError: Always.
+    """
     shown = str(found)
     if len(shown) > _MOST_SHOWN:
         shown = shown[: _MOST_SHOWN - 3] + "..."
@@ -85,8 +97,12 @@ def measures(name: str, values: Array, low: float = 0.0, high: float = HUGE) -> 
 
 
 def ascending(name: str, values: Array, strictly: bool = False) -> None:
-    """Refuse a value that is below the one before it; with ``strictly``, one that is equal to
-    it, too.
+    """Refuse values that do not ascend.
+
+    Args:
+        name: What was read.
+        values: The values.
+        strictly: Whether equal neighbours are refused too.
     """
     wrong = values[1:] <= values[:-1] if strictly else values[1:] < values[:-1]
     if wrong.any():
@@ -95,13 +111,13 @@ def ascending(name: str, values: Array, strictly: bool = False) -> None:
 
 
 def sized(name: str, values: Collection[Any] | Array, length: int) -> None:
-    """Refuse another number of values."""
+    """Refuse a collection whose length is not ``length``."""
     if len(values) != length:
         refuse(name, f"{len(values)} values", f"{length}")
 
 
 def shaped(name: str, values: Array, rows: int, columns: int) -> Array:
-    """The flat values as ``rows`` rows of ``columns``; refuse another number of them."""
+    """Return flat values as ``rows`` rows of ``columns``; refuse another number of values."""
     sized(name, values, rows * columns)
     return values.reshape(rows, columns)
 
@@ -115,54 +131,57 @@ def offsets(name: str, values: Array, parts: int, end: int) -> None:
 
 
 def distinct(name: str, values: Sequence[str]) -> None:
-    """Refuse a value that comes twice."""
+    """Refuse repeated values."""
     if len(set(values)) != len(values):
         refuse(name, f"{len(values) - len(set(values))} repeated values", "distinct values")
 
 
 def equal(name: str, found: object, wanted: object) -> None:
-    """Refuse everything but ``wanted``."""
+    """Refuse every value other than ``wanted``."""
     if found != wanted:
         refuse(name, found, str(wanted))
 
 
 def whole(name: str, value: object, low: int = 0, high: int = LARGEST + 1) -> int:
-    """A whole number with low <= value < high; refuse everything else."""
+    """Return a whole number with low <= value < high; refuse every other value."""
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
         refuse(name, repr(value), f"a whole number from {low} to {high - 1}")
     return value
 
 
 def number(name: str, value: object, low: float, high: float) -> float:
-    """A finite number from ``low`` to ``high``; refuse everything else."""
+    """Return a finite number from ``low`` to ``high``; refuse every other value."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
         refuse(name, repr(value), f"a number from {low:g} to {high:g}")
     return float(value)
 
 
 def hexadecimal(name: str, value: object, digits: int = 64) -> str:
-    """So many lowercase hexadecimal digits, which are safe in a path; refuse everything else."""
+    """Return a string of ``digits`` lowercase hexadecimal digits; refuse every other value.
+
+    Such a string is safe in a path.
+    """
     if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
         refuse(name, repr(value), f"{digits} lowercase hexadecimal digits")
     return value
 
 
 def field(header: dict[str, Any], name: str) -> Any:
-    """A field that must be there."""
+    """Return a field that must be present."""
     if name not in header:
         refuse(f"field {name}", "nothing", "a value")
     return header[name]
 
 
 def parse_json(data: bytes, name: str) -> Any:
-    """JSON from anywhere: UTF-8, finite numbers, at most 32 levels deep.
+    """Parse JSON from an untrusted source: UTF-8, finite numbers, at most 32 levels deep.
 
     Raises:
-        DamagedDataError: it is something else.
+        DamagedDataError: The data are something else.
     """
     try:
         value = _DECODER.decode(data.decode())
-        # An escape can spell half a character, which no encoding of ours can write again.
+        # An escape can spell half of a surrogate pair, which UTF-8 cannot encode.
         if b"\\u" in data:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
@@ -174,7 +193,7 @@ def parse_json(data: bytes, name: str) -> Any:
         raise DamagedDataError(
             f"{name} is not JSON that can be read: {what}. Restore it from a copy."
         ) from error
-    # Only so many brackets can be a nesting that deep.
+    # Fewer brackets than the limit cannot be nested deeper than the limit.
     if data.count(b"[") + data.count(b"{") > _MOST_DEPTH and _depth(value) > _MOST_DEPTH:
         refuse(name, f"more than {_MOST_DEPTH} levels of JSON", f"{_MOST_DEPTH}")
     return value
@@ -193,7 +212,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite_flo
 
 
 def _depth(value: object) -> int:
-    """How many containers stand in each other, as far as it matters."""
+    """Return the nesting depth of containers, counted no further than necessary."""
     level, depth = [value], 0
     while level and depth <= _MOST_DEPTH:
         level = [
@@ -210,23 +229,23 @@ def _depth(value: object) -> int:
 def record(
     kind: Any, values: object, name: str, apart: Collection[str] = (), ignore_unknown: bool = False
 ) -> dict[str, Any]:
-    """The fields of a dataclass in parsed JSON, each of the type that the class declares.
+    """Return the fields of a dataclass in parsed JSON, and check their types.
 
-    A field that is absent has the default that the class declares. The rule for unknown fields is
-    in docs/formats.md.
+    A field that is absent has the default that the class declares. ``docs/formats.md`` has the rule
+    for unknown fields.
 
     Args:
-        kind: the dataclass. Fields with ``init=False`` are none of the stored form.
-        values: what was parsed.
-        name: what an error calls it.
-        apart: fields of the class that are stored elsewhere.
-        ignore_unknown: leave out fields that the class does not have; otherwise they are refused.
+        kind: The dataclass. Fields with ``init=False`` are not stored.
+        values: The parsed JSON.
+        name: The name of the record, for messages.
+        apart: Fields of the class that are stored elsewhere.
+        ignore_unknown: Whether fields that the class does not have are ignored or refused.
 
     Returns:
-        The arguments for ``kind``; lists have become tuples where it declares tuples.
+        The arguments for ``kind``. Lists have become tuples where it declares tuples.
 
     Raises:
-        DamagedDataError: a field is missing, unknown, or of another type.
+        DamagedDataError: A field is missing, unknown, or of another type.
     """
     if not isinstance(values, dict):
         refuse(name, type(values).__name__, "an object with fields")
@@ -256,8 +275,13 @@ def record(
 
 
 class _Field(NamedTuple):
-    """How a field is stored: whether it must be there, what a value must pass, and how the type
-    is spelled.
+    """How a field is stored.
+
+    Attributes:
+        required: Whether the field must be present.
+        fits: A test for its values.
+        spelled: The name of its type.
+        is_tuple: Whether it is a tuple.
     """
 
     required: bool
@@ -268,7 +292,7 @@ class _Field(NamedTuple):
 
 @cache
 def _declared(kind: Any) -> dict[str, _Field]:
-    """Each field of the stored form."""
+    """Return the stored fields of a dataclass by name."""
     found, hints = {}, get_type_hints(kind)
     for item in fields(kind):
         if item.init:
@@ -280,8 +304,9 @@ def _declared(kind: Any) -> dict[str, _Field]:
 
 
 def fits(value: object, hint: Any) -> bool:
-    """Whether a parsed value is of a declared type: int within 64 bits, finite float, str, bool,
-    None, and containers of these.
+    """Return whether a parsed value is of a declared type.
+
+    Types are int within 64 bits, finite float, str, bool, None, and containers of these.
     """
     return _test_of(hint)(value)
 
@@ -312,7 +337,7 @@ def _test_of(hint: Any) -> Callable[[object], bool]:
 
 
 def _members(hint: Any) -> Callable[[Collection[object]], bool]:
-    """A test of all values of a container."""
+    """Return a test of all values of a container."""
     test, plain = _test_of(hint), frozenset(get_args(hint) or [hint])
     if plain <= _PLAIN:
         return lambda values: plain.issuperset(map(type, values))

@@ -1,4 +1,4 @@
-"""Errors that users read: each names what was given, what is allowed, and what to do about it."""
+"""Errors for users: each names what was given, what is allowed, and the remedy."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ class BeamTopicsError(Exception):
     """Base class of every error that this project raises on purpose.
 
     Attributes:
-        exit_status: of a program that such an error ends.
+        exit_status: The exit status of a program that ends with this error.
     """
 
     exit_status = 2
 
 
 class OptionError(BeamTopicsError, ValueError):
-    """An option or a setting has a value that it may not have.
+    """An option or a setting has a value that is not allowed.
 
     Args:
-        option: the option as the user spells it, for example ``--particles``.
-        given: the value that was given.
-        allowed: what is allowed, as a phrase ("a whole number of 1 or more").
-        remedy: what to do, as a sentence.
+        option: The option as the user spells it, for example ``--particles``.
+        given: The value that was given.
+        allowed: What is allowed, as a phrase ("a whole number of 1 or more").
+        remedy: What to do, as a sentence.
     """
 
     def __init__(self, option: str, given: object, allowed: str, remedy: str) -> None:
@@ -29,11 +29,11 @@ class OptionError(BeamTopicsError, ValueError):
 
 
 class MisplacedOptionError(OptionError):
-    """An option is given that has no effect here: it belongs to another choice.
+    """An option is given that has no effect here, because it belongs to another choice.
 
     Args:
-        option: as for :class:`OptionError`.
-        text: the whole message.
+        option: As for :class:`OptionError`.
+        text: The whole message.
     """
 
     def __init__(self, option: str, text: str) -> None:
@@ -42,14 +42,13 @@ class MisplacedOptionError(OptionError):
 
 
 class DamagedDataError(BeamTopicsError):
-    """Bytes that were stored do not have the digest, the form or the version that they should
-    have.
-    """
+    """Stored bytes do not have the digest, the form or the version that they should have."""
 
 
 class DivergedError(BeamTopicsError):
-    """A replay came to other bits than the run that it repeats; going on would mix two
-    histories.
+    """A replay came to other bits than the run that it repeats.
+
+    Continuing would mix two histories.
     """
 
 
@@ -58,14 +57,14 @@ class StoreConflictError(BeamTopicsError):
 
 
 class MemoryLimitError(BeamTopicsError):
-    """A learner's state is larger than ``--max_state_mb``."""
+    """The state of a learner is larger than ``--max_state_mb``."""
 
 
 class SourceError(BeamTopicsError):
-    """A system that documents come from, or mixtures go to, does not do what it should."""
+    """A system that documents come from, or mixtures go to, fails."""
 
 
-# The remedy where a disk is full.
+# The remedy for a full disk.
 FULL_DISK = "Free some space, or give another folder, and run again."
 
 
@@ -74,23 +73,36 @@ class OutputError(BeamTopicsError):
 
 
 class RefusedInputError(BeamTopicsError):
-    """A run came to its end, and nothing or less than half of what it read could be used."""
+    """A run ended, and could use nothing or less than half of what it read."""
 
     exit_status = 3
 
 
 class LostMinibatchesError(BeamTopicsError):
-    """A job ended before all that was cut into minibatches had been learned."""
+    """A job ended before it had learned all minibatches."""
 
 
 def at_least(option: str, value: float, least: float) -> None:
-    """Raises OptionError: the value is below ``least``, or not a number."""
+    """Check that a value is a number of at least ``least``.
+
+    Raises:
+        OptionError: It is not.
+    """
     if not value >= least:
         raise OptionError(option, value, f"{least} or more", "Correct the value.")
 
 
 def above_zero(option: str, value: float, usual: str) -> None:
-    """Raises OptionError: the value is not a finite number above 0; ``usual`` values are said."""
+    """Check that a value is a finite number above 0.
+
+    Args:
+        option: The option.
+        value: The value.
+        usual: The usual values, for the message.
+
+    Raises:
+        OptionError: It is not.
+    """
     if not 0 < value < float("inf"):
         raise OptionError(
             option, value, "a finite number above 0", f"Usual values lie between {usual}."
@@ -98,7 +110,11 @@ def above_zero(option: str, value: float, usual: str) -> None:
 
 
 def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
-    """Raises OptionError: the value is not one of those allowed."""
+    """Check that a value is one of those allowed.
+
+    Raises:
+        OptionError: It is not.
+    """
     if value not in allowed:
         raise OptionError(
             option, value, "one of " + ", ".join(map(str, allowed)), "Correct the spelling."

@@ -1,9 +1,9 @@
-"""The nouns that flow: Document -> TokenisedDocument -> Minibatch -> (Snapshot, in its own module)
--> TopicMixture.
+"""The records that flow: Document, TokenisedDocument, Minibatch and TopicMixture.
 
-Each is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are
-whole microseconds since 1970-01-01 UTC, and may be negative. Everything in here is checked where it
-is made and where it is read (:mod:`model.checks`), so later stages need not.
+A snapshot has a module of its own (:mod:`model.snapshot`). Each record is immutable and has
+explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds since
+1970-01-01 UTC and may be negative. Values are checked where a record is read (:mod:`model.checks`),
+so later stages need not check them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ from model.errors import DamagedDataError
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-# Rounding may bring a proportion above 1.
+# Rounding may make a proportion larger than 1.
 _MOST_PROPORTION = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text as it was read. ``key`` names the model that it belongs to; ``""`` where there is
-    one model for all.
+    """A text as it was read.
+
+    Attributes:
+        id: The id of the document.
+        timestamp: Its event time in microseconds.
+        text: Its text.
+        label: Its label, or None.
+        key: The key of the model that it belongs to; ``""`` if there is one model for all.
     """
 
     id: str
@@ -53,8 +59,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenisedDocument:
-    """A document as tokens: ``words`` are its distinct words in order of first use, ``tokens``
-    index into them.
+    """A document as tokens.
+
+    Attributes:
+        id: The id of the document.
+        timestamp: Its event time in microseconds.
+        label: Its label, or None.
+        key: The key of the model that it belongs to.
+        words: The distinct words in order of first use.
+        tokens: int32 indices into ``words``.
     """
 
     id: str
@@ -84,8 +97,10 @@ class TokenisedDocument:
         return cls(words=words, tokens=tokens, **facts)
 
     def order(self) -> tuple[int, str, bytes]:
-        """What documents are sorted by: time, id, content. (Windows, whose fingerprints depend
-        on it, by the content's digest.)
+        """Return the sort key of documents: time, id, content.
+
+        Windows are sorted by the digest of the content in place of the content, because
+        fingerprints depend on that order.
         """
         return self.timestamp, self.id, self.to_bytes()
 
@@ -106,16 +121,21 @@ class TokenisedDocument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minibatch:
-    """The unit that a learner steps by: documents of one window, in the one order that all learners
-    see.
+    """Documents of one window that a learner takes in one step, in the order that all learners see.
 
     Attributes:
-        key: the model's key. sequence: 1, 2, 3, ... within the key. window_end: end of the
-        event-time window, microseconds. closes_window: whether this is the last minibatch of its
-        window (models are published after such a one). ids, timestamps, labels: one per document.
-        words: the distinct words of the minibatch in order of first use. tokens: int32 indices into
-        ``words``, the documents one after the other. offsets: int64, one more than documents:
-        document d is ``tokens[offsets[d]:offsets[d + 1]]``.
+        key: The model key.
+        sequence: 1, 2, 3, ... within the key.
+        window_end: The end of the event-time window, in microseconds.
+        closes_window: Whether this is the last minibatch of its window. Models are published after
+            such a minibatch.
+        ids: The id of each document.
+        timestamps: int64, the event time of each document in microseconds.
+        labels: The label of each document, or None.
+        words: The distinct words of the minibatch in order of first use.
+        tokens: int32 indices into ``words``, one document after the other.
+        offsets: int64, one more than documents. Document d is
+            ``tokens[offsets[d]:offsets[d + 1]]``.
     """
 
     key: str
@@ -172,7 +192,7 @@ class Minibatch:
         return cls(timestamps=timestamps, words=words, tokens=tokens, offsets=offsets, **facts)
 
     def documents(self) -> Iterable[TokenisedDocument]:
-        """The documents again, one by one, each with a dictionary of its own."""
+        """Yield the documents, each with a dictionary of its own."""
         for d, (first, last) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
             used, tokens = _own_dictionary(self.tokens[first:last])
             words = tuple(self.words[w] for w in used)
@@ -189,7 +209,7 @@ class Minibatch:
         closes_window: bool,
         documents: Iterable[TokenisedDocument],
     ) -> Minibatch:
-        """Join documents, in the order given, under one dictionary."""
+        """Join documents, in the given order, under one dictionary."""
         documents = list(documents)
         numbers: dict[str, int] = {}
         parts: list[IntArray] = []
@@ -217,7 +237,7 @@ class Minibatch:
 
 
 def _own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct token numbers in order of first use, and the tokens as indices into them."""
+    """Return the distinct tokens in order of first use, and the tokens as indices into them."""
     used, first, inverse = np.unique(tokens, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
@@ -227,11 +247,16 @@ def _own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, slots=True)
 class NumberedMinibatch:
-    """A minibatch on its way to the learners, with its link of the chain: fingerprint_n =
-    H(fingerprint_n-1, payload).
+    """A minibatch with its link of the chain: fingerprint_n = H(fingerprint_n-1, payload).
 
-    An empty ``payload`` marks the end of the stream after minibatch ``sequence``: learners publish
-    what they have.
+    An empty ``payload`` marks the end of the stream after minibatch ``sequence``. Learners then
+    publish what they have.
+
+    Attributes:
+        sequence: The number of the minibatch.
+        previous: The fingerprint of the minibatch before it, 32 bytes.
+        fingerprint: Its own fingerprint, 32 bytes.
+        payload: The bytes of the minibatch.
     """
 
     sequence: int
@@ -260,23 +285,24 @@ class NumberedMinibatch:
 
     @classmethod
     def link(cls, sequence: int, previous: bytes, payload: bytes) -> NumberedMinibatch:
-        """The next link of the chain after ``previous``."""
+        """Return the next link of the chain after ``previous``."""
         return cls(sequence, previous, wire.digest(previous, payload), payload)
 
     @classmethod
     def end(cls, sequence: int, fingerprint: bytes) -> NumberedMinibatch:
-        """The end of the stream, after minibatch ``sequence``."""
+        """Return the end marker after minibatch ``sequence``."""
         return cls(sequence, fingerprint, fingerprint, b"")
 
     @property
     def is_end(self) -> bool:
+        """Return whether this is an end marker."""
         return not self.payload
 
     def minibatch(self) -> Minibatch:
-        """The minibatch.
+        """Return the minibatch.
 
         Raises:
-            DamagedDataError: the payload does not hash to the fingerprint.
+            DamagedDataError: The payload does not hash to the fingerprint.
         """
         if wire.digest(self.previous, self.payload) != self.fingerprint:
             raise DamagedDataError(
@@ -287,7 +313,18 @@ class NumberedMinibatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMixture:
-    """What one model version says of one document; ``proportions`` is float64[T] and sums to 1."""
+    """The topic proportions of one document under one model version.
+
+    Attributes:
+        key: The model key.
+        id: The id of the document.
+        timestamp: Its event time in microseconds.
+        model_version: The name of the version.
+        method: The name of the inference method.
+        proportions: float64[T], with sum 1.
+        words_known: The number of tokens whose word the model knows.
+        tokens: The number of tokens of the document.
+    """
 
     key: str
     id: str
@@ -321,6 +358,6 @@ class TopicMixture:
         return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:
-        """The ``count`` largest topics with their proportions; ties in the order of the topics."""
+        """Return the ``count`` largest topics with their proportions; ties by topic."""
         order = np.argsort(-self.proportions, kind="stable")[:count]
         return [(int(topic), float(self.proportions[topic])) for topic in order]

@@ -1,3 +1,1 @@
-"""A learner in a stream: its life as a log of minibatches, its head and checkpoint, and when it
-offers a model.
-"""
+"""A learner in a stream: its log of minibatches, its head and checkpoints, and its candidates."""

@@ -1,10 +1,10 @@
-"""The head of a learner: all that is committed at each minibatch, a few hundred bytes; and the
-checkpoint, a head with a state.
+"""The head of a learner and the checkpoint, which is a head with a saved state.
 
-A learner's state is (checkpoint, log): the checkpoint is a file in the model store, the log holds
-the minibatches since. The head names both, and says what a replay must come to: the fingerprint
-(which settings, island, release and minibatches) and the witness (the bits of the evidence and of
-each particle's posterior).
+The head is all that is committed at each minibatch, a few hundred bytes. The state of a learner is
+(checkpoint, log): the checkpoint is a file in the model store, and the log holds the minibatches
+since. The head names both. It also says what a replay must come to: the fingerprint (settings,
+island, release and minibatches) and the witness (the bits of the evidence and of each particle's
+posterior).
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _FEWEST_BLOBS = 4
 
 
 def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
-    """h_n to the learner's fingerprint: H(settings that change what is learned, island,
-    algorithm version, h_n).
+    """Return a function from h_n to the fingerprint of the learner.
+
+    The fingerprint is H(settings that change what is learned, island, algorithm version, h_n).
     """
-    # Written out once: settings may hold a whole vocabulary.
+    # The settings are serialised once: they may hold a whole vocabulary.
     canonical = settings.canonical().encode()
     return lambda chain: wire.digest(
         canonical, str(island).encode(), str(ALGORITHM_VERSION).encode(), chain
@@ -35,18 +36,28 @@ def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], b
 
 @dataclass(frozen=True, slots=True)
 class LearnerHead:
-    """Where one learner stands.
+    """The state of one learner in a stream.
 
     Attributes:
-        sequence, chain: the last minibatch learned, and its h_n. fingerprint, witness: after it.
-        checkpoint_sequence, checkpoint: which minibatches the checkpoint holds, and its digest,
-        hex; 0 and "" before the first. log_count, log_tokens: of the log. gaps: entries of the gap
-        bag, which came too early. window_end: of the last minibatch. offered: sequence of the last
-        candidate. since: the end of its window, before the first the begin of the first window;
-        None before
-            that. windows: how many were closed since. They decide when the next is due.
-        log_evidence, scored_tokens: when the last candidate was offered.
-        candidates: the bytes of those since the checkpoint, preceded by the last one before it.
+        sequence: The number of the last minibatch that was learned.
+        chain: h_n of that minibatch.
+        fingerprint: The fingerprint after it.
+        witness: The witness after it.
+        checkpoint_sequence: The last minibatch that the checkpoint holds; 0 before the first.
+        checkpoint: The digest of the checkpoint, hex; "" before the first.
+        log_count: The number of minibatches in the log.
+        log_tokens: The number of tokens in the log.
+        gaps: The number of entries of the gap bag, which came too early.
+        window_end: The end of the window of the last minibatch.
+        offered: The sequence of the last candidate.
+        since: The end of the window of the last candidate. Before the first candidate it is the
+            begin of the first window; before that, None.
+        windows: The number of windows that closed since. With ``since`` it decides when the next
+            candidate is due.
+        log_evidence: The log evidence at the last candidate.
+        scored_tokens: The scored tokens at the last candidate.
+        candidates: The bytes of the candidates since the checkpoint, preceded by the last one
+            before it.
     """
 
     sequence: int
@@ -97,7 +108,11 @@ class LearnerHead:
         return head
 
     def check(self) -> None:
-        """Refuse counts and digests that no learner has. Raises DamagedDataError."""
+        """Refuse counts and digests that no learner has.
+
+        Raises:
+            DamagedDataError: A value is out of range.
+        """
         for name in ("sequence", "log_count", "log_tokens", "gaps", "windows", "scored_tokens"):
             checks.whole(f"{name} of a learner's head", getattr(self, name))
         for name in ("checkpoint_sequence", "offered"):
@@ -113,16 +128,15 @@ class LearnerHead:
 
 
 def _seal(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
-    # A head that lost count would put everything that follows into the gap bag, without any other
-    # error.
+    # With a wrong count, every minibatch that follows would go to the gap bag without an error.
     return wire.digest(wire.canonical_json(header).encode(), *blobs)
 
 
 def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
-    """A checkpoint: the learner's saved state, and its head as it is without log and gaps.
+    """Return a checkpoint: the saved state of a learner and its head without log and gaps.
 
-    The ``checkpoint`` in it is the one before, so the candidates of a whole history can be found
-    again.
+    The ``checkpoint`` in that head is the one before, so the candidates of a whole history can be
+    found again.
     """
     return wire.pack(
         _CHECKPOINT, {}, replace(head, log_count=0, log_tokens=0, gaps=0).to_bytes(), state
@@ -130,6 +144,10 @@ def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
 
 
 def checkpoint_from_bytes(data: bytes) -> tuple[LearnerHead, bytes]:
-    """The inverse of :func:`checkpoint_to_bytes`. Raises DamagedDataError."""
+    """Read the bytes that :func:`checkpoint_to_bytes` wrote.
+
+    Raises:
+        DamagedDataError: The bytes are not a checkpoint.
+    """
     _, (head, state) = wire.unpack(_CHECKPOINT, data, 2)
     return LearnerHead.from_bytes(head), state

@@ -1,11 +1,9 @@
-"""Learners that are alive in this process, so that a bundle need not load the checkpoint of the
-bundle before.
+"""Live learners of this process, so that a bundle need not load the previous checkpoint.
 
-The protocol is check-out and check-in: a learner is taken out (popped under a lock) before it is
-touched, and put back only when its step went well. So nobody, on whatever thread and in whatever
-attempt, can see a learner whose step failed half-way. What is found is only a proposal: the caller
-compares it with the committed head, because a learner may be ahead of a bundle that was rolled
-back.
+A learner is checked out (removed under a lock) before it is touched, and checked in only when its
+step succeeded. No thread and no second attempt can therefore see a learner whose step failed
+half-way. A learner may be ahead of a bundle that was rolled back, so the caller compares it with
+the committed head before it is used.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A learner's state, and exactly where it stands."""
+    """The state of a learner, and the minibatch after which it stands."""
 
     state: Any
     sequence: int
@@ -28,13 +26,14 @@ class Live:
     nbytes: int
 
     def stands_at(self, sequence: int, fingerprint: bytes, witness: bytes) -> bool:
-        """Whether it stands exactly where a head does."""
+        """Return whether it stands exactly where a head does."""
         return (self.sequence, self.fingerprint, self.witness) == (sequence, fingerprint, witness)
 
 
 class LiveLearners:
-    """The learners that were used last, within ``capacity`` bytes; the last one is kept however
-    large it is.
+    """The most recently used learners, within ``capacity`` bytes.
+
+    The last one is kept even if it is larger than that.
     """
 
     def __init__(self, capacity: int = 4 << 30) -> None:
@@ -44,14 +43,14 @@ class LiveLearners:
         self._lock = threading.Lock()
 
     def check_out(self, name: Hashable) -> Live | None:
-        """Take a learner out; nobody else can have it until it is checked in."""
+        """Take a learner out; no other caller can have it until it is checked in."""
         with self._lock:
             live = self._held.pop(name, None)
             self._bytes -= live.nbytes if live else 0
             return live
 
     def check_in(self, name: Hashable, live: Live) -> None:
-        """Put a learner back after its step; the least recently used ones make room."""
+        """Put a learner back, and drop the least recently used ones above the capacity."""
         with self._lock:
             before = self._held.pop(name, None)
             self._held[name] = live
@@ -61,7 +60,7 @@ class LiveLearners:
                 self._bytes -= gone.nbytes
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Drop all learners."""
         with self._lock:
             self._held.clear()
             self._bytes = 0
@@ -70,5 +69,5 @@ class LiveLearners:
         return len(self._held)
 
 
-# One for the process: a runner makes and drops the steps' objects as it likes.
+# One instance for the process: a runner may make and drop instances of a step at any time.
 LIVE_LEARNERS = LiveLearners()

@@ -1,24 +1,23 @@
-"""One learner's life as a log: every minibatch once, in one order, whatever fails and whatever is
-sent again.
+"""Run a learner from a log: every minibatch once and in order, despite failures and repeats.
 
-A :class:`Session` handles what arrives for one (model key, island). Its memory between calls is the
-head, and two bags: ``log`` (the minibatches since the last checkpoint) and ``gap`` (those that came
-before their turn). Minibatch n arrives with the chain's h_n-1 and h_n:
+A :class:`Session` handles what arrives for one (model key, island). Its state between calls is the
+head and two bags: ``log`` has the minibatches since the last checkpoint, ``gap`` has those that
+came before their turn. Minibatch n arrives with h_n-1 and h_n of the chain:
 
-1. n at or before the head: a repeat; it is checked and dropped. Beyond the next: it goes to the gap
-    bag.
+1. If n is at or before the head, it is a repeat, and is checked and dropped. If n is beyond the
+   next one, it goes to the gap bag.
 2. The live learner is checked out of :mod:`model.learner_log.live`, and used only if it stands
-   exactly where the head does. Otherwise the checkpoint is loaded, the log replayed, and
-   fingerprint and witness compared: a replay that comes to other bits is an error.
-3. The learner steps. The bytes of the minibatch join the log. Gaps that have become contiguous
-    follow.
-4. When it is due the snapshot is written to the store and offered as a
-    :class:`model.publishing.candidates.Candidate`.
-5. After so many tokens (or versions), and at the end of the stream, the state is written to the
-    store, and the log is cleared.
-6. The learner is checked in. If anything above raised, nobody will see it again.
+   exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A replay
+   that comes to another fingerprint or witness is an error.
+3. The learner steps, and the bytes of the minibatch join the log. Minibatches of the gap bag that
+   are now contiguous follow.
+4. When a version is due, the snapshot is written to the store and offered as a
+   :class:`model.publishing.candidates.Candidate`.
+5. After a number of tokens or versions, and at the end of the stream, the state is written to the
+   store and the log is cleared.
+6. The learner is checked in. If a step before this one raised, the learner is dropped.
 
-:func:`run_without_beam` is the same learning for a finished list of minibatches.
+:func:`run_without_beam` learns a finite list of minibatches in the same way.
 """
 
 from __future__ import annotations
@@ -42,14 +41,23 @@ from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 
 _MB = 1 << 20
-# The head is written at every minibatch, so it may not grow with the number of versions.
-_CANDIDATES = 64
+# The head is written at every minibatch, so it must not grow with the number of versions.
+_MAX_CANDIDATES = 64
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What one call of :meth:`Session.handle` did; all but the head and the candidates is for
-    counters and progress.
+    """The result of one call of :meth:`Session.handle`.
+
+    Attributes:
+        head: The head afterwards.
+        candidates: The candidates to publish.
+        steps: The head and the figures after each step, for progress and counters.
+        restores: 1 if the learner was restored from its checkpoint and its log.
+        checkpoints: The number of checkpoints that were written.
+        repeats: 1 if the minibatch had been learned already.
+        gaps: 1 if the minibatch came before its turn.
+        ended_early: 1 if an end marker came before the minibatches that were learned.
     """
 
     head: LearnerHead
@@ -63,8 +71,15 @@ class Outcome:
 
 
 class Session:
-    """The learner of one island of one key; it keeps nothing between calls but what it was made
-    with.
+    """The learner of one island of one key.
+
+    A session keeps nothing between calls but its arguments.
+
+    Args:
+        options: What to learn, and where to keep it.
+        key: The model key.
+        island: The number of the island.
+        live: The learners of the process.
     """
 
     def __init__(
@@ -78,12 +93,13 @@ class Session:
         self._name = (key, island, options.settings_digest())
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
-        """The head at the first sight of the key; with ``resume_from`` also the candidates that may
-        not have been published.
+        """Return the first head of the key, and candidates that may not have been published.
+
+        There are such candidates only with ``resume_from``.
 
         Raises:
-            StoreConflictError: the store holds what was learned with other settings.
-            OptionError: there is no such point to resume from.
+            StoreConflictError: The store holds what was learned with other settings.
+            OptionError: There is no such point to resume from.
         """
         self._store.bind(
             self.key,
@@ -106,11 +122,18 @@ class Session:
         return head, self._replayer.unpublished(saved)
 
     def handle(self, head: LearnerHead, link: NumberedMinibatch, log: Bag, gap: Bag) -> Outcome:
-        """Take one minibatch or end marker, and whatever of the gap bag follows it.
+        """Take one minibatch or end marker, and what follows it in the gap bag.
+
+        Args:
+            head: The committed head.
+            link: The minibatch or end marker.
+            log: The bag of minibatches since the checkpoint.
+            gap: The bag of minibatches that came before their turn.
 
         Raises:
-            DivergedError, DamagedDataError: what arrived, the log or the checkpoint does not
-            continue this head. MemoryLimitError: the learner has outgrown ``max_state_mb``.
+            DivergedError: The minibatch or the log does not continue this head.
+            DamagedDataError: The log or the checkpoint is not what the head names.
+            MemoryLimitError: The learner has outgrown ``max_state_mb``.
         """
         out = Outcome(head)
         if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
@@ -145,7 +168,7 @@ class Session:
     def _contiguous(
         self, out: Outcome, link: NumberedMinibatch, gap: Bag
     ) -> list[NumberedMinibatch]:
-        """What can be learned now, in order; the rest is in the gap bag afterwards."""
+        """Return what can be learned now, in order, and leave the rest in the gap bag."""
         if link.sequence > out.head.sequence + (not link.is_end):
             gap.add(link.to_bytes())
             out.gaps, out.head = 1, replace(out.head, gaps=out.head.gaps + 1)
@@ -204,7 +227,7 @@ class Session:
             self._offer(out, live, minibatch.window_end)
         if (
             out.head.log_tokens >= self.options.checkpoint_tokens
-            or len(out.head.candidates) > _CANDIDATES
+            or len(out.head.candidates) > _MAX_CANDIDATES
         ):
             self._write_checkpoint(out, live, log)
         return live
@@ -214,8 +237,8 @@ class Session:
         offered = out.head.offered
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
-        # Also where there is a checkpoint after this minibatch already, which does not know of the
-        # version.
+        # A checkpoint after this minibatch may exist already. It does not know of the new version,
+        # so another one is written.
         if out.head.offered > offered or out.head.sequence > out.head.checkpoint_sequence:
             self._write_checkpoint(out, live, log)
         return live
@@ -273,7 +296,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What :func:`run_without_beam` comes to; the digest is of the learner's saved state."""
+    """The result of :func:`run_without_beam`; ``state_digest`` is that of the saved state."""
 
     state: Any
     sequence: int
@@ -289,12 +312,14 @@ def run_without_beam(
     island: int = 0,
     threads: int = 1,
 ) -> Learned:
-    """Learn numbered minibatches in order: the same bits as the pipeline, without Beam and without
-    a store.
+    """Learn numbered minibatches in order, without Beam or a store, to the bits of the pipeline.
 
     >>> from model.sequencing import sequence_documents  # doctest: +SKIP
     >>> links = sequence_documents("", documents, sequence, start)  # doctest: +SKIP
     >>> run_without_beam(links, settings).state_digest  # doctest: +SKIP
+
+    Raises:
+        DivergedError: A minibatch does not follow the one before it.
     """
     learner = learner_for(settings)
     state = learner.init(settings, key, island, threads)

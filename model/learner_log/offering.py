@@ -1,9 +1,9 @@
-"""When a learner offers a snapshot for publication, and what it offers.
+"""Decide when a learner offers a snapshot for publication, and what it offers.
 
 Versions come after minibatches that close their window: after every N windows, or after the first
-window that ends in a new period of event time. So they are a function of the minibatches alone, and
-all islands offer after the same ones. The head keeps when the last version came and how many
-windows were closed since, so a job may go on with another ``--publish_every``, of either kind.
+window that ends in a new period of event time. They are a function of the minibatches alone, and
+all islands offer after the same ones. The head keeps the time of the last version and the number of
+windows since, so a job may continue with another ``--publish_every`` of either kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model.records import Minibatch
 def is_due(
     head: LearnerHead, minibatch: Minibatch, options: LearnOptions
 ) -> tuple[LearnerHead, bool]:
-    """The head with windows counted, and whether a version is due after this minibatch."""
+    """Return the head with windows counted, and whether a version is due after this minibatch."""
     kind, every = options.publish_every
     since = minibatch.window_end - options.sequence.window if head.since is None else head.since
     head = replace(head, since=since, windows=head.windows + minibatch.closes_window)
@@ -44,8 +44,21 @@ def offer(
     island: int,
     at: int,
 ) -> tuple[LearnerHead, Candidate | None]:
-    """Write the learner's snapshot and refer to it; None while the learner has learned nothing
-    yet, and what is due stays due.
+    """Write the snapshot of the learner and refer to it.
+
+    Args:
+        head: The head of the learner.
+        learner: The learner.
+        state: Its state.
+        store: The model store.
+        options: The options of the stream.
+        key: The model key.
+        island: The number of the island.
+        at: The event time at which the candidate travels, in microseconds.
+
+    Returns:
+        The head afterwards and the candidate. The candidate is None if the learner has learned no
+        document yet; it then stays due.
     """
     summary = learner.summary(state)
     if not summary.documents:
@@ -92,8 +105,9 @@ def offer(
 
 
 def _of_the_period(head: LearnerHead, summary: Summary) -> float | None:
-    """The perplexity since the last version; None for the first, because a model without words
-    finds every word surprising.
+    """Return the perplexity since the last version.
+
+    It is None for the first version, because every word is new to a model without words.
     """
     if not head.offered:
         return None
@@ -103,5 +117,5 @@ def _of_the_period(head: LearnerHead, summary: Summary) -> float | None:
 
 
 def perplexity(log_evidence: float, tokens: int) -> float | None:
-    """exp(-log evidence / tokens); None of no token."""
+    """Return exp(-log_evidence / tokens), or None without tokens."""
     return math.exp(-log_evidence / tokens) if tokens else None

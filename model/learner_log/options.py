@@ -1,6 +1,4 @@
-"""What a learner in a stream needs to know beside its settings: where its files are, how often
-it publishes, what it may use.
-"""
+"""What a learner in a stream needs beside its settings: files, publication, and resources."""
 
 from __future__ import annotations
 
@@ -15,17 +13,20 @@ from model.settings import SequenceSettings, TokeniserSettings
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """Everything that :class:`model.learner_log.log.Session` needs to know.
+    """The options of a :class:`model.learner_log.log.Session`.
 
     Attributes:
-        settings, tokeniser, sequence: they say what is learned.
-        store: root of the model store.
+        settings: The settings of the learner.
+        tokeniser: The settings of the tokeniser.
+        sequence: The settings of windows and minibatches.
+        store: The root of the model store.
         publish_every: ("windows", N), or ("period", microseconds of event time).
-        checkpoint_tokens: learned between two checkpoints, about.
-        max_state_mb: a larger learner is refused.
-        threads: of one learner.
+        checkpoint_tokens: The number of tokens between two checkpoints, about.
+        max_state_mb: The size in megabytes above which a learner is refused.
+        threads: The threads of one learner.
         resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
-        end_of_stream: event time at which candidates of the end of the stream travel, microseconds.
+        end_of_stream: The event time at which candidates of the end of the stream travel, in
+            microseconds.
     """
 
     settings: LearnerSettings
@@ -40,7 +41,7 @@ class LearnOptions:
     end_of_stream: int = 0
 
     def settings_dict(self) -> dict[str, Any]:
-        """The settings that a key's part of the store is bound to."""
+        """Return the settings that the store binds a key to."""
         return {
             "tokeniser": self.tokeniser.to_json(),
             "sequence": self.sequence.to_json(),
@@ -48,8 +49,9 @@ class LearnOptions:
         }
 
     def settings_flags(self) -> dict[str, tuple[str, Any]]:
-        """The options behind the paths of :meth:`settings_dict`, see
-        :meth:`model.options.Record.flags`.
+        """Return the options behind the paths of :meth:`settings_dict`.
+
+        See :meth:`model.options.Record.flags`.
         """
         flags = {
             **self.tokeniser.flags("tokeniser"),
@@ -59,11 +61,12 @@ class LearnOptions:
         return {"learner.kind": (f"--{LEARNER.name}", None), **flags}
 
     def manifest_settings(self) -> dict[str, Any]:
-        """The same for a manifest: lists of words are named by size and digest, as they may be
-        long; ``settings.json`` has them whole.
+        """Return the settings for a manifest; lists of words are replaced by size and digest.
+
+        The lists may be long; ``settings.json`` has them whole.
         """
         return {**self.settings_dict(), "learner": self.settings.to_json(brief=True)}
 
     def settings_digest(self) -> str:
-        """Their SHA-256, hex."""
+        """Return the SHA-256 of the settings, hex."""
         return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()

@@ -1,10 +1,9 @@
-"""The way back: a learner's state from its checkpoint and its log, with every step of the way
-checked.
+"""Restore the state of a learner from its checkpoint and its log, and verify every step.
 
-What is read here comes from a runner's state and from the model store. Neither is believed: digests
-say that the bytes are those that were written, the chain that the minibatches are the same and in
-order, the fingerprint that settings and release are, and the witness that this machine's arithmetic
-comes to the same bits.
+The bytes come from the state of a runner and from the model store, and neither is trusted. Digests
+prove that the bytes are those that were written. The chain proves that the minibatches are the same
+and in order. The fingerprint proves that settings and release are the same. The witness proves that
+the arithmetic of this machine comes to the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +26,15 @@ REPLAY = (
 
 
 class Replayer:
-    """What one learner has behind it."""
+    """Restore and verify one learner.
+
+    Args:
+        options: The options of the stream.
+        key: The model key.
+        island: The number of the island.
+        store: The model store.
+        learner: The learner.
+    """
 
     def __init__(
         self,
@@ -42,24 +49,24 @@ class Replayer:
         self._fingerprint = fingerprinter(options.settings, island)
 
     def first_head(self) -> LearnerHead:
-        """The head before the first minibatch."""
+        """Return the head before the first minibatch."""
         chain = chain_start(self._key, self._options.tokeniser, self._options.sequence)
         return LearnerHead(0, chain, self.fingerprint(chain), b"")
 
     def fingerprint(self, chain: bytes) -> bytes:
-        """The learner's, after the minibatch with this h_n."""
+        """Return the fingerprint after the minibatch with this h_n."""
         return self._fingerprint(chain)
 
     def learner_name(self) -> str:
-        """Its name in messages."""
+        """Return the name of the learner for messages."""
         return f"learner of key {self._key!r}, island {self._island}"
 
     def restore(self, head: LearnerHead, log: Iterable[bytes]) -> object:
-        """The learner's state at ``head``, from its checkpoint and its log.
+        """Return the state of the learner at ``head``, from its checkpoint and its log.
 
         Raises:
-            DamagedDataError: the checkpoint or the log is not what the head names.
-            DivergedError: the replay came to other bits.
+            DamagedDataError: The checkpoint or the log is not what the head names.
+            DivergedError: The replay came to other bits.
         """
         options, chain = self._options, self.first_head().chain
         if head.checkpoint:
@@ -80,7 +87,8 @@ class Replayer:
         ):
             raise DamagedDataError(
                 f"{self.learner_name()}: the log holds minibatches"
-                f" {[link.sequence for link in links][:10]}, and must hold {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
+                f" {[link.sequence for link in links][:10]}, and must hold"
+                f" {head.checkpoint_sequence + 1} to {head.sequence}. {REPLAY}"
             )
         for link in links:
             chain = self.next_chain(link, chain)
@@ -89,7 +97,7 @@ class Replayer:
         return state
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
-        # Before the first minibatch there is nothing that a replay could differ in.
+        # Before the first minibatch there is no witness to compare.
         same = chain == head.chain and self.fingerprint(chain) == head.fingerprint
         if not same or (head.sequence and self._learner.witness(state) != head.witness):
             what = "other bits" if same else "another history"
@@ -99,19 +107,26 @@ class Replayer:
             )
 
     def next_chain(self, link: NumberedMinibatch, chain: bytes) -> bytes:
-        """The chain after a minibatch. Raises DivergedError: it does not follow ``chain``."""
+        """Return h_n of a minibatch that must follow ``chain``.
+
+        Raises:
+            DivergedError: It does not follow.
+        """
         if link.previous != chain:
             raise DivergedError(
                 f"{self.learner_name()}: minibatch {link.sequence} does not follow what was"
-                " learned: the documents before it were others. If the input holds only documents that came"
-                " after those that were learned, give --add_documents in place of --resume_from."
+                " learned: the documents before it were others. If the input holds only documents"
+                " that came after those that were learned, give --add_documents in place of"
+                " --resume_from."
                 " Otherwise give the same input, or an empty model store."
             )
         return link.fingerprint
 
     def checkpoint(self, digest: str, sequence: int) -> tuple[LearnerHead, bytes]:
-        """A checkpoint's head and saved state. Raises DamagedDataError: it is damaged, or of
-        another learner or minibatch.
+        """Return the head and the saved state of a checkpoint.
+
+        Raises:
+            DamagedDataError: It is damaged, or of another learner or minibatch.
         """
         saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self._key, digest))
         if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
@@ -122,8 +137,10 @@ class Replayer:
         return saved, data
 
     def unpublished(self, saved: LearnerHead) -> list[Candidate]:
-        """The candidates up to a checkpoint, back to one that was published for certain: a run
-        may end between offer and publication.
+        """Return the candidates up to a checkpoint that may not have been published, in order.
+
+        A run may end between an offer and its publication. The search goes back to a candidate that
+        was published for certain.
         """
         latest = self._store.latest(self._key)
         reached = latest.sequence if latest else 0

@@ -1,3 +1,1 @@
-"""From candidates to published versions, and the store that keeps them: files of a folder, or
-objects of a bucket.
-"""
+"""The model store: snapshots, candidates, versions, manifests, checkpoints and classifiers."""

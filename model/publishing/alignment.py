@@ -1,10 +1,10 @@
-"""Topic ids that mean the same from one version of a model to the next.
+"""Match the topics of two versions of a model, so that topic ids keep their meaning.
 
-Where the published particle changes, its topics may be numbered in another way.
-:func:`align_topics` matches the topics of two snapshots one to one (the Hungarian method) so that
-the sum of their similarities is as large as can be. The similarity of two topics is the
-Bhattacharyya coefficient of their word frequencies, sum over w of sqrt(p(w) q(w)): 1 for equal
-topics, 0 for topics without a common word; words that only one snapshot knows add nothing.
+When another particle is published, its topics may have other numbers. :func:`align_topics` matches
+the topics of two snapshots one to one (the Hungarian method) so that the sum of their similarities
+is as large as possible. The similarity of two topics is the Bhattacharyya coefficient of their word
+frequencies, sum over w of sqrt(p(w) q(w)). It is 1 for equal topics and 0 for topics without a
+common word. Words that only one snapshot knows add nothing.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from scipy.sparse import csr_array
 from model.records import FloatArray
 from model.snapshot import Snapshot
 
-# Decides only between matchings that are equally good, as with topics that no word is in: ids then
-# stay.
+# Added to the similarity of equal ids. It decides only between equally good matchings, for example
+# of topics without words, which then keep their ids.
 _PREFER_OWN_ID = 1e-9
 
 
 def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
-    """The order that gives the topics of ``new`` the ids of ``previous``: topic ``order[i]`` of
-    ``new`` takes id ``i``.
+    """Return the order that gives the topics of ``new`` the ids of ``previous``.
+
+    Topic ``order[i]`` of ``new`` takes id ``i``.
 
     Raises:
-        ValueError: the snapshots have different numbers of topics.
+        ValueError: The snapshots have different numbers of topics.
     """
     if previous.topic_count != new.topic_count:
         raise ValueError(
@@ -41,7 +42,7 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
 
 
 def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
-    """The same model with its topic ``order[i]`` as topic ``i``."""
+    """Return the same model with its topic ``order[i]`` as topic ``i``."""
     ids = np.empty(len(order), np.int32)
     ids[list(order)] = np.arange(len(order))
     by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
@@ -58,7 +59,7 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
 
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
-    """float64[T, T]: row for the previous topic, column for the new one."""
+    """Return float64[T, T]: a row for each previous topic, a column for each new one."""
     known = previous.numbers
     rows = np.array([known.get(word, -1) for word in new.words], np.int64)
     shared = rows >= 0
@@ -67,7 +68,7 @@ def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
 
 
 def _root_frequencies(snapshot: Snapshot) -> csr_array:
-    """Sparse [W, T]: the square root of n_wz / n_z."""
+    """Return sparse [W, T]: the square root of n_wz / n_z."""
     values = np.sqrt(snapshot.counts / snapshot.totals[snapshot.topics])
     return csr_array(
         (values, snapshot.topics, snapshot.offsets),

@@ -1,4 +1,4 @@
-"""The settings that a part of a model store is bound to, and how others differ from them."""
+"""Compare settings with those that a part of a model store is bound to."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ _MOST_CHARACTERS = 80
 def check_bound(
     bound: dict[str, Any], settings_digest: str, settings: dict[str, Any], flags: Flags, name: str
 ) -> None:
-    """Refuse other settings than those that a store is bound to.
+    """Refuse settings other than those that a store is bound to.
 
     Fields of the file beside the settings and their digest are ignored (docs/formats.md).
 
     Args:
-        bound: what the file of settings holds. settings_digest, settings: of this run. name: of the
-        file. flags: for messages, see :meth:`model.options.Record.flags`.
+        bound: The contents of the file of settings.
+        settings_digest: The digest of the settings of this run.
+        settings: The settings of this run.
+        flags: The options behind the settings, for messages. See
+            :meth:`model.options.Record.flags`.
+        name: The name of the file.
 
     Raises:
-        StoreConflictError: the settings differ; the error lists the first of them.
-        DamagedDataError: the file holds no settings.
+        StoreConflictError: The settings differ; the error lists the first differences.
+        DamagedDataError: The file holds no settings.
     """
     if not checks.fits(bound.get("settings"), dict[str, Any]):
         checks.refuse(
@@ -49,8 +53,9 @@ def check_bound(
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested settings by dotted names, the values as JSON (in which a tuple and a list are the
-    same).
+    """Return nested settings under dotted names, with the values as JSON.
+
+    In JSON a tuple and a list are equal.
     """
     flat: dict[str, str] = {}
     for name, value in values.items():
@@ -63,8 +68,9 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> list[str]:
-    """What is not alike, named by option; where the kind of a part differs, its fields are left
-    out.
+    """Return what differs, named by option.
+
+    If the kind of a part differs, the fields of the part are left out.
     """
     for at, (_, absent) in flags.items():
         if absent is not None and not at.endswith(".kind"):
@@ -85,7 +91,7 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
 
 
 def _short(text: str | None) -> str:
-    """A value for a message: a vocabulary can be very long."""
+    """Shorten a value for a message: a vocabulary can be very long."""
     return (
         "absent"
         if text is None

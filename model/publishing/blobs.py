@@ -1,9 +1,8 @@
-"""Where the model store keeps its bytes: five operations that a folder and an object store can both
-do.
+"""The bytes of the model store: five operations that a folder and an object store both support.
 
 Paths are relative to a root and use ``/``. Everything but a pointer is written once and never
-changed, so the only operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set:
-a lock around ``os.replace`` in a folder, ``if_generation_match`` in an object store
+changed. The only operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set. In
+a folder it is a lock around ``os.replace``; in an object store it is ``if_generation_match``
 (:mod:`model.publishing.gcs`).
 
 >>> import tempfile
@@ -13,8 +12,7 @@ a lock around ``os.replace`` in a folder, ``if_generation_match`` in an object s
 >>> blobs.list("a")
 ['one']
 
-Model keys are any text, so :func:`escape_key` turns one into a name that is safe in a path, and
-back.
+A model key is any text. :func:`escape_key` turns it into a name that is safe in a path.
 """
 
 from __future__ import annotations
@@ -42,42 +40,51 @@ class Blobs(Protocol):
     """Named bytes under one root."""
 
     def where(self, path: str) -> str:
-        """The full name of a path, for messages."""
+        """Return the full name of a path, for messages."""
 
     def read(self, path: str) -> bytes:
-        """All bytes of a path.
+        """Return all bytes of a path.
 
         Raises:
-            FileNotFoundError: there is none.
-            DamagedDataError: it is no regular file, or leads out of the root.
+            FileNotFoundError: The path does not exist.
+            DamagedDataError: It is not a regular file, or leads out of the root.
         """
 
     def exists(self, path: str) -> bool:
-        """Whether ``path`` is there."""
+        """Return whether the path exists."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Write what is not there yet. Afterwards: does ``path`` hold exactly ``data``? Other
-        bytes are left alone.
+        """Write a path that does not exist yet; return whether it holds ``data`` afterwards.
+
+        A path that holds other bytes is left as it is.
         """
 
     def list(self, prefix: str) -> list[str]:
-        """Sorted names directly in the folder ``prefix`` (``""`` is the root); a name that ends
-        in ``/`` is a folder.
+        """Return the sorted names directly in a folder; the name of a folder ends in ``/``.
+
+        Args:
+            prefix: The folder; ``""`` is the root.
         """
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
-        """Write ``data`` if ``path`` holds ``expected`` (None: is not there) at this moment; else
-        change nothing, return False.
+        """Write ``data`` if the path holds ``expected`` at this moment, and return whether it did.
 
-        Of several that replace the same bytes one gets True, whether or not they write the same.
+        Of several callers that replace the same bytes one gets True, even if they write the same.
+
+        Args:
+            path: The path of the pointer.
+            expected: The bytes that the path must hold; None if it must not exist.
+            data: The new bytes.
         """
 
 
 def escape_key(key: str) -> str:
-    """The name of a key's folder: ``_`` for the empty key, and never a hidden or a special name.
+    """Return the name of the folder of a key.
+
+    It is ``_`` for the empty key, and never a hidden or a special name.
 
     Raises:
-        OptionError: the name would be longer than a file system allows.
+        OptionError: The name would be longer than a file system allows.
     """
     name = quote(key, safe="")
     if not name:
@@ -95,12 +102,16 @@ def escape_key(key: str) -> str:
 
 
 def unescape_key(name: str) -> str:
-    """The inverse of :func:`escape_key`."""
+    """Return the key of a folder; the inverse of :func:`escape_key`."""
     return "" if name == "_" else unquote(name)
 
 
 def create_named(blobs: Blobs, path: str, data: bytes) -> None:
-    """Write what is named by its content. Raises DamagedDataError: ``path`` holds other bytes."""
+    """Write bytes that are named by their content.
+
+    Raises:
+        DamagedDataError: The path holds other bytes.
+    """
     if not blobs.create(path, data):
         raise DamagedDataError(
             f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it,"
@@ -109,8 +120,15 @@ def create_named(blobs: Blobs, path: str, data: bytes) -> None:
 
 
 def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
-    """The bytes of ``path`` whose sha256 is ``digest``, hex. Raises DamagedDataError: missing,
-    or not what was written.
+    """Return the bytes of a path and check their SHA-256.
+
+    Args:
+        blobs: Where the path is.
+        path: The path.
+        digest: The expected SHA-256, hex.
+
+    Raises:
+        DamagedDataError: The path is missing, or its bytes have another digest.
     """
     name = blobs.where(path)
     try:
@@ -128,7 +146,7 @@ def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
 
 
 class LocalBlobs:
-    """A folder. What is written is whole, and on the disk, before it can be seen under its name."""
+    """The blobs of a folder. A file is complete and on the disk before its name appears."""
 
     def __init__(self, root: str) -> None:
         self._root = Path(root)
@@ -138,7 +156,7 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            # A link may lead anywhere; one within the store is as good as a file.
+            # A link may lead anywhere. One that stays within the store is accepted.
             try:
                 target, root = (self._root / path).resolve(), self._root.resolve()
             except RuntimeError as error:
@@ -188,9 +206,7 @@ class LocalBlobs:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """What a user can mend, as an error that says how. That a file is not there is not among
-        it.
-        """
+        """Turn errors that a user can mend into errors that say how; a missing file is none."""
         try:
             yield
         except FileNotFoundError:
@@ -219,13 +235,13 @@ class LocalBlobs:
 
 
 def blobs_at(root: str) -> Blobs:
-    """The blobs under ``root``, a folder or ``gs://bucket/folder``, which need not be there yet.
+    """Return the blobs under ``root``, a folder or ``gs://bucket/folder`` that need not exist.
 
     Raises:
         OptionError: ``root`` is empty, a file, or on a service that is not supported.
     """
     if root.startswith("gs://"):
-        # The client takes a second to import, and only those who use it should wait.
+        # Importing the client takes a second, so it is imported only where it is used.
         from model.publishing.gcs import GcsBlobs
 
         return GcsBlobs(root)
@@ -238,7 +254,7 @@ def blobs_at(root: str) -> Blobs:
 
 
 def _read_regular(path: Path, name: str) -> bytes:
-    """All bytes of a regular file. Another kind of file may have no end, or wait for somebody."""
+    """Return all bytes of a regular file; another kind of file may have no end, or block."""
     # Without O_NONBLOCK a named pipe would wait here for its writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -251,7 +267,7 @@ def _read_regular(path: Path, name: str) -> bytes:
 
 
 def _write_beside(target: Path, data: bytes) -> Path:
-    """A finished file with a name of its own in the folder of ``target``."""
+    """Write a complete file under a temporary name in the folder of ``target``."""
     number, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
     with os.fdopen(number, "wb") as file:
         file.write(data)

@@ -1,9 +1,10 @@
-"""What an island offers for publication: a reference to the snapshot that it wrote, and the figures
-that decide and describe.
+"""Candidates: what an island offers for publication.
 
-Every island of a model key offers one :class:`Candidate` after the same minibatches;
-:mod:`model.publishing.publication` chooses. A candidate names the one that its learner offered
-before, so versions can be made in their order although candidates arrive in any.
+A candidate refers to the snapshot that the island wrote. It has the figures that choose between
+islands and those that describe the version. Every island of a model key offers one
+:class:`Candidate` after the same minibatches, and :mod:`model.publishing.publication` chooses. A
+candidate names the one that its learner offered before, so versions are made in their order
+although candidates arrive in any order.
 """
 
 from __future__ import annotations
@@ -16,18 +17,25 @@ from model.scaled import Scaled
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One island's offer.
+    """The offer of one island.
 
     Attributes:
-        key, island, sequence: whose, after which minibatch. previous: the sequence of this
-        learner's offer before, 0 for the first. event_time: the end of the minibatch's window. at:
-        the event time that its reference travels with; later only at the stream's end,
-            and where a job sends on what the one before it offered.
-        snapshot: digest, hex. chain: h_n, hex. fingerprint, witness: the learner's, hex. evidence,
-        posterior: hex of :class:`model.scaled.Scaled`; they decide which island is published.
-        documents, tokens, words, log_evidence, ess, in_sample_nmi: as in
-        :class:`model.learners.base.Summary`. prequential_perplexity: over the tokens scored since
-        the offer before; None for the first offer, and where there were none.
+        key: The model key.
+        island: The number of the island.
+        sequence: The minibatch after which the snapshot was made.
+        previous: The sequence of the previous offer of this learner, 0 for the first.
+        event_time: The end of the window of the minibatch, in microseconds.
+        at: The event time that the reference travels with. It is later only at the end of the
+            stream, and where a job sends the offers of an earlier job again.
+        snapshot: The digest of the snapshot, hex.
+        chain: h_n, hex.
+        fingerprint: The fingerprint of the learner, hex.
+        witness: The witness of the learner, hex.
+        evidence: A :class:`model.scaled.Scaled` in hex, which decides which island is published.
+        posterior: A :class:`model.scaled.Scaled` in hex, which decides between equal evidence.
+        documents: As in :class:`model.learners.base.Summary`, like the fields up to in_sample_nmi.
+        prequential_perplexity: Over the tokens scored since the previous offer; None for the first
+            offer, and without such tokens.
     """
 
     key: str
@@ -70,6 +78,9 @@ class Candidate:
         return found
 
     def rank(self) -> tuple[tuple[float, float], tuple[float, float], int]:
-        """The greatest is published: by evidence, then posterior, then the lowest island."""
+        """Return the rank; the greatest is published.
+
+        It orders by evidence, then posterior, then the lowest island.
+        """
         evidence, posterior = (Scaled.from_hex(text) for text in (self.evidence, self.posterior))
         return evidence.order(), posterior.order(), -self.island

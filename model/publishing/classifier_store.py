@@ -1,12 +1,11 @@
-"""Classifiers in a model store, each beside the snapshot that it belongs to.
+"""Classifiers in a model store, beside the snapshots that they belong to.
 
-    <root>/<key>/classifiers/<digest>              the weights, see model.inference.classifier
-    <root>/<key>/classifiers/<digest>.json         digest and provenance, for people and tools
-    <root>/<key>/classifiers/<version>.latest      which classifier of a model version was fitted
-    last
+    <root>/<key>/classifiers/<digest>           the weights, see model.inference.classifier
+    <root>/<key>/classifiers/<digest>.json      digest and provenance, for people and tools
+    <root>/<key>/classifiers/<version>.latest   the classifier of a version that was fitted last
 
-The first two are named by their content, so writing them twice changes nothing; the pointer is
-replaced whole.
+The first two are named by their content, so writing them twice changes nothing. The pointer is
+replaced as a whole.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class ClassifierStore:
         self._blobs = blobs_at(root)
 
     def put(self, classifier: Classifier) -> str:
-        """Write a classifier and make it the newest of its version; returns its digest, hex."""
+        """Write a classifier, make it the newest one of its version, and return its digest, hex."""
         made = classifier.provenance
         data = classifier.to_bytes()
         digest = hashlib.sha256(data).hexdigest()
@@ -54,7 +53,7 @@ class ClassifierStore:
         return digest
 
     def newest(self, key: str, version: str) -> str | None:
-        """The digest of a version's newest classifier; None where it has none."""
+        """Return the digest of the newest classifier of a version; None if it has none."""
         sequence_of(version, "the version that a classifier belongs to")
         path = f"{_folder(key)}/{version}.latest"
         if not self._blobs.exists(path):
@@ -65,10 +64,16 @@ class ClassifierStore:
         )
 
     def find(self, key: str, version: str, method: str, option: str = "--method") -> str:
-        """The same for an inference method that must have it, and the option that named the method.
+        """Return the digest of the newest classifier for a method that needs one.
+
+        Args:
+            key: The model key.
+            version: The model version.
+            method: The name of the method.
+            option: The option that named the method, for the message.
 
         Raises:
-            OptionError: there is none.
+            OptionError: The version has no classifier.
         """
         digest = self.newest(key, version)
         if digest is None:
@@ -82,8 +87,10 @@ class ClassifierStore:
         return digest
 
     def get(self, key: str, digest: str) -> Classifier:
-        """The classifier with this digest. Raises DamagedDataError: missing, or not what was
-        written.
+        """Return the classifier with this digest.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
         """
         checks.hexadecimal("the digest of a classifier", digest)
         return Classifier.from_bytes(read_verified(self._blobs, f"{_folder(key)}/{digest}", digest))

@@ -1,22 +1,22 @@
-"""The model store's bytes in Google Cloud Storage: :class:`model.publishing.blobs.Blobs` over a
-bucket, chosen by ``gs://bucket/folder``.
+"""The bytes of the model store in Google Cloud Storage, chosen by ``gs://bucket/folder``.
 
-An object changes as a whole, and each change gives it another *generation*. A write can be made on
-condition that the generation is still the one that was looked at, or (generation 0) that there is
-no object. All safety against other writers comes from that:
+:class:`GcsBlobs` implements :class:`model.publishing.blobs.Blobs` over a bucket. An object changes
+as a whole, and each change gives it another *generation*. A write can be conditional on the
+generation that was read, or on generation 0, which means that there is no object. This makes writes
+safe against other writers:
 
-- ``create`` writes on condition that there is nothing. Who comes second compares what is there with
-  what he wanted to write.
-- ``replace_pointer`` reads the pointer and its generation, and writes on condition that this is
-  still its generation.
+- ``create`` writes on condition that there is no object. The second writer compares what is there
+  with what it wanted to write.
+- ``replace_pointer`` reads the pointer and its generation, and writes on condition that the
+  generation is still the same.
 
-Any answer can be lost on its way. The client sends the request again, and a write that did happen
-then seems to have lost the race to itself. So each write carries a mark of its own in the object's
-metadata, and who loses looks whether the winner has that mark.
+Any response can be lost. The client then sends the request again, and a write that did happen seems
+to have lost the race to itself. So each write stores a unique mark in the metadata of the object.
+A writer that loses checks whether the winner has its own mark.
 
-``STORAGE_EMULATOR_HOST`` names another server, for tests. A service takes about one write a second
-to one object; the client waits where it is told to, so a publication that is due more often than
-that slows down.
+``STORAGE_EMULATOR_HOST`` names another server, for tests. The service accepts about one write a
+second to one object. The client waits when the service asks it to, so more frequent publications
+slow down.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _MARK = "written-by"
 
 
 class GcsBlobs:
-    """A folder of a bucket, which need not hold anything yet; the bucket must be there.
+    """The blobs of a folder of a bucket. The bucket must exist; the folder may be empty.
 
     Raises:
-        OptionError: the root names no bucket; or, at first use, there is no such bucket, or no
-            right to use it.
+        OptionError: The root names no bucket. At first use: the bucket does not exist, or the
+            account may not use it.
     """
 
     def __init__(self, root: str) -> None:
@@ -69,8 +69,8 @@ class GcsBlobs:
     def read(self, path: str) -> bytes:
         with self._explained():
             try:
-                # One request, so one generation; the client pins it when it has to go on with a
-                # download that broke off.
+                # One request reads one generation. The client pins the generation when it resumes
+                # an interrupted download.
                 data: bytes = self._blob(path).download_as_bytes(retry=DEFAULT_RETRY)
             except NotFound as error:
                 raise FileNotFoundError(self.where(path)) from error
@@ -81,7 +81,7 @@ class GcsBlobs:
             return bool(self._blob(path).exists(retry=DEFAULT_RETRY))
 
     def create(self, path: str, data: bytes) -> bool:
-        # Looked at first: a replay finds most files there, and need not send them again.
+        # A replay finds most files there. It need not send them again.
         if self.exists(path):
             return self.read(path) == data
         return self._write(path, data, _ABSENT) or self.read(path) == data
@@ -92,7 +92,7 @@ class GcsBlobs:
             found = self._bucket().client.list_blobs(
                 self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY
             )
-            # The folders are known only when the last page of names was read.
+            # The folders are known only after the last page of names.
             names = [*(blob.name for blob in found), *found.prefixes]
         return sorted(
             name.removeprefix(folder)
@@ -106,20 +106,20 @@ class GcsBlobs:
             if held is None or expected is None:
                 return held is None and expected is None and self._write(path, data, _ABSENT)
             try:
-                # If it has changed meanwhile, other bytes are compared; but then the condition of
-                # the write does not hold.
+                # If the object changed in the meantime, other bytes are compared here. The
+                # condition of the write then fails.
                 return self.read(path) == expected and self._write(path, data, held.generation)
             except FileNotFoundError:
                 return False
 
     def _write(self, path: str, data: bytes, generation: int) -> bool:
-        """Write if the object has this generation; whether that happened, be it at an attempt
-        whose answer was lost.
+        """Write if the object has this generation, and return whether the write happened.
+
+        It counts as done too if only the response was lost.
         """
         blob, mark = self._blob(path), os.urandom(16).hex()
         blob.metadata = {_MARK: mark}
-        # Else a bucket that anybody may read would answer with a pointer as it was up to an hour
-        # ago.
+        # Without this a public bucket may serve a pointer that is up to an hour old.
         blob.cache_control = "no-store"
         with self._explained():
             try:
@@ -144,7 +144,7 @@ class GcsBlobs:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """What a user can mend, as an error that says how."""
+        """Turn errors that a user can mend into errors that say how."""
         try:
             yield
         except (NotFound, Forbidden, Unauthorized, GoogleAuthError) as error:
@@ -162,9 +162,7 @@ class GcsBlobs:
 
 
 def _status(error: Any) -> int:
-    """The HTTP status of an error of either of the client's two families: uploads raise one or
-    the other, by how they were begun.
-    """
+    """Return the HTTP status of an error of either family that the client raises for uploads."""
     return int(error.code if isinstance(error, GoogleAPICallError) else error.response.status_code)
 
 
@@ -174,7 +172,8 @@ def _message(error: Exception) -> str:
 
 @functools.cache
 def _client(process: int) -> storage.Client:
-    """One client a process: it logs in once and keeps its connections, and those may not be
-    shared with a fork.
+    """Return the client of a process.
+
+    It logs in once and keeps its connections, which must not be shared with a fork.
     """
     return storage.Client(project=None)

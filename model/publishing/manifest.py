@@ -1,15 +1,15 @@
-"""What the model store says about its files: a :class:`Manifest` for each model version, a
-:class:`CheckpointEntry` for each checkpoint.
+"""Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Both are one line of canonical JSON with a ``sha256`` of the rest in it, which is checked before
-anything else is believed:
+Both are one line of canonical JSON that contains a ``sha256`` of the rest. The digest is checked
+before anything else is used:
 
 >>> line = seal({"a": 1})
 >>> unseal(line, "x.json")
 {'a': 1}
->>> unseal(line.replace(b"1", b"2", 1), "x.json")
-Traceback (most recent call last): model.errors.DamagedDataError: x.json does not have the content
-that it was written with; restore it from a copy
+>>> unseal(line.replace(b"1", b"2", 1), "x.json")  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+    ...
+model.errors.DamagedDataError: x.json does not have the content that it was written with; ...
 """
 
 from __future__ import annotations
@@ -27,23 +27,27 @@ from model.errors import DamagedDataError
 from model.settings import TokeniserSettings
 
 VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
-# Ends of windows may lie outside the years 1 to 9999, and a date can still be printed.
+# The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
 _LATEST_TIME = 2**62
-# Fields for people to read, whose last bits are those of a C library.
+# Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
 
 
 def seal(values: dict[str, Any]) -> bytes:
-    """One line of JSON that holds its own digest."""
+    """Return one line of JSON that contains its own digest."""
     return wire.canonical_json({**values, "sha256": _digest(values)}).encode() + b"\n"
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:
-    """The inverse of :func:`seal`; ``name`` is what an error calls the file.
+    """Return the values of a sealed line.
+
+    Args:
+        data: The line.
+        name: The name of the file, for messages.
 
     Raises:
-        DamagedDataError: the digest is missing or another one.
+        DamagedDataError: The digest is missing or wrong.
     """
     damaged = f"{name} does not have the content that it was written with; restore it from a copy"
     try:
@@ -60,24 +64,33 @@ def _digest(values: dict[str, Any]) -> str:
 
 
 class _Sealed:
-    """JSON there and back, for frozen dataclasses. Fields of another release are left out
-    (docs/formats.md).
+    """Reading and writing of frozen dataclasses as sealed JSON.
+
+    Fields of another release are ignored (docs/formats.md).
     """
 
     def to_json(self) -> bytes:
-        """One sealed line; equal values have equal bytes."""
+        """Return one sealed line; equal values have equal bytes."""
         stored = {item.name: getattr(self, item.name) for item in fields(self) if item.init}  # type: ignore[arg-type]
         return seal(stored)
 
     @classmethod
     def from_json(cls, data: bytes, name: str = "the record") -> Self:
-        """The inverse of ``to_json``. Raises DamagedDataError: damaged, or of another release."""
+        """Read the line that ``to_json`` wrote.
+
+        Raises:
+            DamagedDataError: It is damaged, or of another release.
+        """
         found = cls(**checks.record(cls, unseal(data, name), name, ignore_unknown=True))
         found.check(name)
         return found
 
     def check(self, name: str) -> None:
-        """Refuse values that no record of this kind has. Raises DamagedDataError."""
+        """Refuse values that no record of this kind has.
+
+        Raises:
+            DamagedDataError: A value is out of range.
+        """
 
 
 @dataclass(frozen=True)
@@ -85,10 +98,14 @@ class CheckpointEntry(_Sealed):
     """Where a learner stood when a checkpoint was written.
 
     Attributes:
-        key, island, sequence: whose, and after which minibatch. chain: h_n of that minibatch, hex.
-        window_end: of that minibatch, microseconds. offered: after which minibatch the last version
-        was. settings_digest: of the settings that the store is bound to. digest: SHA-256 of the
-        checkpoint's bytes, hex.
+        key: The model key.
+        island: The number of the island.
+        sequence: The minibatch after which the checkpoint was written.
+        chain: h_n of that minibatch, hex.
+        window_end: The end of its window, in microseconds.
+        offered: The minibatch after which the last version was offered.
+        settings_digest: The digest of the settings that the store is bound to.
+        digest: SHA-256 of the bytes of the checkpoint, hex.
     """
 
     key: str
@@ -102,7 +119,7 @@ class CheckpointEntry(_Sealed):
 
     @property
     def file_name(self) -> str:
-        """Of the entry in the store."""
+        """Return the name of the entry in the store."""
         return f"{self.sequence:012d}-{self.island:04d}-{self.digest[:16]}.json"
 
     def check(self, name: str) -> None:
@@ -113,10 +130,11 @@ class CheckpointEntry(_Sealed):
 
 @dataclass(frozen=True)
 class Pointer(_Sealed):
-    """What ``LATEST`` holds.
+    """The contents of ``LATEST``.
 
     Attributes:
-        version: the newest. manifest: SHA-256 of its manifest's bytes, hex.
+        version: The newest version.
+        manifest: SHA-256 of the bytes of its manifest, hex.
     """
 
     version: str
@@ -129,22 +147,35 @@ class Pointer(_Sealed):
 
 @dataclass(frozen=True)
 class Manifest(_Sealed):
-    """A published model version: what was learned, from which version, and by which release.
+    """A published version: what was learned, from which version, and by which release.
 
     Attributes:
-        key, sequence, event_time: which model, after which minibatch, the end of its window
-        (microseconds). parent: the version before it, None for the first. snapshot: the digest of
-        its file, hex. stored: the bytes that it was read from, no part of them; empty for one that
-        was made just now. island, islands: which of how many islands won. fingerprint: the
-        learner's, hex. chain: h_n, hex. settings: of ``tokeniser``, ``sequence`` and ``learner``;
-        lists of words are named by size and digest. topic_order: the permutation that gave the
-        topics their parent's ids, [] when none was needed. changes: which words entered and left
-        each topic's first ten since the parent (:func:`model.publishing.topic_changes.changes`).
-        documents, tokens, words: learned so far; the vocabulary's size. log_evidence: ln of the
-        evidence of everything so far. posterior: ln P(w, z) of the published particle. ess: of its
-        island. prequential_perplexity: over the tokens scored since the parent; None for the first
-        version, and where there were none. in_sample_nmi: of the labelled documents in the
-        learner's history, None where there are none. release: of this package.
+        key: The model key.
+        sequence: The minibatch after which the version was made.
+        event_time: The end of the window of that minibatch, in microseconds.
+        parent: The version before it, None for the first.
+        snapshot: The digest of the file of the snapshot, hex.
+        island: The island whose candidate was published.
+        islands: The number of islands.
+        fingerprint: The fingerprint of the learner, hex.
+        chain: h_n, hex.
+        settings: The settings of ``tokeniser``, ``sequence`` and ``learner``. Lists of words are
+            replaced by size and digest.
+        topic_order: The permutation that gave the topics the ids of the parent; [] if none was
+            needed.
+        changes: The words that entered and left the first ten of each topic since the parent
+            (:func:`model.publishing.topic_changes.changes`).
+        documents: The number of documents learned so far.
+        tokens: The number of tokens learned so far.
+        words: The size of the vocabulary.
+        log_evidence: The logarithm of the evidence of everything so far.
+        prequential_perplexity: Over the tokens scored since the parent; None for the first version,
+            and without such tokens.
+        posterior: ln P(w, z) of the published particle.
+        ess: The effective sample size of its island.
+        in_sample_nmi: For the labelled documents in the history of the learner; None without them.
+        release: The release of this package.
+        stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
     """
 
     key: str
@@ -172,40 +203,44 @@ class Manifest(_Sealed):
 
     @classmethod
     def from_json(cls, data: bytes, name: str = "the record") -> Self:
-        """The manifest in a file's bytes, which it keeps: its version is theirs. Raises
-        DamagedDataError.
+        """Read a manifest and keep its bytes, from which its version is computed.
+
+        Raises:
+            DamagedDataError: It is damaged, or of another release.
         """
         found = super().from_json(data, name)
         object.__setattr__(found, "stored", data)
         return found
 
     def to_json(self) -> bytes:
-        """The bytes that it was read from, with fields that this release does not know; else one
-        sealed line.
+        """Return the bytes that the manifest was read from, or one sealed line for a new one.
+
+        The stored bytes keep fields that this release does not know.
         """
         return self.stored or super().to_json()
 
     @property
     def tokeniser(self) -> TokeniserSettings:
-        """The settings that made the words. Raises DamagedDataError: the manifest has none, or
-        others than there are.
+        """Return the settings of the tokeniser.
+
+        Raises:
+            DamagedDataError: The manifest has none, or fields that do not exist.
         """
         name = f"tokeniser in field settings of version {self.version}"
         return TokeniserSettings.from_json(self.settings.get("tokeniser"), name)
 
     @cached_property
     def version(self) -> str:
-        """The name of the version: it sorts by sequence, and two that differ in anything have
-        different names.
+        """Return the name of the version.
 
-        It is a digest of the stored bytes, whatever fields they have, or, before it is stored, of
-        the bytes that will be.
+        Names sort by sequence, and versions that differ in anything have different names. The name
+        is a digest of the stored bytes, whatever fields they have. Before the version is stored, it
+        is a digest of the bytes to be stored.
         """
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
 
     def repeats(self, other: Manifest) -> bool:
-        """Whether a stored manifest says the same as one that was made just now: in all fields
-        that both have, but the release.
+        """Return whether two manifests agree in all fields that both have, except the release.
 
         Figures that are logarithms are compared up to their last bits, which differ between C
         libraries.
@@ -236,7 +271,7 @@ class Manifest(_Sealed):
 
 @dataclass(frozen=True)
 class _Change:
-    """One of :func:`model.publishing.topic_changes.changes`."""
+    """One item of :func:`model.publishing.topic_changes.changes`."""
 
     topic: int
     entered: dict[str, int]
@@ -244,15 +279,17 @@ class _Change:
 
 
 def _alike(name: str, theirs: Any, ours: Any) -> bool:
-    """Whether two values of one field say the same."""
+    """Return whether two values of one field are equal, up to the last bits of logarithms."""
     if name in _LOGARITHMS and isinstance(theirs, float) and isinstance(ours, float):
         return math.isclose(theirs, ours, rel_tol=_LAST_BITS)
     return bool(theirs == ours)
 
 
 def sequence_of(version: str, name: str) -> int:
-    """The sequence in a version's name. Raises DamagedDataError: it does not have the form of a
-    version.
+    """Return the sequence in the name of a version.
+
+    Raises:
+        DamagedDataError: The name does not have the form of a version.
     """
     if not VERSION_FORM.fullmatch(version):
         checks.refuse(

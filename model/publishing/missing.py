@@ -1,4 +1,4 @@
-"""What is missing where a version is not found: the store itself, the model key, or the version."""
+"""Say what is missing if a version is not found: the store, the model key, or the version."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ _SHOWN = 5
 
 
 def missing_version(store: ModelStore, key: str, version: str) -> OptionError:
-    """The error that names the option to correct: a moved store is not blamed on
-    ``--model_version``.
+    """Return the error that names the option to correct.
+
+    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
     """
     keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
     if not keys:

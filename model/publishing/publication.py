@@ -1,10 +1,9 @@
-"""From candidates to versions: when all islands have offered, the best becomes the next version of
-the model.
+"""Make versions of candidates: when all islands have offered, the best becomes the next version.
 
 Candidates arrive in any order, and again after a failure. A version is made when every island has
-offered the same sequence and the version before it is there, because its topics are matched with
-those of its parent: topic ids mean the same from version to version. What waits is in a
-:class:`PublishHead` and a bag; making a version twice changes nothing in the store.
+offered the same sequence and the version before it exists. The version before is needed because
+topics are matched with those of the parent, so that topic ids keep their meaning. What waits is in
+a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
 """
 
 from __future__ import annotations
@@ -25,8 +24,12 @@ from model.scaled import Scaled
 
 @dataclass(frozen=True, slots=True)
 class PublishHead:
-    """The last version of a key: its sequence, 0 before the first, and its name; and how many
-    candidates wait in the bag.
+    """The last version of a key, and how many candidates wait.
+
+    Attributes:
+        sequence: The sequence of the version, 0 before the first.
+        version: Its name.
+        waiting: The number of candidates in the bag.
     """
 
     sequence: int = 0
@@ -51,12 +54,13 @@ class PublishHead:
 
 
 class Publisher:
-    """Makes the versions of one key.
+    """Make the versions of one key.
 
     Args:
-        store: where snapshots are and manifests go.
-        islands: how many candidates make a version.
-        settings: for the manifests, see :class:`model.publishing.manifest.Manifest`.
+        store: The store of snapshots and manifests.
+        key: The model key.
+        islands: The number of candidates that make a version.
+        settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
     """
 
     def __init__(self, store: ModelStore, key: str, islands: int, settings: dict[str, Any]) -> None:
@@ -65,15 +69,20 @@ class Publisher:
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
     ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
-        """Take a candidate; the head afterwards, and the versions that can now be used, in order,
-        each with its event time.
+        """Take a candidate.
 
-        Where an earlier job published what comes before the candidate, those versions are among
-        them.
+        Args:
+            head: The head before.
+            candidate: The candidate.
+            bag: The bag of waiting candidates.
+
+        Returns:
+            The head afterwards, and the versions that can be used now, in order, each with its
+            event time. Versions that an earlier job published before the candidate are among them.
 
         Raises:
-            DivergedError: two islands (or two attempts of one) offer different histories.
-            StoreConflictError: the store holds another history.
+            DivergedError: Two islands, or two attempts of one, offer different histories.
+            StoreConflictError: The store holds another history.
         """
         versions: list[tuple[int, Manifest]] = []
         if head.sequence == 0 and candidate.previous:
@@ -109,8 +118,9 @@ class Publisher:
     def _continued(
         self, head: PublishHead, previous: int
     ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
-        """The head after the versions that an earlier job published up to ``previous``, if it
-        did publish that one.
+        """Return the head after the versions that an earlier job published up to ``previous``.
+
+        If ``previous`` was not published, the head stays as it is.
         """
         history = [
             manifest
@@ -124,9 +134,7 @@ class Publisher:
         ]
 
     def _next(self, after: int, waiting: dict[tuple[int, int], Candidate]) -> list[Candidate]:
-        """The candidates of the version that follows ``after``, once all islands have offered
-        it; else nothing.
-        """
+        """Return the candidates of the version after ``after``, or none until all have come."""
         group = [c for c in waiting.values() if c.previous == after]
         if len(group) < self._islands:
             return []

@@ -1,9 +1,10 @@
 """A snapshot as an Avro file, which any Avro tool can read.
 
-One record for each word, ``{"word": "sea", "base": 0.01, "topics": [0, 7], "counts": [12.0,
-3.0]}``; everything else is in the file's metadata under ``beam_topics``, as canonical JSON. Nothing
-in the file depends on when or where it was written (Avro's sync marker, usually random, is the
-content's hash), so equal snapshots have equal bytes and the file's SHA-256 names it.
+There is one record for each word, for example ``{"word": "sea", "base": 0.01, "topics": [0, 7],
+"counts": [12.0, 3.0]}``. Everything else is canonical JSON in the metadata of the file, under
+``beam_topics``. Nothing in the file depends on when or where it was written: Avro's sync marker,
+usually random, is a hash of the content. Equal snapshots have equal bytes, and the SHA-256 of the
+file names it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from model.snapshot import Snapshot, TopicWordPrior
 from model.words.strings import CharacterModel
 
 VERSION = 2
-# Kernels divide by sums of these, and by their products. A shared distribution has less for a word
-# than any string's 2^-500.
+# Kernels divide by sums and by products of these values. A shared distribution may give a word less
+# than the 2^-500 that any string has.
 _SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
 _ROUNDING = 1e-6
 
@@ -49,13 +50,13 @@ _SCHEMA = fastavro.parse_schema(
 )
 
 
-# As a file has it: fastavro marks what it has parsed with names of its own.
+# The schema as it is written in a file: fastavro adds names of its own to a schema that it parsed.
 _WRITTEN_SCHEMA = {name: value for name, value in _SCHEMA.items() if not name.startswith("__")}
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """A snapshot's metadata; ``words`` is their number."""
+    """The metadata of a snapshot; ``words`` is the number of words."""
 
     version: int
     key: str
@@ -72,7 +73,7 @@ class _Facts:
 
 
 def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
-    """The bytes of the file."""
+    """Return the bytes of the file of a snapshot."""
     facts = wire.canonical_json(
         {
             "version": VERSION,
@@ -110,16 +111,20 @@ def snapshot_to_bytes(snapshot: Snapshot) -> bytes:
 
 
 def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
-    """The inverse of :func:`snapshot_to_bytes`; ``name`` is what an error calls the file.
+    """Read the bytes that :func:`snapshot_to_bytes` wrote.
+
+    Args:
+        data: The bytes of the file.
+        name: The name of the file, for messages.
 
     Raises:
-        DamagedDataError: the bytes are not a snapshot of a version that this release knows.
+        DamagedDataError: The bytes are not a snapshot of a version that this release reads.
     """
     try:
         metadata = fastavro.schemaless_reader(io.BytesIO(data), _HEADER, None)["meta"]
         facts = checks.parse_json(metadata[_FIELD], f"the metadata of {name}")
         _check_version(facts, name)
-        # Any other schema may be nested without end, or give millions of records for a few bytes.
+        # Another schema may be nested without bound, or give millions of records for a few bytes.
         schema = checks.parse_json(metadata["avro.schema"], f"the schema of {name}")
         if schema != _WRITTEN_SCHEMA or metadata.get("avro.codec", b"null") != b"null":
             raise DamagedDataError(
@@ -128,7 +133,7 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot") -> Snapshot:
         entries = _entries(fastavro.reader(io.BytesIO(data)))
     except DamagedDataError:
         raise
-    # A bad byte shows up in fastavro as whatever exception it leads to.
+    # For damaged bytes fastavro may raise any exception.
     except Exception as error:
         raise DamagedDataError(
             f"{name} is not a whole snapshot: {type(error).__name__}: {error}"
@@ -143,7 +148,7 @@ def _check_version(facts: object, name: str) -> None:
 
 
 def snapshot_digest(data: bytes) -> str:
-    """SHA-256 of a file's bytes, hex."""
+    """Return the SHA-256 of the bytes of a file, hex."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -169,7 +174,7 @@ def _records(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
 
 
 class _Entries(NamedTuple):
-    """The records of a file, by columns; ``lengths``: entries of each word."""
+    """The records of a file by column; ``lengths`` has the number of entries of each word."""
 
     words: list[str]
     base: FloatArray
@@ -179,7 +184,7 @@ class _Entries(NamedTuple):
 
 
 def _entries(records: Iterable[Any]) -> _Entries:
-    """Column by column as they are read, because a record in Python is many times its bytes."""
+    """Read records column by column, because a record in Python takes many times its bytes."""
     words: list[str] = []
     base, lengths, topics, counts = array("d"), array("q"), array("i"), array("d")
     for record in records:
@@ -197,7 +202,11 @@ def _entries(records: Iterable[Any]) -> _Entries:
 
 
 def _assemble(facts: dict[str, Any], entries: _Entries, name: str) -> Snapshot:
-    """The snapshot, with every field checked. Raises DamagedDataError."""
+    """Check every field and return the snapshot.
+
+    Raises:
+        DamagedDataError: A field is wrong.
+    """
     found = _Facts(**checks.record(_Facts, facts, name))
     alpha, strength = np.array(found.alpha, np.float64), np.array(found.strength, np.float64)
     offsets = np.zeros(len(entries.words) + 1, np.int64)
@@ -212,7 +221,7 @@ def _assemble(facts: dict[str, Any], entries: _Entries, name: str) -> Snapshot:
     checks.number(f"unseen of {name}", found.unseen, 0.0, 1.0 + _ROUNDING)
     checks.measures(f"counts of {name}", entries.counts)
     checks.within(f"topics of {name}", entries.topics, 0, len(alpha))
-    # Of one word they ascend; those of the next word are larger here.
+    # The topics of a word ascend. The offset makes those of the next word larger.
     apart = np.repeat(np.arange(len(entries.words)) * len(alpha), entries.lengths) + entries.topics
     checks.ascending(f"topics of a word of {name}", apart, strictly=True)
     checks.whole(f"buckets of {name}", found.buckets, 0, len(entries.words) + 1)

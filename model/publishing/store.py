@@ -1,17 +1,18 @@
-"""The model store: snapshots, checkpoints and manifests of any number of model keys, as plain files
-or objects of a bucket.
+"""The model store: snapshots, checkpoints and manifests of any number of model keys.
 
-    <root>/<key>/settings.json                  the settings that everything below was made with
-    <root>/<key>/snapshots/<digest>.avro        models, see model.publishing.snapshot_file
-    <root>/<key>/checkpoints/<digest>           learners' states, with a small .json entry beside
-    each <root>/<key>/manifests/<version>.json       one for each published version (sequence and
-    digest), which names its parent <root>/<key>/LATEST                         the newest version;
-    it only moves forward
+The store is plain files in a folder, or objects of a bucket.
 
-Files are named by their content, so writing one twice changes nothing, and a reader checks a file's
-digest before it trusts a byte. A run that repeats an earlier one (a retry, a replay) leaves
-everything as it was; a run that would write another history into the store is refused. Versions
-that LATEST does not lead to were abandoned, and are not shown.
+    <root>/<key>/settings.json                the settings that everything below was made with
+    <root>/<key>/snapshots/<digest>.avro      models, see model.publishing.snapshot_file
+    <root>/<key>/checkpoints/<digest>         states of learners, each with a small .json entry
+    <root>/<key>/manifests/<version>.json     one for each version; it names its parent
+    <root>/<key>/LATEST                       the newest version; it only moves forward
+
+A version is named by its sequence and digest. Files are named by their content, so writing one
+twice changes nothing, and a reader checks the digest of a file before it uses the bytes. A run that
+repeats an earlier one (a retry or a replay) leaves everything as it was. A run that would write
+another history into the store is refused. Versions that LATEST does not lead to were abandoned and
+are not listed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
 
 
 class ModelStore:
-    """The store under ``root``; cheap to make, safe to use from several processes at once."""
+    """The store under ``root``: cheap to make, and safe to use from several processes at once."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -49,7 +50,7 @@ class ModelStore:
         self._parents: dict[tuple[str, str], str | None] = {}
 
     def keys(self) -> list[str]:
-        """The model keys that have something in the store, sorted."""
+        """Return the model keys that have something in the store, sorted."""
         return sorted(
             unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/")
         )
@@ -57,14 +58,17 @@ class ModelStore:
     def bind(
         self, key: str, settings_digest: str, settings: dict[str, Any], flags: Flags = NO_FLAGS
     ) -> None:
-        """Tie a key's part of the store to settings at the first use; check them at every later
-        use.
+        """Bind the part of a key to settings at the first use, and check them at every later use.
 
         Args:
-            flags: for messages, see :meth:`model.options.Record.flags`.
+            key: The model key.
+            settings_digest: The digest of the settings.
+            settings: The settings.
+            flags: The options behind the settings, for messages. See
+                :meth:`model.options.Record.flags`.
 
         Raises:
-            StoreConflictError: the store holds what was learned with other settings.
+            StoreConflictError: The store holds what was learned with other settings.
         """
         path = _path(key, "settings.json")
         if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
@@ -72,14 +76,18 @@ class ModelStore:
             check_bound(unseal(data, name), settings_digest, settings, flags, name)
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
-        """Write a model; returns its digest, hex."""
+        """Write a model and return its digest, hex."""
         data = snapshot_file.snapshot_to_bytes(snapshot)
         digest = snapshot_file.snapshot_digest(data)
         create_named(self._blobs, _path(snapshot.key, f"snapshots/{digest}.avro"), data)
         return digest
 
     def get_snapshot(self, key: str, digest: str) -> Snapshot:
-        """The model with this digest. Raises DamagedDataError: missing, or not what was written."""
+        """Return the model with this digest.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
+        """
         path = _path(
             key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro"
         )
@@ -88,7 +96,7 @@ class ModelStore:
         )
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
-        """Write a learner's state, then its entry; returns the entry with its digest."""
+        """Write the state of a learner, then its entry; return the entry with its digest."""
         digest = hashlib.sha256(data).hexdigest()
         entry = dataclasses.replace(entry, digest=digest)
         create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
@@ -98,16 +106,20 @@ class ModelStore:
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
-        """The state with this digest. Raises DamagedDataError: missing, or not what was written."""
+        """Return the state with this digest.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
+        """
         path = _path(key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}")
         return read_verified(self._blobs, path, digest)
 
     def has_checkpoints(self, key: str) -> bool:
-        """Whether a key can be resumed at all."""
+        """Return whether a key has a checkpoint."""
         return bool(self._entries(key))
 
     def checkpoints(self, key: str) -> list[CheckpointEntry]:
-        """All checkpoints of a key, by sequence and island."""
+        """Return all checkpoints of a key, by sequence and island."""
         return [
             entry
             for names in self._entries(key).values()
@@ -115,17 +127,19 @@ class ModelStore:
         ]
 
     def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
-        """The checkpoints to go on from, one for each island, all after the same minibatch.
+        """Return the checkpoints to continue from, one for each island, after the same minibatch.
 
         Args:
-            resume_from: a sequence number, or ``latest``: the newest that all islands have.
+            key: The model key.
+            resume_from: A sequence number, or ``latest``: the newest one that all islands have.
+            islands: The number of islands.
 
         Raises:
-            OptionError: there is no such point.
-            StoreConflictError: the store holds two histories at that point.
+            OptionError: There is no such point.
+            StoreConflictError: The store holds two histories at that point.
         """
         entries = self._entries(key)
-        # Newest first, and no more of them than are needed: a store may hold those of years.
+        # The newest first, and no more than are needed: a store may hold checkpoints of years.
         points = (
             (n, found)
             for n in sorted(entries, reverse=True)
@@ -153,7 +167,7 @@ class ModelStore:
         return [entry for _, entry in sorted(histories[0].items())]
 
     def _entries(self, key: str) -> dict[int, list[str]]:
-        """The names of the checkpoints' entries by sequence, in order."""
+        """Return the names of the entries of checkpoints by sequence, in order."""
         found: dict[int, list[str]] = {}
         for name in self._blobs.list(_path(key, "checkpoints")):
             if _ENTRY.fullmatch(name):
@@ -176,11 +190,10 @@ class ModelStore:
     def _histories(
         self, key: str, names: list[str], islands: int
     ) -> list[dict[int, CheckpointEntry]]:
-        """Of the entries after one minibatch: for each history that all islands have one of, these
-        by island.
+        """Return the histories that have an entry of every island, each as entries by island.
 
-        Of two of one island, the later was written at the end of a stream, and knows of a version
-        more.
+        If an island has two entries, the later one was written at the end of a stream and knows of
+        one more version. It is the one that is returned.
         """
         chains: dict[str, dict[int, CheckpointEntry]] = {}
         for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
@@ -189,17 +202,17 @@ class ModelStore:
         return [found for found in chains.values() if len(found) == islands]
 
     def publish(self, manifest: Manifest) -> Manifest:
-        """Write a version and move LATEST to it; a version that is already part of the history is
-        left as it is.
+        """Write a version and move LATEST to it.
 
-        Of several publishers that would go on from one version with different ones, one succeeds.
+        A version that is already part of the history is left as it is. If several publishers would
+        follow one version with different ones, one of them succeeds.
 
         Returns:
             The version as the store has it: another release may have written it before.
 
         Raises:
-            StoreConflictError: LATEST is as far or farther, by another history, or is not at the
-                version's parent.
+            StoreConflictError: LATEST is as far or farther in another history, or is not at the
+                parent of the version.
         """
         data = manifest.to_json()
         while True:
@@ -219,31 +232,37 @@ class ModelStore:
                 return manifest
 
     def has_versions(self, key: str) -> bool:
-        """Whether a version of this key was published."""
+        """Return whether a version of this key was published."""
         return self._pointer(key) is not None
 
     def latest(self, key: str) -> Manifest | None:
-        """The newest version, None before the first."""
+        """Return the newest version, None before the first."""
         pointer = self._pointer(key)
         return None if pointer is None else self._latest(key, pointer)
 
     def manifest(self, key: str, version: str = "latest") -> Manifest:
-        """A version by its name. Raises OptionError: there is no such version."""
+        """Return a version by its name.
+
+        Raises:
+            OptionError: There is no such version.
+        """
         found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
         if found is None:
             raise missing_version(self, key, version)
         return found
 
     def manifests(self, key: str) -> list[Manifest]:
-        """The history that LATEST ends, the oldest first; it begins where older manifests were
-        removed.
+        """Return the history up to LATEST, the oldest version first.
+
+        It begins where older manifests were removed.
         """
         newest = self.latest(key)
         return [] if newest is None else self.history(newest)
 
     def history(self, last: Manifest) -> list[Manifest]:
-        """The versions from the first that is there to ``last``. Sequences fall from each to its
-        parent, so there is an end.
+        """Return the versions from the oldest one that exists to ``last``.
+
+        Each parent has a smaller sequence, so the search ends.
         """
         found: list[Manifest] = [last]
         while (parent := found[-1].parent) is not None and (
@@ -253,10 +272,11 @@ class ModelStore:
         return found[::-1]
 
     def up_to(self, last: Manifest) -> list[Manifest]:
-        """The history up to one of the versions that LATEST leads to, the oldest first.
+        """Return the history up to one of the versions that LATEST leads to, the oldest first.
 
         Raises:
-            DamagedDataError: there is no LATEST. OptionError: it does not lead to this version.
+            DamagedDataError: There is no LATEST.
+            OptionError: LATEST does not lead to this version.
         """
         name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
         if newest is None:
@@ -277,8 +297,12 @@ class ModelStore:
         return found
 
     def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
-        """The version of the history that this one repeats. (A file alone proves nothing: who
-        lost the race for LATEST left one too.)
+        """Return the version of the history that this one repeats.
+
+        A file alone proves nothing, because a publisher that lost the race for LATEST left one too.
+
+        Raises:
+            StoreConflictError: The history has another version there.
         """
         name: str | None = newest.version
         while name is not None and _sequence(name) > manifest.sequence:
@@ -298,8 +322,9 @@ class ModelStore:
         )
 
     def _parent(self, key: str, version: str) -> str | None:
-        """The version before; None before the first, and where older manifests were removed.
-        Read once: a manifest never changes.
+        """Return the version before; None before the first, and where older manifests were removed.
+
+        It is read once, because a manifest never changes.
         """
         if (key, version) not in self._parents:
             found = self._read_manifest(key, version)
@@ -321,7 +346,7 @@ class ModelStore:
         )
 
     def _read_manifest(self, key: str, version: str) -> Manifest | None:
-        # Versions come from users, and become part of a path.
+        # Versions come from users and become part of a path.
         if not VERSION_FORM.fullmatch(version):
             return None
         try:
@@ -332,7 +357,11 @@ class ModelStore:
             return None
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
-        """The manifest of a version. Raises DamagedDataError: the file holds another one."""
+        """Return the manifest of a version.
+
+        Raises:
+            DamagedDataError: The file holds another version.
+        """
         name = self._blobs.where(_path(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
@@ -351,7 +380,7 @@ def _path(key: str, rest: str) -> str:
 
 
 def _sequence(name: str) -> int:
-    """Of a version, or of a checkpoint's entry."""
+    """Return the sequence in the name of a version or of the entry of a checkpoint."""
     return int(name.partition("-")[0])
 
 

@@ -1,9 +1,9 @@
-"""Words over time: which entered and left a topic's first words since the version before, and where
-a word stands in a topic.
+"""How topics change: words that enter and leave their top words, and ranks of words.
 
-A word's rank in a topic is its place in the order of :meth:`model.snapshot.Snapshot.top_words`, 1
-the first; None where the topic has none of it. Topics have the numbers of the version before
-(:mod:`model.publishing.alignment`), so what is told is what changed in a topic.
+The rank of a word in a topic is its place in the order of
+:meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. It is None if the topic does not
+have the word. Topics have the numbers of the version before (:mod:`model.publishing.alignment`), so
+the changes are changes within a topic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ranks = dict[str, list[int | None]]
 
 
 def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
-    """Each word's rank in each topic."""
+    """Return the rank of each word in each topic."""
     by_word = _rows_of_entries(snapshot)
     by_topic = [np.flatnonzero(snapshot.topics == topic) for topic in range(snapshot.topic_count)]
     return {
@@ -31,12 +31,18 @@ def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
 
 
 def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[dict[str, Any]]:
-    """For each topic whose first ``count`` words are others than before: ``topic``, ``entered`` and
-    ``left``.
+    """Return the topics whose first ``count`` words are other words than before.
+
+    A topic that only changed the order of its first words is left out.
+
+    Args:
+        before: The previous version.
+        after: The new version.
+        count: The number of first words to compare.
 
     Returns:
-        ``entered``: {word: rank now}; ``left``: {word: rank now, None where the topic has none of
-        it}. A topic that only changed the order of its first words is not among them.
+        For each such topic: ``topic``; ``entered``, {word: rank now}; and ``left``, {word: rank
+        now, or None if the topic does not have the word any more}.
     """
     found, by_word = [], _rows_of_entries(after)
     for topic, (old, new) in enumerate(
@@ -60,13 +66,16 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
 
 
 def topic_of(ranks: Sequence[int | None]) -> int | None:
-    """The topic in which a word stands highest, the first of equals; None where no topic has it."""
+    """Return the topic in which a word ranks highest, the first of equals.
+
+    It is None if no topic has the word.
+    """
     known = [(rank, topic) for topic, rank in enumerate(ranks) if rank is not None]
     return min(known)[1] if known else None
 
 
 def _rows_of_entries(snapshot: Snapshot) -> np.ndarray:
-    """int64[nnz], the word of each entry."""
+    """Return int64[nnz], the word of each entry."""
     return np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
 
 

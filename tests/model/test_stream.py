@@ -113,7 +113,7 @@ def test_minibatches_chain_and_repeated_ids(happened, chosen, chance):
 
 def options_of(store, chosen, **others):
     return LearnOptions(
-        settings=fake_settings(islands=chosen.islands, particles=6),
+        settings=fake_settings(islands=chosen.islands),
         tokeniser=TOKENISER,
         sequence=chosen.sequence,
         store=str(store),

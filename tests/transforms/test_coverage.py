@@ -98,7 +98,7 @@ def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     """What a bounded run holds: a year of windows, all open to the end."""
     calls = []
     monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
-    monkeypatch.setattr(coverage._Report, "thinned", lambda self, *arguments: calls.append(1))
+    monkeypatch.setattr(coverage._Report, "compact", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
         [document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version}
     )

@@ -106,8 +106,7 @@ class RangeTracker(RestrictionTracker):
 
 
 class LogWatermark(WatermarkEstimator):
-    """A watermark in microseconds that readers set, rounded to milliseconds, and never moves back.
-    """
+    """A watermark in microseconds that readers set, in whole milliseconds; it never moves back."""
 
     def __init__(self, micros: int) -> None:
         self._micros = micros
