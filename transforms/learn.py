@@ -30,8 +30,10 @@ from model.learner_log.head import LearnerHead
 from model.learner_log.log import Outcome, Session
 from model.learner_log.options import LearnOptions
 from model.learners.base import StepInfo
+from model.publishing.candidates import Candidate
 from model.records import NumberedMinibatch
 from transforms.constants import END_OF_STREAM, NAMESPACE
+from transforms.stateful import StatefulDoFn
 
 PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
@@ -58,7 +60,7 @@ def to_islands(element: tuple[bytes, bytes], islands: int) -> Iterator[tuple[byt
         yield island_key(key, island), data
 
 
-class LearnDoFn(beam.DoFn):
+class LearnDoFn(StatefulDoFn[LearnerHead]):
     """Learn minibatches in order; keyed by :func:`island_key`."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -72,15 +74,19 @@ class LearnDoFn(beam.DoFn):
     def __init__(self, options: LearnOptions, progress_tokens: int) -> None:
         self._options = replace(options, end_of_stream=END_OF_STREAM)
         self._progress_tokens = progress_tokens
-        self._heads: dict[bytes, LearnerHead] = {}
 
     def setup(self) -> None:
+        super().setup()
         self._count = Counters()
         self._progress = ProgressLog(self._progress_tokens)
         self._sessions: dict[bytes, Session] = {}
+        self._unpublished: list[Candidate] = []
 
-    def start_bundle(self) -> None:
-        self._heads = {}
+    def head_from(self, key: bytes, data: bytes | None) -> LearnerHead:
+        if data:
+            return LearnerHead.from_bytes(data)
+        head, self._unpublished = self._session(key).first()
+        return head
 
     def process(
         self,
@@ -93,27 +99,16 @@ class LearnDoFn(beam.DoFn):
         """Learn the minibatch if it is the next one."""
         name, data = element
         key, island = split_island_key(name)
-        if name not in self._sessions:
-            if len(self._sessions) >= _MAX_SESSIONS:
-                self._sessions.clear()
-            self._sessions[name] = Session(self._options, key, island)
-        session = self._sessions[name]
-        if name not in self._heads:
-            held = head.read()
-            if held:
-                self._heads[name] = LearnerHead.from_bytes(held)
-            else:
-                self._heads[name], again = session.first()
-                # An earlier job sent these candidates at times that are past, or at the end of its
-                # stream. Neither time would hold the watermark for them.
-                for candidate in again:
-                    at = max(candidate.event_time, int(now.micros))
-                    yield TimestampedValue(
-                        (name[_ISLAND_BYTES:], replace(candidate, at=at).to_bytes()), now
-                    )
-        outcome = session.handle(self._heads[name], NumberedMinibatch.from_bytes(data), log, gap)
-        self._heads[name] = outcome.head
-        head.write(outcome.head.to_bytes())
+        before = self.read_head(name, head)
+        # An earlier job sent these candidates at times that are past, or at the end of its stream.
+        # Neither time would hold the watermark for them.
+        for candidate in self._unpublished:
+            at = max(candidate.event_time, int(now.micros))
+            again = replace(candidate, at=at).to_bytes()
+            yield TimestampedValue((name[_ISLAND_BYTES:], again), now)
+        self._unpublished = []
+        outcome = self._session(name).handle(before, NumberedMinibatch.from_bytes(data), log, gap)
+        self.write_head(name, outcome.head, head)
         self._count(outcome)
         for after, info in outcome.steps:
             self._progress(key, island, after, info)
@@ -121,6 +116,13 @@ class LearnDoFn(beam.DoFn):
             yield TimestampedValue(
                 (name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
             )
+
+    def _session(self, name: bytes) -> Session:
+        if name not in self._sessions:
+            if len(self._sessions) >= _MAX_SESSIONS:
+                self._sessions.clear()
+            self._sessions[name] = Session(self._options, *split_island_key(name))
+        return self._sessions[name]
 
 
 class Counters:

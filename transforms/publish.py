@@ -25,9 +25,10 @@ from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from transforms.constants import NAMESPACE
+from transforms.stateful import StatefulDoFn
 
 
-class PublishDoFn(beam.DoFn):
+class PublishDoFn(StatefulDoFn[PublishHead]):
     """Make versions of candidates, in order; keyed by the UTF-8 bytes of the model key."""
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -40,8 +41,12 @@ class PublishDoFn(beam.DoFn):
         self._options = options
 
     def setup(self) -> None:
+        super().setup()
         self._versions = Metrics.counter(NAMESPACE, "versions")
         self._store = ModelStore(self._options.store)
+
+    def head_from(self, key: bytes, data: bytes | None) -> PublishHead:
+        return PublishHead.from_bytes(data) if data else PublishHead()
 
     def process(
         self,
@@ -56,13 +61,10 @@ class PublishDoFn(beam.DoFn):
         publisher = Publisher(
             self._store, key.decode(), options.settings.islands, options.manifest_settings()
         )
-        held = head.read()
         after, versions = publisher.handle(
-            PublishHead.from_bytes(held) if held else PublishHead(),
-            Candidate.from_bytes(data),
-            waiting,
+            self.read_head(key, head), Candidate.from_bytes(data), waiting
         )
-        head.write(after.to_bytes())
+        self.write_head(key, after, head)
         for at, manifest in versions:
             self._versions.inc()
             # The time of a version that an earlier job published is past. At that time it would

@@ -1,1 +1,1 @@
-"""Files of our own process: which may be opened, and which were left behind."""
+"""Local files: regular files, and temporary files that were left behind."""

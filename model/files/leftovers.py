@@ -1,13 +1,12 @@
-"""Temporary files, and those that a process left which was killed before it could move its file to
-its place.
+"""Remove temporary files of processes that were killed before they could rename them.
 
-A file is written beside its place, under a name that begins with :data:`PREFIX`, and then moved. A
-process that is killed between the two leaves the temporary file for ever. So the first write of a
-process into a folder also removes what others have left there. A temporary file counts as left when
-it is a day older than the one that was just written. Both times are the file system's, so no clock
-is asked; a writer that lives is done within seconds.
+A file is written under a name that begins with :data:`PREFIX` in its folder, and then renamed. A
+process that is killed between the two leaves the temporary file behind. So the first write of a
+process into a folder also removes old temporary files there. A temporary file is old if it is a day
+older than the one that was just written. Both times come from the file system, and no clock is
+read. A live writer finishes within seconds.
 
-Object stores need nothing of this: an upload that is not finished leaves no object.
+Object stores need none of this: an unfinished upload leaves no object.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ _LOOKED_AT: set[Path] = set()
 
 
 def remove_leftovers(written: Path) -> None:
-    """Remove old temporary files beside the one that was just written, once for each folder and
-    process.
+    """Remove old temporary files beside ``written``, once for each folder and process.
 
-    What may not be removed, because it is another user's, is left.
+    Files that must not be removed, because they belong to another user, are left.
     """
     if written.parent in _LOOKED_AT:
         return

@@ -1,5 +1,4 @@
-"""Regular files, and what is none: a pipe, a device or a socket may have no end, or wait for
-somebody who never writes.
+"""Regular files, as opposed to pipes, devices and sockets, which may have no end or may block.
 
 >>> kind_of("/dev/null")
 'a device'
@@ -22,7 +21,7 @@ _KINDS = (
 
 
 def kind_of(path: str) -> str | None:
-    """What a local path is, with its article; None for a regular file, and where nothing is."""
+    """Return what a local path is, with its article; None for a regular file or a missing one."""
     try:
         mode = Path(path).stat().st_mode
     except (OSError, ValueError):
@@ -31,10 +30,10 @@ def kind_of(path: str) -> str | None:
 
 
 def check_regular(option: str, path: str) -> None:
-    """Refuse a local path that is something else than a regular file; it is not opened.
+    """Check that a local path is not something other than a regular file, without opening it.
 
     Raises:
-        OptionError: it is.
+        OptionError: It is.
     """
     if (kind := kind_of(path)) is not None:
         remedy = f"It is {kind}. Write what it gives to a file, and name that."
@@ -45,10 +44,12 @@ def read_text(option: str, path: str, allowed: str) -> str:
     """Read a small local file of UTF-8 text, with or without a byte order mark.
 
     Args:
-        option: that names the file. allowed: what the file should be, as a phrase.
+        option: The option that names the file.
+        path: The file.
+        allowed: What the file should be, as a phrase.
 
     Raises:
-        OptionError: it is no regular file, cannot be read, or is not UTF-8.
+        OptionError: It is not a regular file, cannot be read, or is not UTF-8.
     """
     check_regular(option, path)
     try:

@@ -1,3 +1,1 @@
-"""Files to raw records to documents, damaged or not: every record becomes a document or a dead
-letter.
-"""
+"""Read files as records and documents; every record becomes a document or a dead letter."""

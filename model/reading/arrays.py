@@ -1,9 +1,8 @@
-r"""The records of a JSON file: one in each line, or the items of one array, pretty-printed or not,
-in constant memory.
+r"""Read the records of a JSON file in constant memory: one per line, or the items of one array.
 
-A file whose first characters are ``[`` and ``{`` is an array. An array is cut into items by its
-brackets, commas and quotes; an item that is longer than allowed is counted, not kept. Lines that
-follow an array are read as lines.
+A file whose first characters are ``[`` and ``{`` is an array, pretty-printed or not. An array is
+cut into items at its brackets, commas and quotes. An item that is too long is counted and not kept.
+Lines that follow an array are read as lines.
 
 >>> import io
 >>> chunks = [b'[\n {"id": 1},\n', b' {"id": [2, "]"]}\n]\n']
@@ -26,7 +25,7 @@ from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")
-# A file that may still begin with an array, if more bytes come.
+# The beginning of a file that may still become an array when more bytes come.
 _UNDECIDED = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?\s*(?:\[\s*(?:\]\s*)?)?")
 _MOST_BLANK = 2**16
 
@@ -37,12 +36,13 @@ _IN_STRING = re.compile(rb'["\\]')
 def read_json(
     chunks: Iterable[bytes], name: str, max_bytes: int
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """(place, JSON) of each record, and dead letters for what is too long or cannot be read.
+    """Yield (place, JSON) of each record, and dead letters for what is too long or damaged.
 
     Args:
-        chunks: the file's bytes; they may raise DamagedDataError.
-        name: the file's, for places: ``name:17`` is a line, ``name item 17`` an item of an array.
-        max_bytes: a longer record becomes a dead letter.
+        chunks: The bytes of the file. They may raise DamagedDataError.
+        name: The name of the file. The place ``name:17`` is a line, ``name item 17`` an item of an
+            array.
+        max_bytes: The length of the longest record; a longer one becomes a dead letter.
     """
     rest = iter(chunks)
     head, damage = _head(rest)
@@ -56,8 +56,10 @@ def read_json(
 
 
 def _head(chunks: Iterator[bytes]) -> tuple[bytes, DamagedDataError | None]:
-    """So much of a file that one sees whether it begins with an array, and the damage that comes
-    before that.
+    """Return the beginning of a file up to where it is clear whether it is an array.
+
+    Returns:
+        The bytes, and the error if the file is damaged before that.
     """
     head = b""
     try:
@@ -93,12 +95,13 @@ def _read_array(
 
 
 class _Items:
-    """Cuts chunks into the items of an array; holds the item that is not complete yet, or only the
-    head of one that is too long.
+    """Cut chunks into the items of an array.
+
+    It holds the item that is not complete yet, or only the head of an item that is too long.
 
     Attributes:
-        rest: what follows the array in its last chunk; None before the array has ended.
-        line: the number of the line that is being read.
+        rest: What follows the array in its last chunk; None before the array has ended.
+        line: The number of the line that is being read.
     """
 
     def __init__(self, name: str, max_bytes: int) -> None:
@@ -107,7 +110,7 @@ class _Items:
         self._name, self._max = name, max_bytes
         self._held, self._length = bytearray(), 0
         self._number = 1
-        # Brackets that are open: 0 before the array's own, 1 between its items.
+        # The number of open brackets: 0 before the array, 1 between its items.
         self._depth = 0
         self._in_string = False
         self._escaped = False
@@ -137,9 +140,7 @@ class _Items:
         self.line += chunk.count(b"\n")
 
     def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The held item where it is whole, though nothing follows it; then one dead letter for
-        all that is lost.
-        """
+        """Yield the held item if it is whole, and a dead letter for the rest of the file."""
         if self._length <= self._max and is_json_object(bytes(self._held)):
             yield from self._end()
         place = f"{self._name} item {self._number}"
@@ -151,8 +152,10 @@ class _Items:
         )
 
     def _next(self, chunk: bytes, position: int) -> int:
-        """Where the next quote, bracket or comma outside of strings, or the quote that ends a
-        string, is; -1: not in this chunk.
+        """Return the position of the next structural character, or -1 if the chunk has none.
+
+        Outside of strings this is a quote, a bracket or a comma; in a string it is the closing
+        quote.
         """
         while True:
             if self._escaped and position < len(chunk):
@@ -165,7 +168,7 @@ class _Items:
             self._escaped, position = True, found.end()
 
     def _end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The item that is held, unless it is blank; then begin the next one."""
+        """Yield the held item unless it is blank, and begin the next one."""
         item, length, place = bytes(self._held), self._length, f"{self._name} item {self._number}"
         self._held.clear()
         self._length = 0

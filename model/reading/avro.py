@@ -1,17 +1,17 @@
-"""The records of an Avro file, damaged or not.
+"""Read the records of an Avro file, damaged or not.
 
-An Avro file is a header (schema, codec, a sync marker of 16 random bytes) and blocks: a count of
-records, a size, so many bytes, the marker. A block that cannot be read costs that block alone:
-reading goes on behind the next marker. This module frames the blocks and unpacks them, so that
-every fault has a place; fastavro decodes the records.
+An Avro file is a header (schema, codec, a sync marker of 16 random bytes) and blocks. A block is a
+count of records, a size, that many bytes, and the marker. A block that cannot be read costs that
+block alone, and reading continues behind the next marker. This module frames and unpacks the
+blocks, so that every fault has a place. fastavro decodes the records.
 
-A file may come from anywhere. A block is read up to ``max_block`` bytes, before and after it is
-unpacked; it has at most as many records as bytes; :mod:`model.reading.avro_limits` bounds what a
-record may hold. What exceeds a limit becomes a dead letter of the reason ``too_large``, which names
-the limit.
+A file may come from an untrusted source. A block is read up to ``max_block`` bytes, before and
+after it is unpacked. It has at most as many records as bytes. :mod:`model.reading.avro_limits`
+bounds what a record may hold. What exceeds a limit becomes a dead letter of the reason
+``too_large`` that names the limit.
 
-Logical types are left off while decoding, because a time out of Python's range would fail its whole
-block: times come as whole numbers of :meth:`AvroFile.time_unit`.
+Logical types are dropped for decoding, because a time outside Python's range would fail its whole
+block. Times are whole numbers of the unit :meth:`AvroFile.time_unit`.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class _Frame(NamedTuple):
     """A block as it lies in the file.
 
     Attributes:
-        records: how many its head says that it holds. payload: its bytes, packed, up to the first
-        marker. fault: what is wrong with its size or its marker; empty where both are right.
+        records: The number of records that its head declares.
+        payload: Its packed bytes, up to the first marker.
+        fault: What is wrong with its size or its marker; empty if both are right.
     """
 
     records: int
@@ -82,14 +83,15 @@ class AvroFile:
     """An open Avro file.
 
     Attributes:
-        names: of the fields of its records.
+        names: The names of the fields of its records.
 
     Args:
-        stream: its bytes; can seek. name: for the places in dead letters.
-        max_block: the most bytes of a block, before and after it is unpacked.
+        stream: The bytes. It must be able to seek.
+        name: The name of the file, for the places in dead letters.
+        max_block: The largest size of a block in bytes, before and after it is unpacked.
 
     Raises:
-        DamagedDataError: it has no readable header, or a codec that is not known.
+        DamagedDataError: The header cannot be read, or the codec is unknown.
     """
 
     def __init__(self, stream: BinaryIO, name: str, max_block: int = MAX_BLOCK) -> None:
@@ -107,7 +109,7 @@ class AvroFile:
             if isinstance(error, EOFError) and head.getbuffer().nbytes == _HEADER_LIMIT:
                 raise LimitError(f"its header is longer than {_HEADER_LIMIT} bytes") from error
             raise DamagedDataError(
-                f"this is not an Avro file: its header cannot be read ({_said(error)})"
+                f"this is not an Avro file: its header cannot be read ({_message(error)})"
             ) from error
         if header["magic"] != MAGIC:
             raise DamagedDataError(f"this is not an Avro file: it begins with {header['magic']!r}")
@@ -131,7 +133,7 @@ class AvroFile:
         self._shape = shape_of(self._schema)
 
     def time_unit(self, field: str) -> Fraction | None:
-        """Microseconds in one unit of a field of a logical type; None where it has none."""
+        """Return the microseconds in one unit of a field with a logical type of time; else None."""
         declared = self._types.get(field)
         for option in declared if isinstance(declared, list) else [declared]:
             named = option.get("logicalType") if isinstance(option, dict) else None
@@ -140,19 +142,17 @@ class AvroFile:
         return None
 
     def records(self) -> Iterator[Item]:
-        """(place, record) in the order of the file, and a dead letter for each stretch that
-        cannot be read.
-        """
+        """Yield (place, record) in the order of the file, and dead letters for damaged parts."""
         return (item for _, _, items in self.blocks() for item in items)
 
     def blocks(
         self, number: int = 1, start: int | None = None
     ) -> Iterator[tuple[int, int, Iterator[Item]]]:
-        """(number, first byte, items) of each block; read each to its end before the next.
+        """Yield (number, first byte, items) of each block; read one to its end before the next.
 
         Args:
-            number, start: of the block to begin with, as they came from here; the first one where
-                they are left out.
+            number: The number of the block to begin with, as it was yielded here.
+            start: The first byte of that block. None begins with the first block.
         """
         if start is not None:
             self._position = start
@@ -169,16 +169,17 @@ class AvroFile:
         try:
             frame = self._frame()
         except DamagedDataError as error:
-            self._position = self._behind_next_marker(start)
+            self._position = self._after_next_marker(start)
             yield self._lost(place, start, what, error)
             return
-        # Where size or marker are wrong, all records have to be sound. They are not kept for that:
-        # a few bytes can be many records.
+        # If the size or the marker is wrong, all records have to be sound. They are decoded twice
+        # and not kept, because a few bytes can be many records.
         if frame.fault and any(
             isinstance(item, DeadLetter) for item in self._decode(frame, place, start)
         ):
-            # Not behind the block: where its size is wrong, that may be within the next marker.
-            self._position = self._behind_next_marker(start)
+            # The search begins at the start of the block: with a wrong size, its end may lie within
+            # the next marker.
+            self._position = self._after_next_marker(start)
             yield self._lost(place, start, what, DamagedDataError(frame.fault))
             return
         yield from self._decode(frame, place, start)
@@ -192,11 +193,12 @@ class AvroFile:
             )
 
     def _frame(self) -> _Frame:
-        """The block at the position, which then stands behind it.
+        """Return the block at the position, and move the position behind it.
 
         Raises:
-            DamagedDataError: its head is none, or the file ends before it does.
-            LimitError: it is too large to be read.
+            DamagedDataError: The head of the block is wrong, or the file ends before the block
+                does.
+            LimitError: The block is too large to be read.
         """
         start = self._position
         self._stream.seek(start)
@@ -217,7 +219,7 @@ class AvroFile:
         if len(payload) < size:
             fault = f"a marker follows after {len(payload)} of its {size} bytes"
             if self._unpack is not CODECS["null"]:
-                # Its records cannot be looked at one by one, so a packed block is taken as a whole
+                # The records of a packed block cannot be read one by one, so it is taken as a whole
                 # or not at all.
                 self._position = start
                 raise DamagedDataError(fault)
@@ -225,13 +227,13 @@ class AvroFile:
         return _Frame(count, payload, "")
 
     def _payload(self, start: int, size: int) -> tuple[bytes, bool]:
-        """Read to the first marker, or ``size`` bytes where none comes before that.
+        """Read up to the first marker, or ``size`` bytes if none comes before that.
 
-        Nothing is read behind the marker. So the time for all blocks of a file is proportional to
-        its size, whatever their heads say.
+        Nothing is read behind the marker. The time for all blocks of a file is therefore
+        proportional to its size, whatever their heads declare.
 
         Returns:
-            (the bytes before the marker, whether the marker is there).
+            The bytes before the marker, and whether the marker is there.
         """
         self._stream.seek(start)
         data = bytearray()
@@ -245,14 +247,12 @@ class AvroFile:
         return bytes(data[:size]), False
 
     def _decode(self, frame: _Frame, place: str, start: int) -> Iterator[Item]:
-        """The records of a block up to the first that cannot be read, and a dead letter for the
-        rest.
-        """
+        """Yield the records of a block up to a damaged one, and a dead letter for the rest."""
         done, count = 0, frame.records
         try:
             data = self._unpack(frame.payload, self._max_block)
             buffer, is_measured = io.BytesIO(data), self._shape.needs_measuring
-            # A record takes a byte at least, so a wrong count ends with the bytes.
+            # A record takes at least one byte, so a wrong count ends with the bytes.
             for done in range(min(count, len(data))):
                 if is_measured:
                     measure(data, buffer.tell(), self._shape)
@@ -279,13 +279,13 @@ class AvroFile:
             yield self._lost(place, start, f"{what} at byte {start} cannot be read", error)
 
     def _lost(self, place: str, start: int, what: str, error: Exception) -> DeadLetter:
-        """A dead letter for what lies between the start of a block and the position."""
+        """Return a dead letter for what lies between the start of a block and the position."""
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
         return dead_letter(
-            f"{place} bytes {start}-{self._position}", reason, f"{what}: {_said(error)}", b""
+            f"{place} bytes {start}-{self._position}", reason, f"{what}: {_message(error)}", b""
         )
 
-    def _behind_next_marker(self, start: int) -> int:
+    def _after_next_marker(self, start: int) -> int:
         self._stream.seek(start)
         kept = b""
         at = start
@@ -299,14 +299,14 @@ class AvroFile:
         return self._size
 
 
-def _said(error: Exception) -> str:
-    """What an error says; fastavro's may quote a whole schema."""
+def _message(error: Exception) -> str:
+    """Return the text of an error, cut: fastavro may quote a whole schema."""
     text = str(error)[:300]
     return text if isinstance(error, DamagedDataError) else f"{type(error).__name__}: {text}"
 
 
 def _field_types(schema: Any) -> dict[str, Any]:
-    """The types of a record's fields, by name; what is not a record has none."""
+    """Return the types of the fields of a record by name; a schema of another kind has none."""
     if not isinstance(schema, dict) or schema.get("type") != "record":
         return {}
     return {field["name"]: field["type"] for field in schema["fields"]}

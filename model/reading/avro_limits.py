@@ -1,10 +1,10 @@
-r"""Limits on the values of an Avro record, checked before fastavro decodes it.
+r"""Limit the values of an Avro record before fastavro decodes it.
 
 fastavro recurses in C and trusts every count that it reads. A few bytes can exhaust the stack, the
 memory or the time of a process: a type that contains itself, an array of 2**40 nulls, forty types
-of which each contains the one before twice. :func:`shape_of` finds upper bounds on what a record of
-a schema may hold. Where they exceed the limits, :func:`measure` walks over the bytes of each
-record, without recursion, and refuses a record that exceeds a limit.
+of which each contains the one before twice. :func:`shape_of` computes upper bounds on what a record
+of a schema may hold. If they exceed the limits, :func:`measure` walks over the bytes of each record
+without recursion, and refuses a record that exceeds a limit.
 
 >>> shape = shape_of({"type": "array", "items": "null"})
 >>> measure(b"\x04\0", 0, shape)
@@ -24,16 +24,16 @@ from typing import Any
 from model.errors import DamagedDataError
 from model.reading.codecs import LimitError
 
-# Of one record: how deep its values lie in one another, how many there are, and how many of them
-# take no bytes.
+# Limits on one record: the nesting of its values, their number, and the number of those that take
+# no bytes.
 NESTING = 100
 VALUES = 1_000_000
 EMPTY_VALUES = 100
-# Of the schema's JSON text. A record within a record takes four levels.
+# The limit on the nesting of the JSON of a schema. A record within a record takes four levels.
 SCHEMA_NESTING = 128
 
 _VARINT_BYTES = 10
-# Bytes of a value, None where the value itself says it.
+# The bytes of a value; None if the value itself says it.
 _PRIMITIVES = {
     "null": 0,
     "boolean": 1,
@@ -51,13 +51,16 @@ class Shape:
     """A type of a schema.
 
     Attributes:
-        kind: a primitive type, or ``record``, ``array``, ``map``, ``union``, ``enum`` or ``fixed``.
-        size: bytes of a value, where all values have the same size and no parts. parts: the types
-        of a record's fields, of a union's branches, of the items of an array or a map. is_bounded:
-        whether ``values``, ``empty_values`` and ``height`` are upper bounds for one value of this
-        type.
-            False for arrays, maps, types that contain themselves, and all that contains one of
-            those.
+        kind: A primitive type, or ``record``, ``array``, ``map``, ``union``, ``enum`` or ``fixed``.
+        size: The bytes of a value, if all values have the same size and no parts.
+        parts: The types of the fields of a record, of the branches of a union, or of the items of
+            an array or a map.
+        is_bounded: Whether ``values``, ``empty_values`` and ``height`` are upper bounds for one
+            value of this type. False for arrays, maps, types that contain themselves, and types
+            that contain one of those.
+        values: The number of values in one value.
+        empty_values: The number of those that take no bytes.
+        height: The depth of their nesting.
     """
 
     kind: str
@@ -70,7 +73,7 @@ class Shape:
 
     @property
     def needs_measuring(self) -> bool:
-        """Whether a value of this type may exceed a limit."""
+        """Return whether a value of this type may exceed a limit."""
         return (
             not self.is_bounded
             or self.values > VALUES
@@ -79,8 +82,9 @@ class Shape:
         )
 
     def bound(self) -> Shape:
-        """Compute the bounds from those of the parts, which are complete unless this type
-        contains itself.
+        """Compute the bounds from those of the parts, and return the shape.
+
+        The parts are complete unless this type contains itself.
         """
         self.is_bounded = self.kind not in ("array", "map") and all(
             part.is_bounded for part in self.parts
@@ -97,18 +101,20 @@ class Shape:
         return self
 
     def announces(self, part: Shape) -> bool:
-        """Whether a byte of its own stands for a part that takes none: a union's index, or a
-        map's key.
+        """Return whether a byte stands for a part that takes none.
+
+        It is the index of a union, or the key of a map.
         """
         return part.size == 0 and self.kind in ("union", "map")
 
 
 def check_nesting(schema: Any) -> None:
-    """Check that no value of a JSON document is nested deeper than ``SCHEMA_NESTING``; recursion
-    over it is then safe.
+    """Check that no value of a JSON document is nested deeper than ``SCHEMA_NESTING``.
+
+    Recursion over the document is then safe.
 
     Raises:
-        LimitError: one is.
+        LimitError: A value is nested deeper.
     """
     level = [schema]
     for _ in range(SCHEMA_NESTING):
@@ -129,11 +135,14 @@ def _children(value: Any) -> list[Any]:
 
 
 def shape_of(schema: Any, names: dict[str, Shape] | None = None) -> Shape:
-    """The shape of a schema that fastavro has parsed; ``names`` has the named types that come
-    before it.
+    """Return the shape of a schema that fastavro has parsed.
+
+    Args:
+        schema: The schema.
+        names: The named types that come before it.
 
     Raises:
-        DamagedDataError: a type that Avro does not have, or a size that cannot be one.
+        DamagedDataError: A type is unknown, or a size is not a whole number of 0 or more.
     """
     names = {} if names is None else names
     if isinstance(schema, list):
@@ -161,7 +170,7 @@ def _complex(schema: dict[str, Any], names: dict[str, Shape]) -> Shape:
             raise DamagedDataError(f"its schema has a fixed type of {size!r} bytes")
         names[schema["name"]] = Shape(kind, size).bound()
     elif kind in ("record", "error"):
-        # Known by its name before its fields are looked at: they may contain it.
+        # The shape has its name before its fields are read, because they may contain it.
         shape = names[schema["name"]] = Shape("record", size=None if schema["fields"] else 0)
         shape.parts = [shape_of(inner["type"], names) for inner in schema["fields"]]
         shape.bound()
@@ -171,17 +180,16 @@ def _complex(schema: dict[str, Any], names: dict[str, Shape]) -> Shape:
 
 
 def measure(data: bytes, start: int, shape: Shape) -> int:
-    """Walk over one value.
+    """Walk over one value and return the byte behind it.
 
     Args:
-        data: an unpacked block. start: the first byte of the value.
-
-    Returns:
-        The byte behind the value.
+        data: An unpacked block.
+        start: The first byte of the value.
+        shape: The type of the value.
 
     Raises:
-        LimitError: it holds more, or deeper nested, values than the limits allow.
-        DamagedDataError: its bytes do not fit to its type.
+        LimitError: It holds more values, or deeper nested ones, than the limits allow.
+        DamagedDataError: Its bytes do not fit its type.
     """
     walk = _Walk(data, start)
     levels: list[Iterator[Shape]] = [iter((shape,))]
@@ -206,8 +214,9 @@ class _Walk:
         self._empty = 0
 
     def enter(self, shape: Shape) -> Iterator[Shape]:
-        """Count a value and go on to its parts, which are then to be entered, or behind it where
-        it has none.
+        """Count a value and return its parts, which are to be entered next.
+
+        A value without parts is skipped.
         """
         if shape.kind in ("array", "map"):
             self._count(1)
@@ -228,7 +237,7 @@ class _Walk:
         return iter(())
 
     def _items(self, shape: Shape) -> Iterator[Shape]:
-        """The items of an array or a map, block by block."""
+        """Yield the items of an array or a map, block by block."""
         (item,) = shape.parts
         while count := self._long():
             if count < 0:
@@ -244,7 +253,7 @@ class _Walk:
                 yield from self._announced(shape, item)
 
     def _announced(self, shape: Shape, part: Shape) -> Iterator[Shape]:
-        """A part that is still to be entered; none where a byte that was read stands for it."""
+        """Return a part that is to be entered, or none if a byte that was read stands for it."""
         if shape.announces(part):
             self._count(1)
             return iter(())
@@ -273,13 +282,13 @@ class _Walk:
 
 
 def read_long(data: bytes, start: int) -> tuple[int, int]:
-    """Read Avro's long: seven bits a byte, lowest first, zigzag.
+    """Read a long of Avro: seven bits per byte, lowest first, zigzag.
 
     Returns:
-        (number, the byte behind it).
+        The number, and the byte behind it.
 
     Raises:
-        DamagedDataError: the data end within it, or it has more than 64 bits.
+        DamagedDataError: The data end within the number, or it has more than 64 bits.
     """
     value = 0
     for at, byte in enumerate(data[start : start + _VARINT_BYTES]):

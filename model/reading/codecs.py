@@ -1,7 +1,7 @@
-"""The codecs of Avro's blocks, each with an upper limit on the size of what it gives.
+"""The codecs of Avro blocks, each with an upper limit on the size of its result.
 
-A few bytes of a compressed block can stand for gigabytes. So every codec here stops as soon as its
-result exceeds ``limit`` bytes.
+A few compressed bytes can stand for gigabytes, so every codec stops as soon as its result exceeds
+``limit`` bytes.
 
 >>> import zlib
 >>> engine = zlib.compressobj(wbits=-15)
@@ -26,15 +26,15 @@ import cramjam
 
 from model.errors import DamagedDataError
 
-# Of an xz decoder, which needs 65 MB for what the highest level of xz has packed.
+# The memory limit of the xz decoder, which needs 65 MB for data of the highest level.
 _XZ_MEMORY = 2**27
-# The least room for an unpacked zstandard block, and how much more there is at each attempt.
+# The smallest buffer for an unpacked zstandard block, and the factor by which it grows.
 _ZSTANDARD_ROOM = 2**16
 _GROWTH = 4
 
 
 class LimitError(DamagedDataError):
-    """Sound or not, the data exceed a limit that protects the process that reads them."""
+    """The data, damaged or not, exceed a limit that protects the process that reads them."""
 
 
 def _null(payload: bytes, limit: int) -> bytes:
@@ -50,7 +50,7 @@ def _deflate(payload: bytes, limit: int) -> bytes:
 
 
 def _snappy(payload: bytes, limit: int) -> bytes:
-    """Snappy, then four bytes of CRC-32 of what it unpacks to."""
+    """Unpack snappy data, which four bytes of CRC-32 of the result follow."""
     _check_size(cramjam.snappy.decompress_raw_len(payload[:-4]), limit)
     data = bytes(cramjam.snappy.decompress_raw(payload[:-4]))
     if zlib.crc32(data) != int.from_bytes(payload[-4:], "big"):
@@ -67,7 +67,7 @@ def _xz(payload: bytes, limit: int) -> bytes:
 
 
 def _streams(engine_of: Callable[[], Any], payload: bytes, limit: int) -> bytes:
-    """One compressed stream after the other."""
+    """Unpack one compressed stream after the other."""
     data = bytearray()
     while payload:
         engine = engine_of()
@@ -80,8 +80,9 @@ def _streams(engine_of: Callable[[], Any], payload: bytes, limit: int) -> bytes:
 
 
 def _zstandard(payload: bytes, limit: int) -> bytes:
-    """Unpack into a buffer of a given size, and into a larger one where that does not suffice: a
-    frame need not say its size.
+    """Unpack into a buffer of a given size, and into a larger one if that is too small.
+
+    A frame need not say its size.
     """
     room = min(limit, max(_ZSTANDARD_ROOM, _GROWTH * len(payload)))
     while True:
@@ -105,8 +106,8 @@ def _check_size(size: int, limit: int) -> None:
         raise LimitError(f"it unpacks to more than {limit} bytes")
 
 
-# Each takes the payload of a block and a limit in bytes. Raises LimitError, or whatever the damage
-# of a payload leads to.
+# Each function takes the payload of a block and a limit in bytes. It raises LimitError, or any
+# exception for damaged data.
 CODECS: dict[str, Callable[[bytes, int], bytes]] = {
     "null": _null,
     "deflate": _deflate,

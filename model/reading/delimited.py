@@ -1,12 +1,11 @@
-r"""The rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
+r"""Read the rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-The first row names the columns. The delimiter is the one of comma, semicolon, tab and ``|`` that is
-most frequent in that row outside of quotes. A field that holds the delimiter, a quote or the end of
-a line stands in double quotes, and a quote within it is written twice (RFC 4180). A field without
-anything in it is missing.
+The first row names the columns. The delimiter is the most frequent one of comma, semicolon, tab and
+``|`` in that row, outside of quotes. A field that contains the delimiter, a quote or a line end is
+in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
 
-A row that is wrong costs itself. A quote that is not closed takes the rows up to the next quote
-with it, or as much as one document may have; they are one dead letter.
+A wrong row costs itself alone. A quote that is not closed takes the rows up to the next quote with
+it, or as much as one document may have. Together they are one dead letter.
 
 >>> table = CsvFile([b'id;text\n1;"two\nlines"\n'], "a.csv", 100)
 >>> list(table.records())
@@ -30,8 +29,8 @@ _NEWLINE = 10
 _BLANK = re.compile(rb"[\r\n]+")
 _QUOTED = re.compile(r'"[^"]*"')
 
-# Python's limit on a field, 128 kB, holds for the whole process. Rows are bounded here, by the size
-# of a document.
+# Python limits a field to 128 kB, for the whole process. This module bounds rows instead, by the
+# size of a document.
 csv.field_size_limit(2**31 - 1)
 
 
@@ -39,15 +38,15 @@ class CsvFile:
     """An open CSV file.
 
     Attributes:
-        names: of the columns; none in an empty file.
+        names: The names of the columns; empty for an empty file.
 
     Args:
-        chunks: its bytes, in UTF-8; they may raise DamagedDataError.
-        name: the file's, for places: ``name row 17`` is the 17th row, as a spreadsheet counts them.
-        max_bytes: a longer row becomes a dead letter.
+        chunks: The bytes in UTF-8. They may raise DamagedDataError.
+        name: The name of the file. The place ``name row 17`` is the 17th row of a spreadsheet.
+        max_bytes: The length of the longest row; a longer one becomes a dead letter.
 
     Raises:
-        DamagedDataError: it has no readable first row.
+        DamagedDataError: The first row cannot be read.
     """
 
     def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
@@ -67,12 +66,10 @@ class CsvFile:
         self.names: tuple[str, ...] = tuple(column.strip() for column in header)
 
     def time_unit(self, field: str) -> None:
-        """A CSV file does not say in which unit its times are."""
+        """Return None: a CSV file does not say the unit of its times."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """(place, record) in the order of the file, and a dead letter for each row that cannot
-        be read.
-        """
+        """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
         for row in self._rows():
             if isinstance(row, DeadLetter):
                 yield row
@@ -89,7 +86,7 @@ class CsvFile:
                 yield self._letter(BAD_ROW, detail)
 
     def _rows(self) -> Iterator[list[str] | DeadLetter]:
-        """The fields of each row that is not blank."""
+        """Yield the fields of each row that is not blank."""
         reader = csv.reader(self._source, **self._dialect)
         while True:
             self._source.begin()
@@ -124,7 +121,7 @@ class CsvFile:
 
 
 def delimiter_of(line: str) -> str:
-    """The delimiter of a file whose first row begins with this line."""
+    """Return the delimiter of a file whose first row begins with this line."""
     bare = _QUOTED.sub("", line)
     return max(_DELIMITERS, key=bare.count)
 
@@ -137,8 +134,9 @@ class _Source:
     """The lines of a file, for ``csv.reader``.
 
     Attributes:
-        head: the beginning of the row that is being read. size: of what was read of it, in bytes.
-        blank: how many blank lines were passed over between rows.
+        head: The beginning of the row that is being read.
+        size: The bytes of the row that were read so far.
+        blank: The number of blank lines that were skipped between rows.
     """
 
     def __init__(self, chunks: Iterable[bytes], max_bytes: int) -> None:
@@ -154,7 +152,7 @@ class _Source:
         self.size = 0
 
     def peek(self) -> str:
-        """The first line, which stays to be read."""
+        """Return the first line without consuming it."""
         self._peeked = next(self._lines, None)
         return "" if self._peeked is None else _text(self._peeked[0])
 
@@ -173,12 +171,13 @@ class _Source:
         return _text(line)
 
     def _cut(self, chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-        """(line with its end, its length); of a line that is too long only the head. Blank lines
-        are left out between rows.
+        """Yield (line with its end, its length), and only the head of a line that is too long.
+
+        Blank lines between rows are skipped.
         """
         held, length, is_first = bytearray(), 0, True
         for chunk in chunks:
-            # A first chunk of less than three bytes is the whole file.
+            # A first chunk of fewer than three bytes is the whole file.
             at = len(BYTE_ORDER_MARK) if is_first and chunk.startswith(BYTE_ORDER_MARK) else 0
             is_first = False
             while at < len(chunk):

@@ -1,10 +1,9 @@
-r"""Text files in other encodings than UTF-8: their bytes, encoded anew as UTF-8 while they are
-read.
+r"""Convert text files of other encodings to UTF-8 while they are read.
 
-A byte that the encoding does not have becomes one that UTF-8 does not have either, so it costs the
-one record that holds it.
+A byte that is invalid in the encoding becomes a byte that is invalid in UTF-8, so it costs only the
+record that contains it.
 
->>> b"".join(recoded([b"caf\xe9\n"], "latin-1")).decode()
+>>> b"".join(to_utf_8([b"caf\xe9\n"], "latin-1")).decode()
 'café\n'
 """
 
@@ -15,12 +14,16 @@ from collections.abc import Iterable, Iterator
 
 from model.errors import DamagedDataError, OptionError
 
-# A byte order mark before UTF-8 is left out by those who read lines.
+# The functions that read lines remove a byte order mark before UTF-8.
 _UTF_8 = ("utf-8", "utf-8-sig")
 
 
 def check_encoding(encoding: str) -> None:
-    """Raises OptionError: Python knows no such encoding of text."""
+    """Check that Python knows an encoding of text.
+
+    Raises:
+        OptionError: It does not.
+    """
     try:
         "".encode(encoding)
     except (LookupError, ValueError) as error:
@@ -29,16 +32,15 @@ def check_encoding(encoding: str) -> None:
 
 
 def is_utf_8(encoding: str) -> bool:
-    """Whether an encoding, by any of its names, is UTF-8."""
+    """Return whether an encoding, by any of its names, is UTF-8."""
     return codecs.lookup(encoding).name in _UTF_8
 
 
-def recoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """The same text as UTF-8.
+def to_utf_8(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the same text as UTF-8.
 
     Raises:
-        DamagedDataError: the rest cannot be read in this encoding; everything before that has been
-            given.
+        DamagedDataError: The rest cannot be read in this encoding. All before it was yielded.
     """
     if is_utf_8(encoding):
         yield from chunks

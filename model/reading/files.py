@@ -1,13 +1,14 @@
-r"""A whole file to documents and dead letters, in the order of the file: what
-:mod:`transforms.read` does for each file.
+r"""Read a whole file as documents and dead letters, in the order of the file.
+
+:mod:`transforms.read` does this for each file.
 
 >>> import io
 >>> line = b'{"id": "a", "timestamp": 0, "text": "hello"}\n'
 >>> [document.id for document in read_file(io.BytesIO(line), "a.jsonl", ReadSettings())]
 ['a']
 
-Each item that is read, dead letters included, has a number in the order of its file; where times
-come from the order, that number (added to the numbers of the files before) is its time in seconds
+Each item that is read, dead letters included, has a number in the order of its file. With
+``time_from="order"`` this number, added to the numbers of the files before, is its time in seconds
 since 1970.
 """
 
@@ -25,9 +26,9 @@ from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile, Item
 from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
-from model.reading.encodings import check_encoding, is_utf_8, recoded
+from model.reading.encodings import check_encoding, is_utf_8, to_utf_8
 from model.reading.hints import listed, missing
-from model.reading.lines import inflated
+from model.reading.lines import unzipped
 from model.reading.parquet import ParquetTable
 from model.reading.parsing import (
     DAMAGED,
@@ -46,7 +47,7 @@ from model.times import MICROSECONDS_PER_SECOND
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
 TimeFrom = Literal["field", "order"]
 
-# Files of text, which may be gzipped and in any encoding.
+# Text files, which may be gzipped and in any encoding.
 TEXT_ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -55,8 +56,8 @@ TEXT_ENDINGS = {
     ".tsv": "csv",
 }
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
-# So many items are looked at for a record that shows which fields may be meant.
-_TRIED = 10
+# The number of items that are searched for a record that shows which fields may be meant.
+_SEARCHED = 10
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,15 @@ class ReadSettings:
     """How sources are read.
 
     Attributes:
-        parse: names of the fields, largest document, units of time, where ids come from. format:
-        ``jsonl`` (one array of records, too), ``csv``, ``avro``, ``parquet``, or ``auto``: as the
-        file's name ends.
-            Files of JSON and CSV may be gzipped.
+        parse: Names of the fields, largest document, unit of times, and where ids come from.
+        format: ``jsonl`` (also one array of records), ``csv``, ``avro``, ``parquet``, or ``auto``,
+            which goes by the ending of the file name. JSON and CSV may be gzipped.
         time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
-        then place) stands in for them. encoding: of files of JSON and CSV.
+            then place) takes their place.
+        encoding: The encoding of JSON and CSV files.
 
     Raises:
-        OptionError: format, time_from or encoding is none of those, or no document would be small
-            enough.
+        OptionError: A value is not allowed.
     """
 
     parse: ParseSettings = field(default_factory=ParseSettings)
@@ -94,19 +94,19 @@ class Table(Protocol):
     names: tuple[str, ...]
 
     def time_unit(self, field: str) -> Fraction | None:
-        """Microseconds in one unit of a field, where the file's schema says it."""
+        """Return the microseconds in one unit of a field, if the schema of the file says it."""
         ...
 
     def records(self) -> Iterator[Item]:
-        """(place, record) in the order of the file, and dead letters."""
+        """Yield (place, record) in the order of the file, and dead letters."""
         ...
 
 
 def format_of(name: str, settings: ReadSettings) -> str:
-    """``jsonl``, ``csv``, ``avro`` or ``parquet``.
+    """Return the format of a file: ``jsonl``, ``csv``, ``avro`` or ``parquet``.
 
     Raises:
-        OptionError: it is to be told from the file's name, which says nothing.
+        OptionError: The format is ``auto``, and the name has no known ending.
     """
     if settings.format != "auto":
         return settings.format
@@ -125,10 +125,10 @@ def format_of(name: str, settings: ReadSettings) -> str:
 
 
 def check_formats(names: Iterable[str], settings: ReadSettings) -> None:
-    """Check that each file's format is known, and that an encoding is given only where one is used.
+    """Check that the format of each file is known, and that some file uses the encoding.
 
     Raises:
-        OptionError: it is not so.
+        OptionError: A format is unknown, or an encoding is given that no file uses.
     """
     kinds = {format_of(name, settings) for name in names}
     if not is_utf_8(settings.encoding) and kinds.isdisjoint(TEXT_ENDINGS.values()):
@@ -141,12 +141,13 @@ def check_formats(names: Iterable[str], settings: ReadSettings) -> None:
 def read_file(
     stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0
 ) -> Iterator[Document | DeadLetter]:
-    """Everything in one file.
+    """Yield everything in one file.
 
     Args:
-        stream: its bytes as they are stored, able to seek where they are not lines. name: for the
-        places in dead letters. first: the number of its first item, where times come from the
-        order.
+        stream: The bytes as they are stored. It must be able to seek unless the file has lines.
+        name: The name of the file, for the places in dead letters.
+        settings: How the file is read.
+        first: The number of its first item, where times come from the order.
     """
     kind = format_of(name, settings)
     return (
@@ -161,8 +162,8 @@ def _order_time(number: int, settings: ReadSettings) -> int | None:
 
 
 def _text_of(stream: BinaryIO, settings: ReadSettings) -> Iterator[bytes]:
-    """The bytes of a file of text, unzipped, in UTF-8."""
-    return recoded(inflated(stream), settings.encoding)
+    """Yield the bytes of a text file, unzipped and in UTF-8."""
+    return to_utf_8(unzipped(stream), settings.encoding)
 
 
 def _read_json(
@@ -195,7 +196,7 @@ def _open_csv(stream: BinaryIO, name: str, settings: ReadSettings) -> CsvFile | 
 
 
 def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
-    # A document must fit into a block, with what is around it.
+    # A document and the other fields of its record must fit into a block.
     return AvroFile(stream, name, max(MAX_BLOCK, 2 * settings.parse.max_document_bytes))
 
 
@@ -218,8 +219,10 @@ _TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
 
 
 def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile | DeadLetter | None:
-    """The file, or a dead letter for one that cannot be read or lacks fields; None for an empty
-    one.
+    """Open an Avro file.
+
+    Returns:
+        The file; a dead letter if it cannot be read or lacks fields; None if it is empty.
     """
     found: AvroFile | DeadLetter | None = _open(_TABLES["avro"], stream, name, settings)
     return found
@@ -231,8 +234,10 @@ def _open(
     name: str,
     settings: ReadSettings,
 ) -> Any:
-    """A Table, or a dead letter for a file that cannot be read or lacks fields; None for an
-    empty one.
+    """Open a table.
+
+    Returns:
+        The table; a dead letter if the file cannot be read or lacks fields; None if it is empty.
     """
     try:
         table: Table | None = opened(stream, name, settings)
@@ -249,9 +254,7 @@ def _open(
 
 
 def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
-    """What is wrong with the names of a file's fields, and what to do about it; None if nothing
-    is.
-    """
+    """Return what is wrong with the field names of a file and the remedy, or None."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if lacking := {
         field: remedy for field, (_, remedy) in needed.items() if field not in table.names
@@ -259,7 +262,7 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
         record = next(
             (
                 item[1]
-                for item in islice(table.records(), _TRIED)
+                for item in islice(table.records(), _SEARCHED)
                 if not isinstance(item, DeadLetter)
             ),
             {},
@@ -275,8 +278,13 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
 def parse_item(
     item: Item, settings: ReadSettings, unit: Fraction | None, time: int | None = None
 ) -> Document | DeadLetter:
-    """A record of a table; ``unit`` and ``time`` are those of
-    :func:`model.reading.parsing.parse_record`.
+    """Parse a record of a table.
+
+    Args:
+        item: A (place, record), or a dead letter, which is returned as it is.
+        settings: How the file is read.
+        unit: As for :func:`model.reading.parsing.parse_record`.
+        time: As for :func:`model.reading.parsing.parse_record`.
     """
     if isinstance(item, DeadLetter):
         return item

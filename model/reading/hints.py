@@ -1,10 +1,8 @@
-r"""What a dead letter says of fields that are missing: the fields that the record has, and those
-that may be meant.
+"""Say in dead letters which fields a record lacks, which it has, and which may be meant.
 
 >>> record = {"id": 1, "headline": "A ship came in", "date": "2001-01-31"}
->>> missing("the record", {"timestamp": time_remedy, "text": text_remedy}, record, record)
-"the record has no field 'timestamp', 'text'; it has 'id', 'headline', 'date'. Is it
---timestamp_field=date? \ Files without times: --time_from=order. Is it --text_field=headline?"
+>>> print(missing("the record", {"text": text_remedy}, record, record))
+the record has no field 'text'; it has 'id', 'headline', 'date'. Is it --text_field=headline?
 """
 
 from __future__ import annotations
@@ -28,13 +26,13 @@ Remedy = Callable[[Record], str]
 
 
 def missing(what: str, lacking: Mapping[str, Remedy], names: Iterable[str], record: Record) -> str:
-    """What is missing, what is there, and the options that would name it.
+    """Return what is missing, what is there, and the options that would name it.
 
     Args:
         what: "the record", or "the file".
-        lacking: the fields that are missing, each with what gives its remedy.
-        names: of the fields that are there.
-        record: an example of them.
+        lacking: The fields that are missing, each with the function that gives its remedy.
+        names: The names of the fields that are there.
+        record: An example of them.
     """
     remedies = " ".join(remedy(record) for remedy in lacking.values())
     return (
@@ -43,9 +41,7 @@ def missing(what: str, lacking: Mapping[str, Remedy], names: Iterable[str], reco
 
 
 def why_not_json(text: str, error: ValueError) -> str:
-    """What ``json`` says of a text; of an object that goes on in the next line, what to do about
-    it.
-    """
+    """Return the message of ``json`` for a text, with a remedy for an object of several lines."""
     bare = text.strip()
     if (
         bare.startswith("{")
@@ -61,12 +57,12 @@ def why_not_json(text: str, error: ValueError) -> str:
 
 
 def text_remedy(record: Record) -> str:
-    """The option for a record without a text."""
+    """Return the option for a record without a text."""
     return _named("--text_field", likely_text(record))
 
 
 def time_remedy(record: Record) -> str:
-    """The option for a record without a time."""
+    """Return the options for a record without a time."""
     return (
         f"{_named('--timestamp_field', likely_time(record))} Files without times:"
         " --time_from=order."
@@ -74,12 +70,12 @@ def time_remedy(record: Record) -> str:
 
 
 def id_remedy(record: Record) -> str:
-    """The option for a record without an id."""
+    """Return the options for a record without an id."""
     return f"{_named('--id_field', likely_id(record))} {NO_IDS}"
 
 
 def key_remedy(_: Record) -> str:
-    """The option for a record without a key."""
+    """Return the option for a record without a key."""
     return _named("--key_field", None)
 
 
@@ -92,7 +88,7 @@ def _named(option: str, found: str | None) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes, with commas; the first ones of many."""
+    """Return names in quotes, separated by commas; only the first ones of many."""
     each = [repr(str(name)[:_MOST_CHARACTERS]) for name in names]
     return ", ".join(each[:_MOST_FIELDS]) + (
         f" and {len(each) - _MOST_FIELDS} more" if len(each) > _MOST_FIELDS else ""
@@ -100,7 +96,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def likely_text(record: Record) -> str | None:
-    """The field with the longest text; a text has a space in it."""
+    """Return the field with the longest text that contains a space."""
     texts = {
         name: len(value)
         for name, value in record.items()
@@ -110,12 +106,12 @@ def likely_text(record: Record) -> str | None:
 
 
 def likely_time(record: Record) -> str | None:
-    """The first field that is named like a time and holds one, or holds a date as text."""
+    """Return the first field that has the name of a time and holds one, or holds a date as text."""
     return next((name for name, value in record.items() if _is_time(str(name), value)), None)
 
 
 def likely_id(record: Record) -> str | None:
-    """The first field that is named like an id and holds text or a whole number."""
+    """Return the first field that has the name of an id and holds text or a whole number."""
     return next(
         (name for name, value in record.items() if _ID_NAME.search(str(name)) and _is_short(value)),
         None,

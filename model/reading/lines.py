@@ -1,7 +1,7 @@
-r"""The lines of a file, plain or gzipped, damaged or not, in constant memory.
+r"""Read the lines of a file, plain or gzipped, damaged or not, in constant memory.
 
-Whether a file is gzipped is seen from its first two bytes. From a damaged gzip everything up to the
-damage is read; the rest is one dead letter. A line longer than allowed is counted, not kept.
+The first two bytes of a file say whether it is gzipped. A damaged gzip is read up to the damage,
+and the rest is one dead letter. A line that is too long is counted and not kept.
 
 >>> import io
 >>> [line for _, line in read_lines(io.BytesIO(b"one\n\ntwo"), "a.jsonl", 100)]
@@ -21,7 +21,7 @@ from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
 
 _CHUNK = 2**16
-# Of a line that is too long, so much is kept for its dead letter.
+# The part of a line that is too long that is kept for its dead letter, in bytes.
 HEAD = 4 * DeadLetter.RECORD_CHARACTERS
 _GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -31,21 +31,28 @@ _LONGEST_REPEAT = 2**31
 def read_lines(
     stream: BinaryIO, name: str, max_bytes: int
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """(place, line) of each line that is not blank, and dead letters for what is too long or cannot
-    be read.
+    """Yield (place, line) of each line that is not blank, and dead letters.
+
+    A dead letter stands for what is too long or cannot be read.
 
     Args:
-        stream: the file's bytes as they are stored. name: the file's, for places: ``name:17`` is
-        the 17th line. max_bytes: a longer line becomes a dead letter.
+        stream: The bytes as they are stored.
+        name: The name of the file. The place ``name:17`` is the 17th line.
+        max_bytes: The length of the longest line; a longer one becomes a dead letter.
     """
-    return cut_lines(inflated(stream), name, max_bytes)
+    return cut_lines(unzipped(stream), name, max_bytes)
 
 
 def cut_lines(
     chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """The same of bytes that are unzipped; ``first`` is the number of their first line.
-    ``chunks`` may raise DamagedDataError.
+    """Yield the same as :func:`read_lines` for bytes that are unzipped.
+
+    Args:
+        chunks: The bytes. They may raise DamagedDataError.
+        name: The name of the file.
+        max_bytes: The length of the longest line.
+        first: The number of the first line.
     """
     lines = _Lines(name, max_bytes, first)
     try:
@@ -58,8 +65,9 @@ def cut_lines(
 
 
 class _Lines:
-    """Cuts chunks into lines; holds the line that is not complete yet, or only the head of one
-    that is too long.
+    """Cut chunks into lines.
+
+    It holds the line that is not complete yet, or only the head of a line that is too long.
     """
 
     def __init__(self, name: str, max_bytes: int, first: int) -> None:
@@ -68,7 +76,7 @@ class _Lines:
         self._held = bytearray()
         self._length = 0
         self._number = first
-        # Possessive repeats, which need no memory for what they have matched.
+        # Possessive repeats need no memory for what they have matched.
         self._blank_lines = re.compile(
             rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT)
         )
@@ -77,8 +85,8 @@ class _Lines:
         """Cut the next bytes of the file."""
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            # A gzip of some kilobytes can hold millions of blank lines: they are skipped all at
-            # once.
+            # A gzip of some kilobytes can hold millions of blank lines, so a run of them is
+            # skipped in one step.
             if not self._length and (blank := self._blank_lines.match(chunk, start)):
                 self._number += chunk.count(b"\n", start, blank.end())
                 start = blank.end()
@@ -89,7 +97,7 @@ class _Lines:
         self._hold(chunk[start:])
 
     def end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The line that is held, unless it is blank; then begin the next one."""
+        """Yield the held line unless it is blank, and begin the next one."""
         line, length, place = bytes(self._held), self._length, f"{self._name}:{self._number}"
         self._held.clear()
         self._length = 0
@@ -107,9 +115,7 @@ class _Lines:
             yield place, line
 
     def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """The held line where it is whole, though its newline is lost; then one dead letter for
-        all that follows.
-        """
+        """Yield the held line if it is whole, and a dead letter for the rest of the file."""
         if self._length <= self._max and is_json_object(bytes(self._held)):
             yield from self.end()
         place = f"{self._name}:{self._number}"
@@ -129,18 +135,19 @@ class _Lines:
 
 
 def is_json_object(line: bytes) -> bool:
-    """Whether these bytes are a whole JSON object."""
+    """Return whether these bytes are a whole JSON object."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def inflated(stream: BinaryIO) -> Iterator[bytes]:
-    """The file's bytes, unzipped where it is gzipped.
+def unzipped(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of a file, unzipped if it is gzipped.
 
     Raises:
-        DamagedDataError: the gzip is cut off or damaged; everything before that has been given.
+        DamagedDataError: The gzip is truncated or damaged. All bytes before the damage were
+            yielded.
     """
     chunks = iter(lambda: stream.read(_CHUNK), b"")
     first = next(chunks, b"")
@@ -179,14 +186,14 @@ def _gunzip(data: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _next_member(data: bytes, chunks: Iterator[bytes]) -> bytes:
-    """Where another gzip begins in the same file; zeros between and after them are padding."""
+    """Return the data from the next gzip member on; zeros between members are padding."""
     while data and not (data := data.lstrip(b"\0")):
         data = next(chunks, b"")
     return data
 
 
 def _up_to_the_damage(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """A chunk whose decompression failed, byte by byte, for what lies before the fault."""
+    """Yield what lies before the fault of a chunk, byte by byte."""
     try:
         for at in range(len(data)):
             yield engine.decompress(data[at : at + 1])

@@ -1,12 +1,12 @@
-"""The records of a Parquet file, damaged or not, a batch of rows at a time.
+"""Read the records of a Parquet file, damaged or not, one batch of rows at a time.
 
-Only the columns that are wanted are read, in batches of about :data:`_BATCH_BYTES`. A small row
-group may hold a text once and refer to it in any number of rows; its texts stay in such a
-dictionary, so that they are in memory once. A row group that cannot be read costs the rest of that
-group; reading goes on with the next.
+Only the wanted columns are read, in batches of about :data:`_BATCH_BYTES`. A small row group may
+store a text once and refer to it in any number of rows. Its texts stay in such a dictionary, so
+that they are in memory once. A row group that cannot be read costs the rest of that group, and
+reading continues with the next.
 
-A column of timestamps or dates gives whole numbers of :meth:`ParquetTable.time_unit`, because a
-time out of Python's range would otherwise fail its whole batch.
+A column of timestamps or dates gives whole numbers of the unit :meth:`ParquetTable.time_unit`,
+because a time outside Python's range would fail its whole batch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from model.reading.parsing import DAMAGED, dead_letter
 from model.reading.timestamps import UNITS
 from model.times import MICROSECONDS_PER_SECOND
 
-# Of a batch, in the encoding of the file.
+# The size of a batch, in the encoding of the file.
 _BATCH_BYTES = 2**22
 _MOST_ROWS = 256
 _READ_BYTES = 2**20
@@ -35,15 +35,15 @@ class ParquetTable:
     """An open Parquet file.
 
     Attributes:
-        names: of its columns, the outermost ones where they are nested.
+        names: The names of its columns, the outermost ones if they are nested.
 
     Args:
-        stream: its bytes, able to seek.
-        name: the file's, for places: ``name row group 2 row 17``.
-        wanted: the columns to read, of which it may lack some.
+        stream: The bytes. It must be able to seek.
+        name: The name of the file, for places such as ``name row group 2 row 17``.
+        wanted: The columns to read. The file may lack some of them.
 
     Raises:
-        DamagedDataError: it has no readable footer.
+        DamagedDataError: The footer cannot be read.
     """
 
     def __init__(self, stream: BinaryIO, name: str, wanted: Collection[str]) -> None:
@@ -59,13 +59,11 @@ class ParquetTable:
         self._wanted = [column for column in dict.fromkeys(wanted) if self.names.count(column) == 1]
 
     def time_unit(self, field: str) -> Fraction | None:
-        """Microseconds in one unit of a column of times; None where its type is another one."""
+        """Return the microseconds in one unit of a column of times; None for other types."""
         return _unit(self._schema.field(field).type) if field in self._wanted else None
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """(place, record) in the order of the file, and a dead letter for the rest of each row
-        group that cannot be read.
-        """
+        """Yield (place, record) in the order of the file, and dead letters for damaged groups."""
         for group in range(self._metadata.num_row_groups):
             place, row = f"{self._name} row group {group + 1}", 0
             try:
@@ -95,7 +93,7 @@ class ParquetTable:
         return found
 
     def _open(self, texts: list[str] | None) -> Any:
-        """The file, with ``texts`` read as dictionaries."""
+        """Open the file, with the columns ``texts`` read as dictionaries."""
         self._stream.seek(0)
         return pq.ParquetFile(
             self._stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False
@@ -115,8 +113,9 @@ def _unit(kind: Any) -> Fraction | None:
 
 
 def _reader(column: Any) -> Callable[[int], Any]:
-    """What gives the value of a row as Python has it; a time as a whole number, a text that is
-    not UTF-8 with surrogates.
+    """Return a function from a row to its Python value.
+
+    A time is a whole number. A text that is not UTF-8 has surrogates.
     """
     if _unit(column.type) is not None:
         column = column.view(pa.int32() if pa.types.is_date32(column.type) else pa.int64())

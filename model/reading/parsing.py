@@ -1,11 +1,11 @@
-"""One raw record to a :class:`Document`, or to a :class:`DeadLetter` that says why not.
+"""Parse one raw record as a :class:`Document`, or as a :class:`DeadLetter` that says why not.
 
-The rules, in the order in which they are tried: the record is UTF-8, JSON and an object; it has an
-id, a time, a text (and a key, where keys were asked for); they have the right types; nothing holds
-a NUL or half a surrogate pair; the text is not blank and not larger than allowed. A whole number is
-good as an id, a label or a key, as its decimal digits. A text without a single word that the
-tokeniser keeps is a document like any other. With ``id_from="place"`` the id is a digest of the
-record's place.
+The rules apply in this order. The record is UTF-8, JSON and an object. It has an id, a time and a
+text, and a key if keys are read. These have the right types. Nothing contains a NUL or half of a
+surrogate pair. The text is not blank and not larger than allowed. A whole number is accepted as an
+id, a label or a key, as its decimal digits. A text without a single word that the tokeniser keeps
+is a document like any other. With ``id_from="place"`` the id is a digest of the place of the
+record.
 
 >>> line = b'{"id": 7, "timestamp": "1790-01-08", "text": "Fellow citizens"}'
 >>> parse_line(line, "a.jsonl:1", ParseSettings()).id
@@ -28,7 +28,7 @@ from model.dead_letters import DeadLetter
 from model.errors import OptionError, one_of
 from model.publishing.blobs import escape_key
 from model.reading import hints
-from model.reading.timestamps import TimestampUnit, UnitError, read_time, wanted
+from model.reading.timestamps import TimestampUnit, UnitError, accepted_forms, read_time
 from model.records import Document
 from model.times import TimeRangeError
 
@@ -50,7 +50,7 @@ DAMAGED = "damaged"
 SCHEMA = "schema"
 BAD_ROW = "bad_row"
 
-# All that reading may say; each has a counter, dead_<reason>.
+# All reasons that reading gives. Each has a counter, dead_<reason>.
 REASONS = (
     NOT_JSON,
     WRONG_TYPE,
@@ -80,8 +80,9 @@ _OTHER_ENCODING = "of a file in another encoding say which, for example --encodi
 
 @dataclass(frozen=True)
 class FieldNames:
-    """What the fields are called in the source. ``key`` is None where one model is for all; a
-    source may lack ``label``.
+    """The names of the fields in the source.
+
+    ``key`` is None if one model is for all. A source may lack ``label``.
     """
 
     id: str = "id"
@@ -93,16 +94,16 @@ class FieldNames:
 
 @dataclass(frozen=True)
 class ParseSettings:
-    """What a record becomes.
+    """How a record is parsed.
 
     Attributes:
-        fields: names of the fields.
-        max_document_bytes: of the largest text, and of the longest line, in UTF-8.
-        id_from: ``field``, or ``place``: the id is :func:`place_id` of where the record is.
-        timestamp_unit: of times that are numbers, where the file has no schema that says it.
+        fields: The names of the fields.
+        max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
+        id_from: ``field``, or ``place``: the id is the :func:`place_id` of the record.
+        timestamp_unit: The unit of times that are numbers, if the file has no schema that says it.
 
     Raises:
-        OptionError: id_from or timestamp_unit is none of those allowed.
+        OptionError: id_from or timestamp_unit is not allowed.
     """
 
     fields: FieldNames = field(default_factory=FieldNames)
@@ -125,8 +126,13 @@ class _RefusedError(Exception):
 def parse_line(
     line: bytes, place: str, settings: ParseSettings, time: int | None = None
 ) -> Document | DeadLetter:
-    """A record as JSON; ``place`` says where it is. ``time`` (microseconds) stands in for the
-    record's own.
+    """Parse a record that is JSON.
+
+    Args:
+        line: The bytes of the record.
+        place: The place of the record.
+        settings: How the record is parsed.
+        time: A time in microseconds that replaces the time of the record.
     """
     if len(line) > settings.max_document_bytes:
         return dead_letter(place, TOO_LARGE, too_large(len(line), settings), line)
@@ -143,11 +149,15 @@ def parse_record(
     time: int | None = None,
     time_unit: Fraction | None = None,
 ) -> Document | DeadLetter:
-    """A record that has fields already, from Avro for example.
+    """Parse a record that has fields already, for example from Avro.
 
     Args:
-        time: microseconds; stands in for the record's own time.
-        time_unit: of a time that is a number, in microseconds, where the file's schema says it.
+        record: The fields.
+        place: The place of the record.
+        settings: How the record is parsed.
+        time: A time in microseconds that replaces the time of the record.
+        time_unit: The unit of a time that is a number, in microseconds, if the schema of the file
+            says it.
     """
     try:
         return _document(record, place, settings, time, time_unit)
@@ -158,8 +168,9 @@ def parse_record(
 def dead_letter(
     place: str, reason: str, detail: str, record: bytes | Mapping[str, Any]
 ) -> DeadLetter:
-    """A dead letter with as much of the record as fits; its bytes are valid UTF-8 whatever the
-    record holds.
+    """Return a dead letter with as much of the record as fits.
+
+    Its bytes are valid UTF-8 whatever the record contains.
     """
     size = DeadLetter.RECORD_CHARACTERS
     if isinstance(record, bytes):
@@ -174,7 +185,7 @@ def dead_letter(
 
 
 def too_large(size: int, settings: ParseSettings) -> str:
-    """The detail of TOO_LARGE."""
+    """Return the detail of TOO_LARGE."""
     return f"{size} bytes; at most {settings.max_document_bytes} are allowed (--max_document_mb)"
 
 
@@ -183,8 +194,9 @@ def _writable(text: str) -> str:
 
 
 def place_id(place: str) -> str:
-    """The id of a record without one: a digest of its place, which is the file's path as it was
-    found, and the record's number there.
+    """Return the id of a record without one: a digest of its place.
+
+    The place is the path of the file as it was found, and the number of the record in it.
     """
     return wire.digest(place.encode("utf-8", "backslashreplace")).hex()[:32]
 
@@ -233,8 +245,11 @@ def _document(
 
 @cache
 def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, hints.Remedy]]:
-    """The fields that a record must have; for each the reason of a dead letter without it, and
-    what gives the remedy.
+    """Return the fields that a record must have.
+
+    Returns:
+        For each field the reason of a dead letter without it, and the function that gives the
+        remedy.
     """
     fields = settings.fields
     needed: dict[str, tuple[str, hints.Remedy]] = {}
@@ -255,7 +270,7 @@ def _id(record: Mapping[str, Any], field: str) -> str:
 
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:
-    """An id, a label or a key: text, or a whole number as text."""
+    """Return an id, a label or a key: text, or a whole number as text."""
     value = record.get(name)
     if value is None:
         return None
@@ -281,7 +296,9 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
         detail = f"the field {field!r} is {_shown(value)}: {error}"
         raise _RefusedError(
             reason,
-            detail if reason == TIMESTAMP_UNIT else f"{detail}; {wanted(settings.timestamp_unit)}",
+            detail
+            if reason == TIMESTAMP_UNIT
+            else f"{detail}; {accepted_forms(settings.timestamp_unit)}",
         ) from error
 
 
@@ -312,13 +329,13 @@ def _key(record: Mapping[str, Any], fields: FieldNames) -> str:
 
 
 def _check_characters(name: str, text: str) -> int:
-    """The size in bytes of UTF-8 of a text that holds neither a NUL nor half a surrogate pair."""
+    """Return the size of a text in UTF-8 bytes; refuse NUL and halves of surrogate pairs."""
     if "\0" in text:
         raise _RefusedError(NUL, f"the field {name!r} holds a NUL")
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        # Readers keep a byte that is not UTF-8 as a character from here to there.
+        # Readers represent a byte that is not UTF-8 by a character of this range.
         remedy = f"; {_OTHER_ENCODING}=latin-1" if "\udc80" <= text[error.start] <= "\udcff" else ""
         detail = (
             f"character {error.start + 1} of the field {name!r} cannot be written as UTF-8{remedy}"
@@ -327,7 +344,7 @@ def _check_characters(name: str, text: str) -> int:
 
 
 def _shown(value: object) -> str:
-    """A value for a message. An int of thousands of digits has no repr."""
+    """Return a value for a message; an int of thousands of digits has no repr."""
     try:
         return repr(value)[:80]
     except ValueError:

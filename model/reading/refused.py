@@ -1,8 +1,8 @@
-"""How much of a run's input could not be used, why, and one example: what a run says at its end.
+"""Report how much of the input of a run could not be used, why, and one example.
 
-A step that refuses records counts them by reason and keeps an example of each reason, the one whose
-place comes first (:meth:`Example.order`), so the same input gives the same report however it was
-shared out.
+A step that refuses records counts them by reason. It keeps one example of each reason, the one
+whose place comes first (:meth:`Example.order`). The same input therefore gives the same report,
+however it was distributed.
 
 >>> letter = DeadLetter("a.jsonl:2", "missing_text", "the field 'text' is missing", '{"id": "b"}')
 >>> report = refused({"records_read": 3, "dead_missing_text": 2}, [Example.of(letter).to_json()])
@@ -23,7 +23,7 @@ from model.dead_letters import DeadLetter
 from model.reading.parsing import REASONS
 from model.sequencing import REPEATED_ID
 
-# Of a document whose key has no model in this run.
+# The reason of a document whose key has no model in this run.
 UNKNOWN_KEY = "unknown_key"
 
 _SOURCE, _DETAIL, _RECORD = 300, 500, 200
@@ -41,7 +41,7 @@ class Example:
 
     @classmethod
     def of(cls, letter: DeadLetter) -> Example:
-        """Of a dead letter. The end of a long source is kept, because the place is there."""
+        """Cut a dead letter. The end of a long source is kept, because the place is there."""
         return cls(
             letter.source[-_SOURCE:],
             letter.reason,
@@ -50,16 +50,16 @@ class Example:
         )
 
     def to_json(self) -> str:
-        """For a metric of strings."""
+        """Return the example as JSON, for a metric of strings."""
         return wire.canonical_json(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Example:
-        """The reverse of :meth:`to_json`."""
+        """Read the text that :meth:`to_json` wrote."""
         return cls(**json.loads(text))
 
     def order(self) -> tuple[list[tuple[str, int]], str, str]:
-        """Sorts by file and place, with numbers as numbers: line 9 comes before line 10."""
+        """Return a sort key by file and place, with numbers as numbers: line 9 before line 10."""
         parts = _DIGITS.split(self.source)
         return (
             [("", int(part)) if at % 2 else (part, 0) for at, part in enumerate(parts)],
@@ -73,12 +73,12 @@ class Refused:
     """What could not be used.
 
     Attributes:
-        read: how many records were read.
-        refused: how many of them could not be used.
-        used: how many were used: those of a key without a model are neither.
-        reason: the most frequent reason, of several the first in the alphabet.
-        count: how many had it.
-        example: a record that had it; None where the runner hands none on.
+        read: The number of records that were read.
+        refused: The number of those that could not be used.
+        used: The number of those that were used. Records of a key without a model count as neither.
+        reason: The most frequent reason, the first in the alphabet of several.
+        count: The number of records with this reason.
+        example: A record with this reason; None if the runner reports none.
     """
 
     read: int
@@ -90,21 +90,21 @@ class Refused:
 
     @property
     def share(self) -> str:
-        """``2 of 3``."""
+        """Return the share as text, for example ``2 of 3``."""
         return f"{self.refused:,} of {self.read:,}"
 
     @property
     def is_failure(self) -> bool:
-        """Whether nothing, or less than half, could be used."""
+        """Return whether nothing, or less than half, could be used."""
         return self.used <= 0 or 2 * self.refused > self.read
 
 
 def refused(counted: Mapping[str, int], examples: Iterable[str]) -> Refused | None:
-    """What a run's counters and examples say; None where nothing was refused.
+    """Return what the counters and examples of a run say; None if nothing was refused.
 
     Args:
-        counted: counters by name: ``records_read`` and ``dead_<reason>``.
-        examples: of :meth:`Example.to_json`.
+        counted: Counters by name: ``records_read`` and ``dead_<reason>``.
+        examples: Results of :meth:`Example.to_json`.
     """
     by_reason = {reason: counted.get(f"dead_{reason}", 0) for reason in (*REASONS, REPEATED_ID)}
     total, elsewhere, read = (
@@ -129,12 +129,11 @@ def refused(counted: Mapping[str, int], examples: Iterable[str]) -> Refused | No
 def most_refused(
     counted: Mapping[str, Mapping[str, int]], examples: Mapping[str, Iterable[str]]
 ) -> Refused | None:
-    """What was refused where a run could use nothing or less than half of all its records, or of
-    those of one of its inputs.
+    """Return what was refused if a run, or one of its inputs, used nothing or less than half.
 
     Args:
-        counted: counters by name, for each step; a step reads one input.
-        examples: for each step those of :meth:`Example.to_json`.
+        counted: Counters by name for each step. A step reads one input.
+        examples: Results of :meth:`Example.to_json` for each step.
     """
     total: Counter[str] = Counter()
     for counters in counted.values():
@@ -149,7 +148,7 @@ def most_refused(
 
 
 def first_example(reason: str, examples: Iterable[str]) -> Example | None:
-    """Of the examples of a reason the first by file and place."""
+    """Return the first example of a reason by file and place."""
     known = [example for example in map(Example.from_json, examples) if example.reason == reason]
     return min(known, key=Example.order, default=None)
 

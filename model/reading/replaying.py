@@ -1,9 +1,8 @@
-"""A time-sorted archive as one log: every record of its files in order, each at a position from
-which reading can go on.
+"""Read a time-sorted archive as one log, from any position.
 
-A position is (file, block, byte, item): the file's index in the archive, the number and the first
-byte of an Avro block, and the item's place in the block. :func:`in_order` puts files into the order
-of their time, which their names begin with:
+A position is (file, block, byte, item): the index of the file in the archive, the number and the
+first byte of an Avro block, and the place of the item in the block. :func:`in_order` sorts files by
+their time, with which their names begin:
 
 >>> in_order(["b/archive-20010101T000000Z-aa.avro", "a/archive-20020101T000000Z-bb.avro"])
 ['b/archive-20010101T000000Z-aa.avro', 'a/archive-20020101T000000Z-bb.avro']
@@ -27,10 +26,10 @@ _NAME = re.compile(r"archive-(\d{8}T\d{6}Z)-[0-9a-f]+\.avro")
 
 
 def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
-    """The files of an archive by the start of their periods.
+    """Return the files of an archive by the start of their periods.
 
     Raises:
-        OptionError: a file is not one of an archive, or two are of one period: then one has
+        OptionError: A file does not belong to an archive, or two files are of one period: one has
             replaced the other, or they overlap.
     """
     by_start: dict[str, str] = {}
@@ -54,15 +53,22 @@ def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
 
 
 def end_of(paths: list[str]) -> Position:
-    """The position behind everything."""
+    """Return the position behind everything."""
     return (len(paths), 0, 0, 0)
 
 
 def read_archive(
     paths: list[str], settings: ReadSettings, start: Position, open_file: Callable[[str], BinaryIO]
 ) -> Generator[tuple[Position, Document | DeadLetter], None, None]:
-    """Every item from ``start`` on, with its position. A file that cannot be read costs one dead
-    letter, a damaged block another.
+    """Yield every item from ``start`` on, with its position.
+
+    A file that cannot be read costs one dead letter, and so does a damaged block.
+
+    Args:
+        paths: The files in order.
+        settings: How they are read.
+        start: The position to begin at.
+        open_file: A function that opens a path.
     """
     for file in range(start[0], len(paths)):
         with open_file(paths[file]) as stream:

@@ -1,7 +1,7 @@
-"""The time of a record: ISO 8601 text, or a number in the unit of ``--timestamp_unit``.
+"""Read the time of a record: ISO 8601 text, or a number in the unit of ``--timestamp_unit``.
 
-A number may also be written as text, as every number in a CSV file is. Eight digits alone are a
-date in ISO's basic form:
+A number may also be text, as every number in a CSV file is. Eight digits alone are a date in the
+basic form of ISO 8601:
 
 >>> read_time("20010131", "s") == read_time("2001-01-31", "s")
 True
@@ -10,11 +10,10 @@ True
 
 A number that is far too large for its unit is refused with the unit that it seems to have:
 
->>> read_time(980899200000, "s")
+>>> read_time(980899200000, "s")  # doctest: +ELLIPSIS
 Traceback (most recent call last):
     ...
-model.reading.timestamps.UnitError: too large for a number of seconds; as milliseconds it is
-2001-01-31 (--timestamp_unit=ms)
+model.reading.timestamps.UnitError: too large for a number of seconds; as milliseconds it is ...
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ UNITS: dict[str, Fraction] = {
 }
 NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 
-# A number of so many seconds (the year 5138) is taken for a number in another unit: as milliseconds
-# it is in 1973.
+# A number from this many seconds on (the year 5138) counts as a number in another unit. The same
+# number of milliseconds is in 1973.
 _TOO_LARGE = 10**11 * MICROSECONDS_PER_SECOND
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 _MOST_DIGITS = 40
@@ -49,17 +48,18 @@ class UnitError(ValueError):
 
 
 def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = None) -> int:
-    """Microseconds since 1970.
+    """Return a time as microseconds since 1970.
 
     Args:
-        value: ISO 8601 text, a number, a number as text, a datetime or a date. unit: of a number.
-        declared: the unit of a number in microseconds, where the file's schema says it; it comes
-        before ``unit``.
+        value: ISO 8601 text, a number, a number as text, a datetime or a date.
+        unit: The unit of a number.
+        declared: The unit of a number in microseconds, if the schema of the file says it. It takes
+            precedence over ``unit``.
 
     Raises:
-        UnitError: the number is too large for ``unit``, and another unit fits.
-        TimeRangeError: the year is not one of 1 to 9999.
-        ValueError: it is not a time.
+        UnitError: The number is too large for ``unit``, and another unit fits.
+        TimeRangeError: The year is outside 1 to 9999.
+        ValueError: The value is not a time.
     """
     number = _number(value)
     if number is None:
@@ -69,8 +69,8 @@ def read_time(value: object, unit: TimestampUnit, declared: Fraction | None = No
     return parse_time(number, UNITS[unit] if declared is None else declared)
 
 
-def wanted(unit: TimestampUnit) -> str:
-    """The forms that a time may have, for a message."""
+def accepted_forms(unit: TimestampUnit) -> str:
+    """Return the forms that a time may have, for a message."""
     seconds = NAMES[unit]
     return (
         f"ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the {seconds} since"
@@ -79,10 +79,10 @@ def wanted(unit: TimestampUnit) -> str:
 
 
 def _number(value: object) -> int | float | None:
-    """The number that a value is, or that its text says; None for anything else.
+    """Return the number that a value or its text is; None for anything else.
 
-    Digits alone must not reach Python's reader of ISO 8601, which takes ``1210010101234`` for a day
-    of the year 1210 and 12:34.
+    Python's parser of ISO 8601 must not see digits alone: it takes ``1210010101234`` for a day of
+    the year 1210 and 12:34.
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value

@@ -111,8 +111,9 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 
 def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
-    """What :func:`model.publishing.topic_changes.changes` found: the words that entered and left each
-    topic's first ones, with their ranks.
+    """The words that entered and left each topic's first ones, with their ranks.
+
+    They are the result of :func:`model.publishing.topic_changes.changes`.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")

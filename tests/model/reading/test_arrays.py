@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.arrays import read_json
-from model.reading.lines import inflated
+from model.reading.lines import unzipped
 
 VALUES = st.recursive(
     st.none()
@@ -119,7 +119,7 @@ def test_a_large_array_in_a_gzip():
     records = [{"id": number, "text": "words " * 50} for number in range(5000)]
     made = list(
         read_json(
-            inflated(io.BytesIO(gzip.compress(json.dumps(records, indent=1).encode()))),
+            unzipped(io.BytesIO(gzip.compress(json.dumps(records, indent=1).encode()))),
             "a.json.gz",
             1000,
         )

@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import DamagedDataError, OptionError
-from model.reading.encodings import check_encoding, is_utf_8, recoded
+from model.reading.encodings import check_encoding, is_utf_8, to_utf_8
 
 
 def read(data, encoding, size=3):
-    return b"".join(recoded([data[at : at + size] for at in range(0, len(data), size)], encoding))
+    return b"".join(to_utf_8([data[at : at + size] for at in range(0, len(data), size)], encoding))
 
 
 @given(

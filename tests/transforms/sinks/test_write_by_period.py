@@ -10,7 +10,7 @@ from model.encoding import json_lines
 from model.errors import OptionError
 from model.pending import ListBag
 from transforms.constants import LAST_TIME
-from transforms.sinks import write_by_period as gather
+from transforms.sinks import write_by_period
 from transforms.sinks.write_by_period import WriteByPeriod, WriteByPeriodDoFn, shard_of
 
 HOUR, MS = 3_600_000_000, 1000
@@ -64,11 +64,11 @@ def test_two_side_by_side_keep_their_timers_apart(tmp_path):
             | beam.Map(timed).with_output_types(bytes)
         )
         folders = {name: str(tmp_path / name) for name in ("one", "other")}
-        gatherers = {
+        writers = {
             name: WriteByPeriod(path, name, ".jsonl", json_lines, 10 * HOUR, streams=False)
             for name, path in folders.items()
         }
-        return {name: made | name >> gather for name, gather in gatherers.items()}
+        return {name: made | name >> write for name, write in writers.items()}
 
     _, counters = run(build)
     assert counters == {"one_written": 200, "other_written": 200}
@@ -83,11 +83,13 @@ def test_a_repeated_bundle_writes_the_same_files(tmp_path):
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(("bound", "value", "records"), [("MAX_RECORDS", 7, 7), ("FLUSH_BYTES", 20, 5)])
+@pytest.mark.parametrize(
+    ("bound", "value", "records"), [("MAX_RECORDS", 7, 7), ("FLUSH_BYTES", 20, 5)]
+)
 def test_what_is_held_is_bounded_in_records_and_in_bytes(
     tmp_path, monkeypatch, bound, value, records
 ):
-    monkeypatch.setattr(gather, bound, value)
+    monkeypatch.setattr(write_by_period, bound, value)
     gathered(tmp_path, RECORDS, period=10**6 * HOUR)
     files = contents(tmp_path)
     assert max(len(data.split()) for data in files.values()) == records

@@ -16,8 +16,7 @@ from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms.sinks import kafka as kafka_sink
 from transforms.sinks.kafka import KafkaSinkDoFn, WriteMixturesToKafka
-from transforms.sources import kafka, kafka_client
-from transforms.sources import log_source as ordered
+from transforms.sources import kafka, kafka_client, log_source
 from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
 from transforms.sources.kafka_client import KafkaSettings, properties
 from transforms.sources.log_source import READER_CACHE, Pause
@@ -217,7 +216,7 @@ def test_a_topic_that_is_not_there(broker):
 
 @pytest.mark.parametrize("entries", [1, 4, 1000])
 def test_a_partition_is_read_to_its_end_in_order(broker, monkeypatch, entries):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", entries)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
     bundles = driving.to_the_end(dofn(), element(0, 5, 15))
     assert driving.ids(bundles) == [f"d{n}" for n in range(5, 15)]
     assert broker.open == 0

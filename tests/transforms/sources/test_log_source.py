@@ -9,7 +9,7 @@ import pytest
 
 from model.reading.parsing import NUL, dead_letter
 from model.records import Document
-from transforms.sources import log_source as ordered
+from transforms.sources import log_source
 from transforms.sources.log_source import READER_CACHE, Entry, LogSourceDoFn, Pause, ReaderCache
 from transforms.sources.ranges import LogRange, after
 
@@ -86,7 +86,7 @@ def test_a_log_comes_out_in_its_order():
 
 @pytest.mark.parametrize("entries", [1, 2, 3])
 def test_small_bundles_change_nothing(monkeypatch, entries):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", entries)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
     bundles = driving.to_the_end(FakeDoFn(LOG), b"log")
     assert driving.ids(bundles) == IDS
     assert max(len(done.outputs) for done in bundles) == entries
@@ -94,9 +94,9 @@ def test_small_bundles_change_nothing(monkeypatch, entries):
 
 
 def test_a_bundle_is_bounded_by_bytes_and_by_time(monkeypatch):
-    monkeypatch.setattr(ordered, "BUNDLE_BYTES", 8)
+    monkeypatch.setattr(log_source, "BUNDLE_BYTES", 8)
     assert max(len(done.outputs) for done in driving.to_the_end(FakeDoFn(LOG), b"log")) == 2
-    monkeypatch.setattr(ordered, "BUNDLE_SECONDS", 0.0)
+    monkeypatch.setattr(log_source, "BUNDLE_SECONDS", 0.0)
     assert max(len(done.outputs) for done in driving.to_the_end(FakeDoFn(LOG), b"log")) == 1
 
 
@@ -110,7 +110,7 @@ def test_a_runner_may_take_the_rest_away_at_any_entry(cut):
 
 @pytest.mark.parametrize("failing", range(1, 9))
 def test_a_bundle_that_failed_is_done_again_from_its_checkpoint(monkeypatch, failing):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 2)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", 2)
     fn, good, attempt = FakeDoFn(LOG), [], 0
     rest, watermark = None, None
     while not good or good[-1].rest is not None:
@@ -124,7 +124,7 @@ def test_a_bundle_that_failed_is_done_again_from_its_checkpoint(monkeypatch, fai
 
 
 def test_another_process_goes_on_from_the_rest(monkeypatch):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 4)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", 4)
     # Without the pause, which a reader that is opened there makes again.
     log = [item for item in LOG if not isinstance(item, float)]
     first = driving.bundle(FakeDoFn(log), b"log")
@@ -137,7 +137,7 @@ def test_another_process_goes_on_from_the_rest(monkeypatch):
 
 
 def test_the_watermark_is_the_largest_time_and_survives_checkpoints(monkeypatch):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 3)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", 3)
     bundles = driving.to_the_end(FakeDoFn(LOG), b"log")
     # d6 and the dead letter, then a pause; "late" does not take the time back.
     assert [done.watermark for done in bundles] == [2000, 5000, 6000, None]
@@ -179,7 +179,7 @@ def test_parked_readers_are_found_only_where_they_stand():
 
 
 def test_as_many_logs_as_a_process_reads_keep_their_readers(monkeypatch):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 1)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", 1)
     fn = FakeDoFn(LOG[:4])
     logs = {b"%d" % number: None for number in range(200)}
     for _ in range(5):

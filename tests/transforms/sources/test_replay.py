@@ -13,8 +13,7 @@ from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from transforms.archive import shard_start, write_shard
 from transforms.read import ReadDocuments
-from transforms.sources import log_source as ordered
-from transforms.sources import replay
+from transforms.sources import log_source, replay
 from transforms.sources.log_source import Entry, Pause
 from transforms.sources.ranges import LogRange
 from transforms.sources.replay import ArchiveReader, Pace, ReplayArchive, ReplayDoFn, archive_of
@@ -53,7 +52,7 @@ def test_the_range_is_the_whole_archive(archive):
 
 @pytest.mark.parametrize("entries", [1, 7, 1000])
 def test_a_replay_is_the_archive_in_order(archive, monkeypatch, entries):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", entries)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
     bundles = driving.to_the_end(dofn(), element(archive))
     assert driving.ids(bundles) == [document.id for document in DOCUMENTS]
     done = 0
@@ -75,7 +74,7 @@ def test_a_restored_replay_goes_on_where_it_was(archive, cut):
 
 @pytest.mark.parametrize("flags", [(), ("--direct_runner_bundle_repeat=2",)])
 def test_a_replay_gives_what_reading_the_files_gives(archive, monkeypatch, flags):
-    monkeypatch.setattr(ordered, "BUNDLE_ENTRIES", 7)
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", 7)
     read = {
         "one": ReplayArchive([archive], SETTINGS, TOKENISER),
         "two": ReadDocuments([archive], SETTINGS, TOKENISER),
