@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# Their examples define records, whose type names are looked up in the module and not in the example.
+# Their examples define records, and the names of types are looked up in the module.
 NOT_RUN = ("model.compositions", "model.options")
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(

@@ -80,6 +80,9 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         self._count = Counters()
         self._progress = ProgressLog(self._progress_tokens)
         self._sessions: dict[bytes, Session] = {}
+
+    def start_bundle(self) -> None:
+        super().start_bundle()
         self._unpublished: list[Candidate] = []
 
     def head_from(self, key: bytes, data: bytes | None) -> LearnerHead:

@@ -220,9 +220,9 @@ def test_timers_are_whole_milliseconds_rounded_up():
 
 
 def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
-    wake = TimerSchedule(streams=True, end=9000)
+    schedule = TimerSchedule(streams=True, end=9000)
     cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [wake.time_to_set(*case) for case in cases] == [
+    assert [schedule.time_to_set(*case) for case in cases] == [
         None,
         timer_time(3001),
         None,
@@ -233,9 +233,9 @@ def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
 
 
 def test_a_timer_is_set_once_to_the_end_where_the_job_does_not_stream():
-    wake = TimerSchedule(streams=False, end=9000)
+    schedule = TimerSchedule(streams=False, end=9000)
     cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [wake.time_to_set(*case) for case in cases] == [
+    assert [schedule.time_to_set(*case) for case in cases] == [
         None,
         timer_time(9000),
         None,
