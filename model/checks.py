@@ -64,14 +64,14 @@ def refuse(name: str, found: object, allowed: str) -> NoReturn:
 
 
 def known_form(name: str, found: int, known: int) -> None:
-    """Refuse another version of a stored form than the one that this release reads."""
+    """Refuse a stored form of another version than the one that this release reads."""
     if found < known:
-        told = "An older release wrote it: use that release, or start with an empty model store."
+        remedy = "An older release wrote it: use that release, or start with an empty model store."
     else:
-        told = "A later release wrote it: use that release."
+        remedy = "A later release wrote it: use that release."
     if found != known:
         raise DamagedDataError(
-            f"{name} has form {found}, and this release reads form {known}. {told}"
+            f"{name} has form {found}, and this release reads form {known}. {remedy}"
         )
 
 

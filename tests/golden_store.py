@@ -35,7 +35,7 @@ from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.reading.parsing import FieldNames, ParseSettings, parse_line
 from model.records import NumberedMinibatch
-from model.sequencing import SequenceHead, arrive, chain_start, fire
+from model.sequencing import SequenceHead, add_document, chain_start, close_windows
 from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 
@@ -192,9 +192,13 @@ def links_of(stored, documents, added):
     mirror, bag, links = Mirror(), ListBag(), []
     for document in documents:
         data = document.to_bytes()
-        head, _ = arrive(head, mirror, bag, data, document.timestamp, settings)
+        head, _ = add_document(
+            head, mirror, bag, data, timestamp=document.timestamp, settings=settings
+        )
     while head.pending.due is not None:
-        for closed in fire(stored.key, head, mirror, bag, head.pending.due, settings):
+        for closed in close_windows(
+            stored.key, head, mirror, bag, time=head.pending.due, settings=settings
+        ):
             head = closed.head
             links += closed.links
     return [*links, NumberedMinibatch.end(head.sequence, head.chain)]
