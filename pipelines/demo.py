@@ -24,6 +24,7 @@ from pipelines.cli.options import DemoOptions
 from pipelines.cli.terminal import console, plain, sparkline, topic_table
 from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
 
+GROUPS = (DemoOptions,)
 DECADES = range(1790, 2030, 10)
 _WORDS = 9
 _LEARN = (
@@ -101,7 +102,7 @@ def report(out: Console, folder: Path) -> None:
     out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 
 
-main = command("pipelines.demo", __doc__.partition("\n")[0], (DemoOptions,), {}, demo)
+main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo)
 
 if __name__ == "__main__":
     sys.exit(main())

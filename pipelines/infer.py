@@ -28,7 +28,7 @@ from pipelines.cli.inference_options import (
     RetrainOptions,
     TrainingDocumentsOptions,
 )
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions, SourceOptions
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
     InferenceOptions,
     MethodOptions,
@@ -40,8 +40,13 @@ from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.graphs.execute import run
 from pipelines.graphs.learning import report_coverage, write_dead_letters
 from pipelines.graphs.runners import streams
-from pipelines.graphs.sinks import write_mixtures
-from pipelines.graphs.sources import files, read_source
+from pipelines.graphs.sinks import SinkOptions, write_mixtures
+from pipelines.graphs.sources import (
+    SourceOptions,
+    read_files,
+    read_source,
+    source_settings_of,
+)
 from transforms.coverage import Coverage, with_version
 from transforms.infer import InferTogether, TopicModelHandler, check_training
 from transforms.read import Documents
@@ -53,6 +58,7 @@ GROUPS = (
     KafkaOptions,
     StoreOptions,
     ModelVersionOptions,
+    SinkOptions,
     OutputOptions,
     MethodOptions,
     InferenceOptions,
@@ -118,19 +124,19 @@ def training_documents(
     check_training([settings], patterns)
     if patterns is None:
         return None
-    return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
+    return pipeline | "Read training" >> read_files(options, tokeniser, patterns, "--training")
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> infer -> write; and the coverage beside it."""
-    store, source = options.view_as(StoreOptions).model_store, options.view_as(SourceOptions).source
+    store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
-    if inference_for(settings).together and source != "files":
+    if inference_for(settings).together and source.is_log:
         raise OptionError(
             "--method",
             settings.kind,
-            f"a method for one document at a time with --source={source}",
+            f"a method for one document at a time with --source={source.kind}",
             "Use gibbs3.",
         )
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
@@ -159,7 +165,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
             | f"Version {key!r}"
             >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str])
         )
-    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
+    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options, streams(options))
     only = models[""].key if list(models) == [""] else None
     below = options.view_as(RetrainOptions).retrain_below
     known = Coverage(store, wanted.coverage_window, below, only, streams=streams(options))

@@ -28,9 +28,12 @@ from model.errors import BeamTopicsError
 from pipelines.cli import inference_options, input_options, options
 from pipelines.cli.help import ALL, help_text, iter_choices, titled
 from pipelines.cli.settings_from_options import check_outputs
+from pipelines.cli.shared_options import UsageError
 from pipelines.cli.terminal import plain
 from pipelines.graphs.arenas import limit_arenas
 from pipelines.graphs.runners import check_name, complete, is_local
+from pipelines.graphs.sinks import SinkOptions
+from pipelines.graphs.sources import SourceOptions
 
 Groups = Sequence[type[PipelineOptions]]
 
@@ -40,10 +43,6 @@ _BEAM_OPTIONS = (
 )
 _CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
 _NO_VALUE = re.compile(r"(\S+): expected one argument")
-
-
-class UsageError(BeamTopicsError):
-    """A command line that cannot be used as it is."""
 
 
 class _Parser(_BeamArgumentParser):
@@ -160,17 +159,25 @@ def _refuse_unknown(
             raise UsageError(f"{given}: there is no such option here. {hint}")
 
 
+def all_groups() -> list[type[PipelineOptions]]:
+    """Return the groups of options of all pipelines."""
+    modules = (options, input_options, inference_options)
+    found = [
+        group
+        for module in modules
+        for group in vars(module).values()
+        if isinstance(group, type)
+        and issubclass(group, PipelineOptions)
+        and group.__module__ == module.__name__
+    ]
+    return [*found, SourceOptions, SinkOptions]
+
+
 def _all_flags() -> set[str]:
-    """The options of all pipelines; no runner has one of such a name."""
+    """The options of all pipelines; no runner has an option of such a name."""
     parser = argparse.ArgumentParser(add_help=False)
-    for module in (options, input_options, inference_options):
-        for group in vars(module).values():
-            if (
-                isinstance(group, type)
-                and issubclass(group, PipelineOptions)
-                and group.__module__ == module.__name__
-            ):
-                group._add_argparse_args(parser)
+    for group in all_groups():
+        group._add_argparse_args(parser)
     return {flag for action in parser._actions for flag in action.option_strings}
 
 

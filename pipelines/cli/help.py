@@ -22,12 +22,9 @@ ALL = "all"
 FIRST = frozenset(
     (
         "input",
-        "source",
         "model_store",
         "dead_letters",
         "archive",
-        "output",
-        "sink",
         "key_field",
         "id_field",
         "timestamp_field",

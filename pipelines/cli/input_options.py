@@ -28,55 +28,6 @@ class InputOptions(PipelineOptions):
         )
 
 
-class SourceOptions(PipelineOptions):
-    """Source."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--source",
-            choices=("files", "replay", "kafka", "pubsub"),
-            default="files",
-            help=(
-                "files: all of --input; replay: an archive, as the stream that it was; kafka,"
-                " pubsub: JSON objects, live"
-            ),
-        )
-        parser.add_argument(
-            "--replay_speed",
-            type=values.speed,
-            help="replay: event time in real time, as 3600x; without it, at once",
-        )
-        parser.add_argument("--kafka_topic", help="kafka: the topic that is read")
-        parser.add_argument(
-            "--kafka_start",
-            help=(
-                "kafka: earliest (which is the default), latest, or the ISO 8601 time of a message"
-            ),
-        )
-        parser.add_argument(
-            "--until",
-            choices=("end", "forever"),
-            help="kafka: end: what is there now; without it, forever",
-        )
-        parser.add_argument(
-            "--idle_after",
-            type=values.duration,
-            help="kafka: a partition without news for so long holds nobody; 1min",
-        )
-        parser.add_argument(
-            "--max_delay",
-            type=values.duration,
-            help="kafka: event time by which documents may come out of order; none",
-        )
-        parser.add_argument(
-            "--pubsub_subscription", help="pubsub: projects/PROJECT/subscriptions/NAME"
-        )
-        parser.add_argument(
-            "--pubsub_timestamp_attribute", help="pubsub: the attribute with a message's event time"
-        )
-
-
 class KafkaOptions(PipelineOptions):
     """Kafka."""
 

@@ -171,17 +171,6 @@ class OutputOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--sink", choices=("files", "kafka"), default="files", help="where the mixtures go"
-        )
-        parser.add_argument("--output", help="files: folder for the mixtures")
-        parser.add_argument(
-            "--output_format",
-            choices=("jsonl", "avro"),
-            default="jsonl",
-            help="files: of the mixtures",
-        )
-        parser.add_argument("--output_topic", help="kafka: the topic for the mixtures, as JSON")
-        parser.add_argument(
             "--top_topics",
             type=values.whole,
             default=3,

@@ -23,6 +23,11 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     str: str,
     tuple: str,
 }
+# Units that the command line writes in a form of their own.
+_PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
+    "microseconds": values.duration,
+    "x": values.speed,
+}
 
 
 def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
@@ -46,7 +51,7 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
 def _parser(option: Option) -> Callable[[str], Any]:
     if option.kinds is not None:
         return str
-    return values.duration if option.unit == "microseconds" else _PARSERS[option.value_type]
+    return _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
 
 
 def described(option: Option, brief: bool = True) -> str:
@@ -54,7 +59,7 @@ def described(option: Option, brief: bool = True) -> str:
     ``brief``, what each kind of a part is.
     """
     facts = []
-    if option.unit and option.unit != "microseconds":
+    if option.unit and option.unit not in _PARSERS_OF_UNITS:
         facts.append(f"in {option.unit}")
     if option.kinds is not None:
         facts.append(

@@ -4,9 +4,9 @@ reports. :mod:`pipelines.graphs.sources` reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -24,6 +24,7 @@ from pipelines.cli.settings_from_options import (
     tokeniser_settings_of,
 )
 from pipelines.graphs.adding import keys_to_add_to, tell_end, tell_keys, tell_point
+from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -95,6 +96,17 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
     sequenced = documents | "Sequence" >> sequence
     references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, references, sequenced.dead_letters)
+
+
+def run_and_check(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions
+) -> None:
+    """Run a graph that learns, and check that it learned every minibatch.
+
+    Raises:
+        BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
+    """
+    run(build, options, lambda counted: check_learned(counted, options))
 
 
 def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:

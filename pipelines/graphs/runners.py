@@ -25,8 +25,8 @@ from typing import Any
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines.cli.input_options import SourceOptions
 from pipelines.cli.options import OUTPUTS
+from pipelines.graphs.sources import SourceOptions, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -34,7 +34,6 @@ LOCAL_RUNNER = "FnApiRunner"
 KEY_GROUPS = 128
 # Ten of them, in seconds.
 YEARS = 315_360_000
-_LIVE = ("replay", "kafka", "pubsub")
 
 
 @dataclass
@@ -84,7 +83,7 @@ class Flags:
 
 
 def _live(streaming: Any, source: Any) -> bool:
-    return bool(streaming) or source in _LIVE
+    return bool(streaming) or is_log(source)
 
 
 def streams(options: PipelineOptions) -> bool:
