@@ -1,5 +1,6 @@
-"""The options of what stands around inference: coverage, classifiers, comparisons.
-:mod:`pipelines.cli.options` has the others.
+"""Options of coverage, classifiers and comparisons.
+
+:mod:`pipelines.cli.options` has the other options of inference.
 """
 
 from __future__ import annotations

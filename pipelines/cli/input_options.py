@@ -1,6 +1,7 @@
-"""Options of the input: files, sources that stream, and what a record looks like.
+"""Options of the input: files, Kafka, and the fields of a record.
 
-The groups are of the form that :mod:`pipelines.cli.options` describes.
+The groups are of the form that :mod:`pipelines.cli.options` describes. The options of each source
+are with the source, in :mod:`pipelines.graphs.sources`.
 """
 
 from __future__ import annotations

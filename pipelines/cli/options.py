@@ -1,9 +1,9 @@
-"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``.
+"""Options of the pipelines, in groups, as Beam's ``PipelineOptions``.
 
-A pipeline lists the groups that it takes (:mod:`pipelines.cli.command` reads its command line), and
-makes checked settings of them (:mod:`pipelines.cli.settings_from_options`). A group's docstring is
-its title in the help. No two groups have an option of the same name, because Beam puts them all
-into one space of names.
+A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
+:mod:`pipelines.cli.settings_from_options` makes checked settings of it. The docstring of a group is
+its title in the help. No two groups have an option of the same name, because Beam puts all of them
+into one namespace.
 """
 
 from __future__ import annotations
