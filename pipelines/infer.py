@@ -3,10 +3,10 @@
 ``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures
 --dead_letters=dead``
 
-With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is
-a dead letter. ``--method`` says how (:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all
-documents of a model together. Every run reports how much of each window's words the model knows
-(:mod:`transforms.coverage`).
+With ``--key_field`` each document is labelled by the model of its key, and a document of an unknown
+key becomes a dead letter. ``--method`` chooses the inference method (:mod:`model.inference`);
+``gibbs1`` and ``gibbs2`` infer all documents of a model together. Every run reports the share of
+each window's words that the model knows (:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations
@@ -71,11 +71,12 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
-    """The version for each key that documents may have; each model is read here once, so damage
-    ends the run before it begins.
+    """Return the version for each key that documents may have.
+
+    Each model is read once, so that a damaged one ends the run before it begins.
 
     Raises:
-        OptionError: there is no such version, or the models cut words differently.
+        OptionError: there is no such version, or the models have different tokenisers.
         DamagedDataError: a snapshot does not have its digest.
     """
     which, store = (
@@ -117,8 +118,10 @@ def training_documents(
     settings: InferenceSettings,
     tokeniser: TokeniserSettings,
 ) -> Documents | None:
-    """The documents of ``--training`` and their dead letters; None where the method does not
-    want them.
+    """Read the documents of ``--training``, or return None where the method needs none.
+
+    Raises:
+        OptionError: the method needs them and they are not given, or the other way round.
     """
     patterns = options.view_as(TrainingDocumentsOptions).training
     check_training([settings], patterns)

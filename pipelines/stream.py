@@ -47,8 +47,9 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer ->
-    write.
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
     """
     learning, settings = learn_options_of(options), inference_settings_of(options)
     given = options.view_as(StreamOptions)

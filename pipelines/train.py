@@ -44,7 +44,7 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sequence -> learn -> publish."""
+    """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)

@@ -131,8 +131,8 @@ def parse(
 
     Raises:
         UsageError: an unknown option, a value of the wrong form, or a missing option.
-        OptionError: an unknown runner, options that the runner cannot work with, or a path on a file
-            system that is not installed.
+        OptionError: an unknown runner, options that the runner cannot work with, or a path on a
+            file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
@@ -204,8 +204,8 @@ def command(
 ) -> Callable[[Sequence[str] | None], int]:
     """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
-    An error of :mod:`model.errors` is printed to standard error in one line. The status is 0 or that
-    of the error: 3 where most of the input was refused, 2 for any other error.
+    An error of :mod:`model.errors` is printed to standard error in one line. The status is 0, or
+    that of the error: 3 where most of the input was refused, 2 for any other error.
 
     Args:
         prog: the name of the program, for example ``pipelines.train``.

@@ -45,7 +45,8 @@ def run_for_figures(
         show: prints and draws the lines, which come in any order.
 
     Raises:
-        OptionError: a plot cannot be drawn, or the workers of another runner have no file to write to.
+        OptionError: a plot cannot be drawn, or the workers of another runner have no file to
+            write to.
     """
     given = options.view_as(FigureOptions)
     check_plot(given.plot)

@@ -1,7 +1,7 @@
 """Terminal output: tables of topics, small curves, readable numbers.
 
-Words and names come from documents, so they may hold anything. They reach the terminal as plain text
-(:func:`plain`), never as markup or control characters.
+Words and names come from documents, so they may hold anything. They reach the terminal as plain
+text (:func:`plain`), never as markup or control characters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 def plain(text: str) -> Text:
     """Return text that cannot act on the terminal.
 
-    Characters that move the cursor, change colours or reverse the direction of writing become U+FFFD.
+    Characters that move the cursor, change colours or reverse the writing direction become U+FFFD.
     """
     return Text("".join("\ufffd" if _acts(c) else c for c in text))
 
@@ -56,7 +56,7 @@ def sparkline(values: Iterable[float]) -> str:
 
 
 def thin(values: Sequence[Any], most: int) -> list[Any]:
-    """Return at most ``most`` values, evenly spread, with the last and, for two or more, the first."""
+    """Return at most ``most`` values, evenly spread, always with the last one."""
     if len(values) <= most:
         return list(values)
     if most == 1:

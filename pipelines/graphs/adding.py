@@ -1,4 +1,4 @@
-"""``--add_documents``: what is checked before such a run, and what is told.
+"""``--add_documents``: checks before such a run, and what it prints.
 
 The input holds only documents that came after those that the model store has learned. The run goes
 on from the newest checkpoint of each model key, or from the one that ``--resume_from`` names, to
@@ -26,13 +26,14 @@ _FINISH = (
 
 
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
-    """The model keys that have a checkpoint.
+    """Return the model keys that have a checkpoint.
 
     Args:
-        keyed: whether the records name the model keys, which are then not known before the run.
+        store: the model store.
+        keyed: whether the records name the model keys, which are then unknown before the run.
 
     Raises:
-        OptionError: there is none.
+        OptionError: there is no such key.
     """
     keys = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
     if not keys:
@@ -47,7 +48,7 @@ def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
 
 
 def tell_keys(keys: Sequence[str]) -> None:
-    """Print where the run goes on, where there is a model for each key."""
+    """Print where the run goes on, if there is a model for each key."""
     _print(
         f"--add_documents: {len(keys):,} keys go on from their newest checkpoint; any other key"
         " begins anew."
@@ -55,11 +56,12 @@ def tell_keys(keys: Sequence[str]) -> None:
 
 
 def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
-    """Print where the run goes on, where there is one model.
+    """Print where the run goes on, if there is one model.
 
     Args:
-        entry: of the checkpoint. point: ``latest``, or its number, where a run is repeated that was
-            interrupted.
+        store: the model store.
+        entry: the entry of the checkpoint.
+        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
 
     Raises:
         StoreConflictError: the store has a version that the newest checkpoint does not know.
@@ -80,9 +82,7 @@ def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
 
 
 def tell_end(counted: Mapping[str, int]) -> None:
-    """Print what the counters say of new keys, and of documents that are older than they should
-    be.
-    """
+    """Print how many keys began anew, and how many documents were late."""
     if new := counted.get("new_keys", 0):
         _print(f"{new:,} new keys began anew.")
     if late := counted.get("late_documents", 0):

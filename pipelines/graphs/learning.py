@@ -1,5 +1,6 @@
-"""The parts that several graphs share: learning, and what becomes of dead letters and coverage
-reports. :mod:`pipelines.graphs.sources` reads.
+"""Parts of graphs that learn, and outputs that all graphs share: dead letters, coverage reports.
+
+:mod:`pipelines.graphs.sources` reads documents.
 """
 
 from __future__ import annotations
@@ -34,8 +35,12 @@ from transforms.write import WriteDeadLetters, WriteRecords
 
 
 class Learned(NamedTuple):
-    """What learning gives: the minibatches in their order, references to the versions, repeated
-    ids.
+    """The outputs of learning.
+
+    Attributes:
+        minibatches: the numbered minibatches.
+        references: the references to the published versions.
+        dead_letters: documents with a repeated id.
     """
 
     minibatches: beam.PCollection
@@ -44,7 +49,7 @@ class Learned(NamedTuple):
 
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Checked options of the learner, those that change what is learned and the others."""
+    """Return the checked options of learning."""
     given = options.view_as(TrainingOptions)
     return LearnOptions(
         settings=learner_settings_of(options),
@@ -60,11 +65,13 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
-    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that
-    records name are looked at later.
+    """Check the model store before the run: its settings, and the checkpoint to go on from.
+
+    Keys that come from records are checked when their first document arrives.
 
     Raises:
-        StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
+        StoreConflictError: the store holds other settings.
+        OptionError: the store has no such checkpoint.
     """
     store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
     adds = options.view_as(TrainingOptions).add_documents
@@ -89,7 +96,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
-    """Documents to versions in the model store."""
+    """Learn documents, and publish versions into the model store."""
     islands, adds = learning.settings.islands, options.view_as(TrainingOptions).add_documents
     added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
     sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
@@ -110,14 +117,18 @@ def run_and_check(
 
 
 def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
-    """Every minibatch that was cut must have been learned on every island, or have been known; a
-    runner that ends without that lost some.
+    """Check that every minibatch was learned on every island, or was known already.
 
-    Where a learner was restored a runner may have counted what it did twice, and nothing is said.
+    A runner that ends without that lost some. If a learner was restored, a runner may have counted
+    twice, and the numbers say nothing.
+
+    Args:
+        counted: the counters by name.
+        options: the parsed command line.
 
     Raises:
-        LostMinibatchesError: fewer were learned.
-        StoreConflictError: the input ended before the checkpoint that the run was to go on from.
+        LostMinibatchesError: fewer minibatches were learned than were cut.
+        StoreConflictError: the input ended before the checkpoint from which the run should go on.
     """
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
@@ -140,7 +151,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
-    """All of them, into the folder ``--dead_letters``."""
+    """Write all dead letters into the folder ``--dead_letters``."""
     given = options.view_as(RecordOptions)
     if given.file_period:
         write: beam.PTransform = GatherByPeriod(
@@ -157,6 +168,6 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
 
 
 def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
-    """Coverage reports into the folder ``--coverage``, where one is given."""
+    """Write coverage reports into the folder ``--coverage``, if one is given."""
     if (folder := options.view_as(CoverageOptions).coverage) is not None:
         _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)
