@@ -28,7 +28,7 @@ TO_WRITE = {"model/learners/forgetting.py"}
 # Pages of results name options of the benchmarks.
 GUIDES = [page for page in PAGES if page.parent.name not in ("results", "benchmarks")]
 # Options of docker, gcloud and Beam's pool of workers.
-OTHERS = {"build", "image", "target", "parameters", "region", "service_port", "container_executable"}
+OTHERS = {"build", "container_executable", "image", "parameters", "service_port", "target"}
 # Options that only a runner's job server knows.
 RUNNERS = {
     "checkpointing_interval",

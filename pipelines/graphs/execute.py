@@ -35,8 +35,8 @@ _BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
 # Flink raises this one for a job that was cancelled, whatever the job went through before.
 _FLINK_CANCELLED = "JobCancellationException"
 _NOTHING = (
-    "nothing was counted: there was no record to read, or this runner keeps no counters; what was"
-    " refused is in the dead letters"
+    "nothing was counted: there was no record to read, or this runner keeps no counters; the dead"
+    " letters hold what was refused"
 )
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 

@@ -144,7 +144,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
         raise LostMinibatchesError(
             f"the job ended, but of {cut} minibatches (all islands together) only {learned} were"
             " learned: the runner lost or still holds the others. The model store is good up to"
-            " there. Go on with --resume_from=latest, and tell which runner it was."
+            " there. Go on with --resume_from=latest, and report which runner it was."
         )
     if options.view_as(TrainingOptions).add_documents:
         tell_end(counted)

@@ -22,7 +22,7 @@ from transforms.refusals import EXAMPLES
 from transforms.sequence import NAMESPACE
 
 # Reasons that stand for themselves, where there is no example.
-_NO_EXAMPLE = "This runner hands on no example; the dead letters have them all."
+_NO_EXAMPLE = "This runner passes on no example; the dead letters hold all records."
 _REMEDIES = {
     REPEATED_ID: (
         "Several documents of one window have the same id. Name another field with --id_field, or"
