@@ -1,4 +1,4 @@
-"""Weigh the topics of one token and draw one of them, with the same bits on every run.
+"""Draw a topic in proportion to its weight, with the same bits on every machine.
 
 For one particle's ``gain`` (float64[Tp]: (alpha_t + n_td) / (a + n_t), one per topic) and one
 word's count row (int32 or int64[Tp]):
@@ -7,27 +7,27 @@ word's count row (int32 or int64[Tp]):
     t    drawn with probability q[t] / sum(q)    by one uniform u in [0, 1)
 
 The topics are laid out in blocks of eight: topic t is lane t % 8 of block t // 8. :func:`padded`
-gives the padded length Tp; the pads must have gain 0. One <8 x double> holds one block, and the
-machine code for it is written here with llvmlite: numba's own loops store q and read it back with
-another width before they sum it, and that wait was most of the time (62 ns a visit against 39 at T
+gives the padded length Tp; the pads must have gain 0. One <8 x double> holds one block, and this
+module writes the machine code for it with llvmlite. Numba's own loops store q and read it back with
+another width before they sum it, and that wait took most of the time (62 ns a visit against 39 at T
 = 50; ``docs/lessons.md``). LLVM lowers <8 x double> for any CPU, and the lanes are the same
-there, hence the bits too. No fast-math flag is set, so LLVM neither reorders a sum nor contracts a
-product into an FMA.
+on each, hence the bits too. No fast-math flag is set, so LLVM neither reorders a sum nor contracts
+a product into an FMA.
 
-The order of additions, which the twin in the tests follows one by one:
+The order of additions, which the twin in the tests repeats, is:
 
-1. each lane sums its topics block after block: cum[8b+l] = cum[8(b-1)+l] + q[8b+l], from 0.0; s[l]
-    is the last of them;
-2. the eight lane sums become prefixes by a fixed tree, with + only inside the brackets:
+1. Each lane sums its topics block after block: cum[8b+l] = cum[8(b-1)+l] + q[8b+l], from 0.0; s[l]
+   is the last of them.
+2. The eight lane sums become prefixes by a fixed tree, with + only inside the brackets:
    s01 = s0+s1, s23 = s2+s3, s45 = s4+s5, s67 = s6+s7, h = s01+s23;
-   pre = s0, s01, s01+s2, h, h+s4, h+s45, h+(s45+s6), h+(s45+s67); total = pre[7];
-3. x = u * total; lane = how many of pre[0..6] are <= x; r = x - pre[lane-1] (x - 0.0 for lane 0);
+   pre = s0, s01, s01+s2, h, h+s4, h+s45, h+(s45+s6), h+(s45+s67); total = pre[7].
+3. x = u * total; lane = how many of pre[0..6] are <= x; r = x - pre[lane-1] (x - 0.0 for lane 0).
 4. block = how many cum[8b+lane] are <= r; t = 8 * block + lane.
 
 Every prefix in this tree is at least the one before it, after rounding too, and equal to it where
-the lane is zero; so are the cum of a lane. Hence the topic found has cum > r >= the cum before,
-that is q[t] > 0. Only at u close to 1 rounding can leave no cum above r; then the last topic with
-gain > 0 is taken: shares are positive, so its q is.
+the lane is zero; the same holds for the cum of a lane. Hence the topic found has cum > r >= the cum
+before, that is q[t] > 0. Only for u close to 1 rounding can leave no cum above r. Then the last
+topic with gain > 0 is taken; its q is positive because shares are.
 """
 
 from __future__ import annotations
@@ -57,14 +57,15 @@ _Z = LANES  # in a shuffle of (sums, zeros): this lane is 0.0
 
 
 def padded(topics: int) -> int:
-    """The length of gain, row and the like for this many topics."""
+    """Return Tp, the padded length of gain, row and similar arrays for ``topics`` topics."""
     return -(-topics // LANES) * LANES
 
 
 @kernel
 def aligned(length: Any) -> Any:
-    """float64[length] of zeros that begins on a cache line: half of the vector loads and stores
-    would cross one otherwise.
+    """Return float64[length] of zeros that begins on a cache line.
+
+    Otherwise half of the vector loads and stores would cross a line.
     """
     raw = np.zeros(length + LANES)
     first = (-raw.ctypes.data) % _LINE // LANES
@@ -73,13 +74,13 @@ def aligned(length: Any) -> Any:
 
 @kernel
 def new_scratch(tp: Any) -> Any:
-    """A buffer for rows of padded length ``tp``."""
+    """Return a buffer for rows of padded length ``tp``."""
     return aligned(tp + _SPARE)
 
 
 @inlined
 def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
-    """(t, total) for a token that is not counted yet."""
+    """Draw the topic of a token that is not counted yet, and return (t, total)."""
     total = _weigh(scratch, gain, row, share)
     return _pick(scratch, gain, u), total
 
@@ -88,8 +89,9 @@ def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
 def draw_without(
     scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any, u: Any
 ) -> Any:
-    """As :func:`draw`, but q[old] is ``q_old``: the weight of its topic with the token taken
-    out. For moves.
+    """Draw the topic of a token that is counted in topic ``old``, and return (t, total).
+
+    ``q_old`` replaces q[old]: the weight of the old topic without the token. Moves use it.
     """
     total = _weigh_without(scratch, gain, row, share, old, q_old)
     return _pick(scratch, gain, u), total
@@ -107,10 +109,11 @@ def draw_discounted(
     q_old: Any,
     u: Any,
 ) -> Any:
-    """q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base), and q[old] = q_old
-    unless old is -1.
+    """Draw a topic where there are tables, and return (t, total).
 
-    A row holds tables behind its counts, see :mod:`model.learners.particles.kernels.table_counts`.
+    q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base), and q[old] = q_old
+    unless old is -1. A row holds tables behind its counts
+    (:mod:`model.learners.particles.kernels.table_counts`).
     """
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
     return _pick(scratch, gain, u), total
@@ -128,7 +131,7 @@ def _splat(b: Any, scalar: Any) -> Any:
 
 
 def _prefixes(b: Any, s: Any) -> Any:
-    """Step 2. The shuffle between halves comes last and only once; adding 0.0 changes no bit."""
+    """Emit step 2. The shuffle between halves is the last one; adding 0.0 changes no bit."""
     s = b.fadd(s, _shuffle(b, s, [_Z, 0, _Z, 2, _Z, 4, _Z, 6]))
     s = b.fadd(s, _shuffle(b, s, [_Z, _Z, 1, 1, _Z, _Z, 5, 5]))
     return b.fadd(s, _shuffle(b, s, [_Z, _Z, _Z, _Z, 3, 3, 3, 3]))
@@ -146,7 +149,7 @@ def _loop(
     start: Sequence[Any],
     step: Callable[..., Sequence[Any]],
 ) -> Any:
-    """for j from `first` by 8 while j < end: values = step(j, *values).  It runs at least once."""
+    """Emit: do values = step(j, *values) for j from `first` by 8 while j < end, at least once."""
     before, body, after = b.block, b.append_basic_block(name), b.append_basic_block(name + ".end")
     b.branch(body)
     b.position_at_end(body)
@@ -162,8 +165,9 @@ def _loop(
 
 
 def _sums(b: Any, scratch: Any, tp: Any) -> Any:
-    """Where cum and pre are; pre[7] is 0.0 and pre[8 + l] the prefix up to lane l (on a 64-byte
-    line).
+    """Return the addresses of cum and pre.
+
+    pre[7] is 0.0, and pre[8 + l], on a 64-byte line, is the prefix up to lane l.
     """
     return scratch, b.gep(scratch, [tp], inbounds=True)
 
@@ -177,7 +181,7 @@ def _emit_weigh(
     old: Any = None,
     q_old: Any = None,
 ) -> Any:
-    """Write the code of steps 1 and 2; `weight(j)` gives what multiplies gain in the block at j."""
+    """Emit steps 1 and 2; `weight(j)` returns the factor of gain in the block at j."""
     cum, pre = _sums(b, scratch, tp)
 
     def step(j: Any, total: Any) -> list[Any]:
@@ -199,7 +203,7 @@ def _emit_weigh(
 
 
 def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
-    """Write the code of steps 3 and 4."""
+    """Emit steps 3 and 4."""
     cum, pre = _sums(b, scratch, tp)
     prefixes = b.load(_at(b, pre, _INT(LANES), _DOUBLES), align=8)
     x = b.fmul(u, b.extract_element(prefixes, _I32(LANES - 1)))
@@ -215,7 +219,7 @@ def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
 
     (t,) = _loop(b, "count", lane, tp, [lane], step)
 
-    # Rounding left nothing above r: back from the end to the last q > 0.
+    # Rounding left nothing above r: search from the end for the last q > 0.
     found, back, drawn = b.block, b.append_basic_block("back"), b.append_basic_block("drawn")
     b.cbranch(b.icmp_signed("<", t, tp), drawn, back)
     b.position_at_end(back)
