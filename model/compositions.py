@@ -107,13 +107,14 @@ def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
         OptionError: there is no such kind.
     """
     found = Chosen()
-    _choose(choice, choice.option(), choice.default, None, given, found)
+    _choose(choice, choice.option(), default=choice.default, start=None, given=given, found=found)
     return found
 
 
 def _choose(
     choice: Choice[Any],
     item: Option,
+    *,
     default: str,
     start: Record | None,
     given: Mapping[str, Any],
@@ -135,7 +136,7 @@ def _choose(
         found.options[inner.name] = inner
         if inner.kinds is not None:
             begin = _start(start, kinds[kind], inner)
-            _choose(choice, inner, begin.kind, begin, given, found)
+            _choose(choice, inner, default=begin.kind, start=begin, given=given, found=found)
 
 
 def _start(start: Record | None, record: type[Record], item: Option) -> Any:

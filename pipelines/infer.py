@@ -87,8 +87,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         # Documents without keys have the key "", whichever model they are for.
         chosen = {"": store.manifest(which.model_key, which.model_version)}
     else:
-        # A key whose first version is still to come has no model yet, like one that nobody has
-        # heard of.
+        # A key without a version has no model yet, like an unknown key.
         keys = (
             [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
         )

@@ -25,7 +25,7 @@ _FINISH = (
 )
 
 
-def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
+def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
     """Return the model keys that have a checkpoint.
 
     Args:
@@ -47,7 +47,7 @@ def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
     return keys
 
 
-def tell_keys(keys: Sequence[str]) -> None:
+def print_keys(keys: Sequence[str]) -> None:
     """Print where the run goes on, if there is a model for each key."""
     _print(
         f"--add_documents: {len(keys):,} keys go on from their newest checkpoint; any other key"
@@ -55,7 +55,7 @@ def tell_keys(keys: Sequence[str]) -> None:
     )
 
 
-def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
+def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     """Print where the run goes on, if there is one model.
 
     Args:
@@ -81,7 +81,7 @@ def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     _print(told + lost * (entry.offered < entry.sequence))
 
 
-def tell_end(counted: Mapping[str, int]) -> None:
+def print_end(counted: Mapping[str, int]) -> None:
     """Print how many keys began anew, and how many documents were late."""
     if new := counted.get("new_keys", 0):
         _print(f"{new:,} new keys began anew.")

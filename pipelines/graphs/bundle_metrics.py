@@ -23,16 +23,16 @@ from apache_beam.runners.portability.fn_api_runner import fn_runner
 _NAME = "consolidate_monitoring_infos"
 
 
-def added_up(metrics: Iterable[Any]) -> list[Any]:
+def consolidated(metrics: Iterable[Any]) -> list[Any]:
     """Return the metrics, with those that have one key added up."""
     return list(monitoring_infos.consolidate(metrics))
 
 
 @contextmanager
-def metrics_added_up() -> Iterator[None]:
+def metrics_consolidated() -> Iterator[None]:
     """Make the local runner add up the metrics of each bundle when the bundle ends."""
     before = getattr(fn_runner, _NAME)
-    setattr(fn_runner, _NAME, added_up)
+    setattr(fn_runner, _NAME, consolidated)
     try:
         yield
     finally:

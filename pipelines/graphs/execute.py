@@ -23,16 +23,16 @@ from model.errors import BeamTopicsError
 from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
-from pipelines.graphs.bundle_metrics import metrics_added_up
+from pipelines.graphs.bundle_metrics import metrics_consolidated
 from transforms.sequence import NAMESPACE
 
-# Beam hands a worker's exception on as text.
+# Beam passes a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
-# An OSError that a user can mend, as text: the disk, or the user's share of it, is full.
+# An OSError that a user can resolve, as text: the disk or the user's quota is full.
 _FULL = re.compile(rf"OSError: \[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\] (.*)$", re.MULTILINE)
 # Beam logs an error in a step here, with its traceback, before it raises it.
 _BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
-# Flink raises this one for a job that was cancelled, whatever the job went through before.
+# Flink raises this exception for a job that was cancelled, even after failures and restores.
 _FLINK_CANCELLED = "JobCancellationException"
 _NOTHING = (
     "nothing was counted: there was no record to read, or this runner keeps no counters; the dead"
@@ -41,7 +41,7 @@ _NOTHING = (
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_unreported(record: logging.LogRecord) -> bool:
     """Return False for the traceback of an error that the command prints in one line."""
     error = record.exc_info[1] if record.exc_info else None
     return error is None or own_error(error) is None
@@ -70,9 +70,9 @@ def run(
     """
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
-    _BEAM_ERRORS.addFilter(_is_news)
+    _BEAM_ERRORS.addFilter(_is_unreported)
     try:
-        with metrics_added_up(), progress():
+        with metrics_consolidated(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return
@@ -81,7 +81,7 @@ def run(
             raise own from error
         raise
     finally:
-        _BEAM_ERRORS.removeFilter(_is_news)
+        _BEAM_ERRORS.removeFilter(_is_unreported)
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))

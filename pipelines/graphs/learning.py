@@ -24,7 +24,7 @@ from pipelines.cli.settings_from_options import (
     sequence_settings_of,
     tokeniser_settings_of,
 )
-from pipelines.graphs.adding import keys_to_add_to, tell_end, tell_keys, tell_point
+from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
@@ -75,10 +75,10 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     """
     store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
     adds = options.view_as(TrainingOptions).add_documents
-    keys = keys_to_add_to(store, keyed) if adds else []
+    keys = keys_with_checkpoints(store, keyed) if adds else []
     if keyed:
         if adds:
-            tell_keys(keys)
+            print_keys(keys)
         elif learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError(
@@ -92,7 +92,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     if learning.resume_from:
         point = store.resume_point("", learning.resume_from, learning.settings.islands)
         if adds:
-            tell_point(store, point[0], learning.resume_from)
+            print_start(store, point[0], learning.resume_from)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
@@ -147,7 +147,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
             " there. Go on with --resume_from=latest, and report which runner it was."
         )
     if options.view_as(TrainingOptions).add_documents:
-        tell_end(counted)
+        print_end(counted)
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
