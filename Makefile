@@ -63,7 +63,7 @@ lint: $(STAMP) ## ruff
 types: $(STAMP) ## mypy, strict on model/ and transforms/
 	$(RUN) -m mypy
 
-bench: $(STAMP) ## the benchmarks (benchmarks/README.md says what they show)
+bench: $(STAMP) ## the benchmarks (docs/results/benchmarks.md has figures)
 	$(RUN) -m benchmarks
 
 clean: ## remove .venv, caches and what the demo wrote

@@ -30,7 +30,14 @@ Path = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Choice(Generic[R]):
-    """The option that a composition begins with; ``default`` is the name of a kind."""
+    """The option that a composition begins with.
+
+    Attributes:
+        name: the name of the option.
+        help: one line.
+        kinds: the records, by the value of the option.
+        default: the name of a kind.
+    """
 
     name: str
     help: str
@@ -38,13 +45,19 @@ class Choice(Generic[R]):
     default: str
 
     def option(self) -> Option:
-        """The choice as an option."""
+        """Return the choice as an option."""
         return Option(self.help, name=self.name, kinds=self.kinds, first=True)
 
 
 @dataclass(frozen=True)
 class Placement:
-    """An option, and the choices that lead to it: (option, kind) pairs, the outermost first."""
+    """An option, and the choices that lead to it.
+
+    Attributes:
+        option: the option.
+        path: (option, kind) pairs, the outermost first.
+        owner: the record that has the option as a field.
+    """
 
     option: Option
     path: Path
@@ -53,8 +66,11 @@ class Placement:
 
 @dataclass
 class Chosen:
-    """What is chosen: ``kinds`` by the options that choose, and ``options``, all that belong to
-    them, by name.
+    """What is chosen.
+
+    Attributes:
+        kinds: the chosen kind, by the name of the option that chooses it.
+        options: all options that belong to what is chosen, by name.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
@@ -62,7 +78,10 @@ class Chosen:
 
 
 def placements(choice: Choice[Any]) -> Iterator[Placement]:
-    """Every option of every composition; one that several records have comes several times."""
+    """Iterate over every option of every composition.
+
+    An option that several records have comes several times.
+    """
     for kind, record in choice.kinds.items():
         yield from _placements(record, ((choice.name, kind),))
 
@@ -75,22 +94,27 @@ def _placements(record: type[Record], path: Path) -> Iterator[Placement]:
 
 
 def option_names(choice: Choice[Any]) -> tuple[str, ...]:
-    """The names of all options of all compositions, that of the choice first, each once."""
+    """Return the names of all options of all compositions, the choice first, each once."""
     return tuple(
         dict.fromkeys([choice.name, *(placement.option.name for placement in placements(choice))])
     )
 
 
 def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
-    """What options choose. Raises OptionError: there is no such kind."""
+    """Return what options choose.
+
+    Raises:
+        OptionError: there is no such kind.
+    """
     found = Chosen()
-    _choose(choice, choice.option(), choice.default, None, given, found)
+    _choose(choice, choice.option(), default=choice.default, start=None, given=given, found=found)
     return found
 
 
 def _choose(
     choice: Choice[Any],
     item: Option,
+    *,
     default: str,
     start: Record | None,
     given: Mapping[str, Any],
@@ -112,18 +136,23 @@ def _choose(
         found.options[inner.name] = inner
         if inner.kinds is not None:
             begin = _start(start, kinds[kind], inner)
-            _choose(choice, inner, begin.kind, begin, given, found)
+            _choose(choice, inner, default=begin.kind, start=begin, given=given, found=found)
 
 
 def _start(start: Record | None, record: type[Record], item: Option) -> Any:
-    """Where a field begins: at the value of a default record of the same kind, or at the default
-    of its own.
+    """Return where a field begins.
+
+    This is the value of a default record of the same kind, or the default of the field.
     """
     return getattr(start, item.field) if type(start) is record else item.default
 
 
 def check_placed(choice: Choice[Any], given: Mapping[str, Any]) -> None:
-    """Refuse an option that is not part of what is chosen. Raises OptionError."""
+    """Refuse an option that is not part of what is chosen.
+
+    Raises:
+        MisplacedOptionError: there is such an option.
+    """
     found = chosen(choice, given)
     for name, value in given.items():
         if name not in found.options:
@@ -131,7 +160,7 @@ def check_placed(choice: Choice[Any], given: Mapping[str, Any]) -> None:
 
 
 def misplaced(choice: Choice[Any], name: str, value: Any, found: Chosen) -> MisplacedOptionError:
-    """The error for an option that belongs elsewhere."""
+    """Return the error for an option that belongs to another choice."""
     places = [place for place in placements(choice) if place.option.name == name]
     able = [place for place in places if place.option.kinds is None or value in place.option.kinds]
     return _misplaced(choice, name, value, [place.path for place in able or places], found)
@@ -159,7 +188,7 @@ def _misplaced(
 
 
 def _needed(choice: Choice[Any], way: Path) -> list[str]:
-    """The choices of a way that are not made by default."""
+    """Return the choices of a path that are not made by default."""
     defaults = {item.name: item.default.kind for item in _parts(choice)}
     return [
         f"--{flag}={kind}"
@@ -187,15 +216,17 @@ def _or(names: list[str]) -> str:
 def compose(
     choice: Choice[R], given: Mapping[str, Any], common: Mapping[str, Any] = MappingProxyType({})
 ) -> R:
-    """Settings made of options by name; those that are not given have their defaults.
+    """Make settings of options by name; options that are not given have their defaults.
 
     Args:
-        given: options that have to belong to what is chosen. common: options that are taken where
-            they belong, and left out elsewhere; they are for several compositions at once.
+        choice: what the composition begins with.
+        given: options that must belong to what is chosen.
+        common: options for several compositions at once; they are used where they belong, and left
+            out elsewhere.
 
     Raises:
         OptionError: an option is not part of what is chosen, would have no effect, or has a value
-            that it may not have.
+            that is not allowed.
     """
     values = _with_common(choice, given, common)
     check_placed(choice, values)
@@ -205,7 +236,11 @@ def compose(
 def _with_common(
     choice: Choice[Any], given: Mapping[str, Any], common: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Choices first, the outer ones before the inner ones: each says which options there are."""
+    """Add the common options that belong to what is chosen.
+
+    Choices come first, the outer ones before the inner ones, because each decides which options
+    exist.
+    """
     given = dict(given)
     while name := next(_common_choices(choice, given, common), None):
         given[name] = common[name]
@@ -240,7 +275,7 @@ def _compose(
     given: Mapping[str, Any],
     has_effect: Collection[str],
 ) -> Record:
-    """``has_effect``: the options that have to have one."""
+    """Make the record of an option; the options in ``has_effect`` must have an effect."""
     record, values = (item.kinds or {})[given.get(item.name, default)], {}
     for inner in options_of(record):
         begin = _start(start, record, inner)

@@ -54,13 +54,13 @@ _NAMES = {
 
 
 class Kinds(Mapping[str, "type[Record]"]):
-    """The kinds of a part by name. It is open: :meth:`register` adds one."""
+    """The kinds of a part by name; :meth:`register` adds one."""
 
     def __init__(self, *kinds: type[Record]) -> None:
         self._kinds = {kind.kind: kind for kind in kinds}
 
     def register(self, kind: type[R]) -> type[R]:
-        """Class decorator: add a kind under its ``kind``."""
+        """Add a kind under its ``kind``; a class decorator."""
         self._kinds[kind.kind] = kind
         return kind
 
@@ -76,18 +76,30 @@ class Kinds(Mapping[str, "type[Record]"]):
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option.
+    """The declaration of an option.
 
     Attributes:
-        help: one line. name: on the command line, without dashes; by default the name of the field.
-        unit: of a number, for example ``documents``. least, most, above, below: bounds of a number.
-        usual: usual values, for messages. remedy: what to do about a value that is not allowed.
-        first: whether the short help shows it. kinds: of a part: its kinds. file: of words:
-        ``lines`` where the command line takes a file with one word a line, ``text`` where the
-        tokeniser cuts the file. absent: the value that stored settings without this field have. An
-        option that is added later declares it. only_where: a test of the record, and what it tests,
-        in words; elsewhere the option has no effect. field, value_type, values, default: of the
-        field. :func:`options_of` fills them in.
+        help: one line.
+        name: the name on the command line, without dashes; by default the name of the field.
+        unit: the unit of a number, for example ``documents``.
+        least: the lowest allowed number.
+        most: the highest allowed number.
+        above: numbers must be above this one.
+        below: numbers must be below this one.
+        usual: usual values, for messages.
+        remedy: what to do about a value that is not allowed.
+        first: whether the short help shows the option.
+        kinds: the kinds of a part.
+        file: for words, ``lines`` where the command line takes a file with one word a line,
+            ``text`` where the tokeniser finds the words of the file.
+        absent: the value that stored settings without this field have. An option that is added
+            after a release declares it.
+        only_where: a test of the record, and what it tests, in words. Where the test fails the
+            option has no effect.
+        field: the name of the field; :func:`options_of` fills in this attribute and the next three.
+        value_type: the type of the field.
+        values: the allowed values of a ``Literal``.
+        default: the default of the field.
     """
 
     help: str
@@ -115,7 +127,7 @@ class Option:
         return f"--{self.name}"
 
     def allowed(self) -> str:
-        """What is allowed, as a phrase."""
+        """Return what is allowed, as a phrase."""
         if self.values:
             return "one of " + ", ".join(map(str, self.values))
         if self.above is not None:
@@ -129,7 +141,11 @@ class Option:
         return _NAMES[self.value_type]
 
     def check(self, value: Any) -> None:
-        """Refuse a value that is not allowed. Raises OptionError."""
+        """Refuse a value that is not allowed.
+
+        Raises:
+            OptionError: the value is not allowed.
+        """
         if not self._fits(value):
             usual = f"Usual values lie between {self.usual}." if self.usual else ""
             correct = "Correct the spelling." if self.values else "Correct the value."
@@ -153,14 +169,14 @@ class Option:
 
 
 def option(default: Any, help: str, **facts: Any) -> Any:
-    """A field of a :class:`Record` with a plain value; ``facts`` are those of :class:`Option`."""
+    """Declare a field of a :class:`Record` with a plain value; ``facts`` are those of Option."""
     return dataclasses.field(
         default=default, metadata={"option": Option(help, **facts)}, repr=not facts.get("file")
     )
 
 
 def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts: Any) -> Any:
-    """A field of a :class:`Record` with settings of one of several kinds."""
+    """Declare a field of a :class:`Record` with settings of one of several kinds."""
     return dataclasses.field(
         default=default, metadata={"option": Option(help, kinds=kinds, **facts)}
     )
@@ -170,7 +186,7 @@ _OPTIONS: dict[type, tuple[Option, ...]] = {}
 
 
 def options_of(record: type[Record]) -> tuple[Option, ...]:
-    """The options of a record, in the order of its fields."""
+    """Return the options of a record, in the order of its fields."""
     if record not in _OPTIONS:
         hints = get_type_hints(record)
         found = dataclasses.fields(record)  # type: ignore[arg-type]
@@ -196,11 +212,12 @@ def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
 
 
 class Record:
-    """The base of all settings; subclasses are frozen dataclasses, all of whose fields are options
-    or parts.
+    """The base of all settings.
+
+    Subclasses are frozen dataclasses. All of their fields are options or parts.
 
     Attributes:
-        kind: the name that tells a record from the others of its kinds, "" where there are no
+        kind: the name that tells a record from the others of its kinds; "" where there are no
             others.
     """
 
@@ -223,8 +240,10 @@ class Record:
         """Refuse fields that contradict each other. Raises OptionError."""
 
     def to_json(self, brief: bool = False) -> dict[str, Any]:
-        """A dictionary for JSON, without fields that have their ``absent`` value; ``brief``
-        names lists of words by size and digest.
+        """Return a dictionary for JSON, without fields that have their ``absent`` value.
+
+        Args:
+            brief: write lists of words as their size and digest.
         """
         values: dict[str, Any] = {"kind": self.kind} if self.kind else {}
         for item in options_of(type(self)):
@@ -239,8 +258,11 @@ class Record:
         return values
 
     def flags(self, path: str) -> dict[str, tuple[str, Any]]:
-        """For the path of each field in :meth:`to_json`: its option as users write it, and the
-        JSON of its ``absent`` value or None.
+        """Return the option of each field of :meth:`to_json`, by the path of the field.
+
+        Returns:
+            For each path: the option as users write it, and the JSON of its ``absent`` value or
+            None.
         """
         found = {}
         for item in options_of(type(self)):
@@ -255,18 +277,19 @@ class Record:
         return found
 
     def canonical(self) -> str:
-        """JSON with one spelling for equal settings."""
+        """Return JSON with one spelling for equal settings."""
         return wire.canonical_json(self.to_json())
 
     @classmethod
     def from_json(cls, values: Any, where: str = "") -> Self:
-        """The inverse of :meth:`to_json`.
+        """Return settings from the result of :meth:`to_json`.
 
         Args:
-            values: parsed JSON. where: the path to it, for messages.
+            values: parsed JSON.
+            where: the path to it, for messages.
 
         Raises:
-            DamagedDataError: a field is missing, is not known, or has a value that it may not have.
+            DamagedDataError: a field is missing, is unknown, or has a value that is not allowed.
         """
         where = where or cls.__name__
         found = {item.field: item for item in options_of(cls)}
@@ -308,7 +331,11 @@ def _value(item: Option, values: dict[str, Any], where: str) -> Any:
 
 
 def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str) -> Record:
-    """Settings of one of several kinds, told apart by ``kind``. Raises DamagedDataError."""
+    """Return settings of one of several kinds, told apart by ``kind``.
+
+    Raises:
+        DamagedDataError: the kind or a field is missing, is unknown, or is not allowed.
+    """
     kind = values.get("kind") if isinstance(values, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
         raise DamagedDataError(

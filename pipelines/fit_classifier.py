@@ -45,7 +45,7 @@ REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": 
 
 
 def fit_settings_of(options: PipelineOptions) -> FitSettings:
-    """Checked settings of the fit."""
+    """Return the checked settings of the fit."""
     given = options.view_as(FitOptions)
     return FitSettings(
         features=given.features,
@@ -57,7 +57,7 @@ def fit_settings_of(options: PipelineOptions) -> FitSettings:
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> pairs by Gibbs3 -> fit -> store."""
+    """Build the graph: read, pair documents with mixtures, fit, store."""
     which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
     manifest = ModelStore(store).manifest(which.model_key, which.model_version)
     fit = FitClassifier(

@@ -3,10 +3,10 @@
 ``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures
 --dead_letters=dead``
 
-With ``--key_field`` each document is labelled by the model of its key, and one of an unknown key is
-a dead letter. ``--method`` says how (:mod:`model.inference`); ``gibbs1`` and ``gibbs2`` take all
-documents of a model together. Every run reports how much of each window's words the model knows
-(:mod:`transforms.coverage`).
+With ``--key_field`` each document is labelled by the model of its key, and a document of an unknown
+key becomes a dead letter. ``--method`` chooses the inference method (:mod:`model.inference`);
+``gibbs1`` and ``gibbs2`` infer all documents of a model together. Every run reports the share of
+each window's words that the model knows (:mod:`transforms.coverage`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pipelines.cli.inference_options import (
     RetrainOptions,
     TrainingDocumentsOptions,
 )
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions, SourceOptions
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
     InferenceOptions,
     MethodOptions,
@@ -40,8 +40,13 @@ from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.graphs.execute import run
 from pipelines.graphs.learning import report_coverage, write_dead_letters
 from pipelines.graphs.runners import streams
-from pipelines.graphs.sinks import write_mixtures
-from pipelines.graphs.sources import files, read_source
+from pipelines.graphs.sinks import SinkOptions, write_mixtures
+from pipelines.graphs.sources import (
+    SourceOptions,
+    read_files,
+    read_source,
+    source_settings_of,
+)
 from transforms.coverage import Coverage, with_version
 from transforms.infer import InferTogether, TopicModelHandler, check_training
 from transforms.read import Documents
@@ -53,6 +58,7 @@ GROUPS = (
     KafkaOptions,
     StoreOptions,
     ModelVersionOptions,
+    SinkOptions,
     OutputOptions,
     MethodOptions,
     InferenceOptions,
@@ -65,11 +71,12 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
-    """The version for each key that documents may have; each model is read here once, so damage
-    ends the run before it begins.
+    """Return the version for each key that documents may have.
+
+    Each model is read once, so that a damaged one ends the run before it begins.
 
     Raises:
-        OptionError: there is no such version, or the models cut words differently.
+        OptionError: there is no such version, or the models have different tokenisers.
         DamagedDataError: a snapshot does not have its digest.
     """
     which, store = (
@@ -80,8 +87,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         # Documents without keys have the key "", whichever model they are for.
         chosen = {"": store.manifest(which.model_key, which.model_version)}
     else:
-        # A key whose first version is still to come has no model yet, like one that nobody has
-        # heard of.
+        # A key without a version has no model yet, like an unknown key.
         keys = (
             [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
         )
@@ -111,26 +117,28 @@ def training_documents(
     settings: InferenceSettings,
     tokeniser: TokeniserSettings,
 ) -> Documents | None:
-    """The documents of ``--training`` and their dead letters; None where the method does not
-    want them.
+    """Read the documents of ``--training``, or return None where the method needs none.
+
+    Raises:
+        OptionError: the method needs them and they are not given, or the other way round.
     """
     patterns = options.view_as(TrainingDocumentsOptions).training
     check_training([settings], patterns)
     if patterns is None:
         return None
-    return pipeline | "Read training" >> files(options, tokeniser, patterns, "--training")
+    return pipeline | "Read training" >> read_files(options, tokeniser, patterns, "--training")
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """read -> route by key -> infer -> write; and the coverage beside it."""
-    store, source = options.view_as(StoreOptions).model_store, options.view_as(SourceOptions).source
+    store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
-    if inference_for(settings).together and source != "files":
+    if inference_for(settings).together and source.is_log:
         raise OptionError(
             "--method",
             settings.kind,
-            f"a method for one document at a time with --source={source}",
+            f"a method for one document at a time with --source={source.kind}",
             "Use gibbs3.",
         )
     models, wanted = chosen_models(options), options.view_as(CoverageOptions)
@@ -159,7 +167,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
             | f"Version {key!r}"
             >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str])
         )
-    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options)
+    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options, streams(options))
     only = models[""].key if list(models) == [""] else None
     below = options.view_as(RetrainOptions).retrain_below
     known = Coverage(store, wanted.coverage_window, below, only, streams=streams(options))

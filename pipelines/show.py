@@ -34,10 +34,16 @@ _VERSIONS = 12
 
 
 def growth(totals: Sequence[FloatArray]) -> FloatArray:
-    """float64[versions, T]: each topic's share of the tokens that came since the version before.
+    """Return each topic's share of the tokens that came since the version before.
 
-    A topic that lost tokens to others meanwhile, as learners think again about what they have read,
-    counts as 0.
+    A topic that lost tokens to others, because learners draw topics of past tokens again, counts as
+    0.
+
+    Args:
+        totals: float64[T] for each version, the tokens of each topic.
+
+    Returns:
+        float64[versions, T].
     """
     gained = np.maximum(np.diff(np.array(totals), axis=0, prepend=0), 0)
     result: FloatArray = gained / np.maximum(gained.sum(axis=1, keepdims=True), 1e-300)
@@ -45,7 +51,7 @@ def growth(totals: Sequence[FloatArray]) -> FloatArray:
 
 
 def show(options: PipelineOptions) -> None:
-    """Print it; the version and its snapshot are checked by their digests first."""
+    """Print topics, changes and versions, after checking the digests of version and snapshot."""
     store, which = (
         ModelStore(options.view_as(StoreOptions).model_store),
         options.view_as(ModelVersionOptions),

@@ -18,17 +18,16 @@ from pipelines.cli.command import command
 from pipelines.cli.inference_options import CoverageOptions
 from pipelines.cli.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
 from pipelines.cli.settings_from_options import inference_settings_of
-from pipelines.graphs.execute import run
 from pipelines.graphs.learning import (
-    check_learned,
     check_store,
     learn,
     learn_options_of,
     report_coverage,
+    run_and_check,
     write_dead_letters,
 )
 from pipelines.graphs.runners import streams
-from pipelines.graphs.sinks import write_mixtures
+from pipelines.graphs.sinks import SinkOptions, write_mixtures
 from pipelines.graphs.sources import read_source
 from transforms.coverage import Coverage
 from transforms.infer import InferLabelled
@@ -36,6 +35,7 @@ from transforms.label import Label
 
 GROUPS = (
     *train.GROUPS[:4],
+    SinkOptions,
     OutputOptions,
     StreamOptions,
     *train.GROUPS[4:],
@@ -47,8 +47,9 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sequence -> learn -> publish, and minibatches with references -> label -> infer ->
-    write.
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
     """
     learning, settings = learn_options_of(options), inference_settings_of(options)
     given = options.view_as(StreamOptions)
@@ -71,16 +72,17 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         streams=streams(options),
     )
     report_coverage(labelled.documents | "Coverage" >> known, options)
-    write_mixtures(mixtures, options)
+    write_mixtures(mixtures, options, streams(options))
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 
-def run_and_check(options: PipelineOptions) -> None:
-    """Run, and see that all was learned."""
-    run(build, options, lambda counted: check_learned(counted, options))
-
-
-main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)
+main = command(
+    "pipelines.stream",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    REQUIRED,
+    lambda options: run_and_check(build, options),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

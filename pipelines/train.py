@@ -12,7 +12,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines.cli.command import command
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions, SourceOptions
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
     LearnerOptions,
     SequenceOptions,
@@ -20,15 +20,14 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.graphs.execute import run
 from pipelines.graphs.learning import (
-    check_learned,
     check_store,
     learn,
     learn_options_of,
+    run_and_check,
     write_dead_letters,
 )
-from pipelines.graphs.sources import read_source
+from pipelines.graphs.sources import SourceOptions, read_source
 
 GROUPS = (
     InputOptions,
@@ -45,7 +44,7 @@ REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> sequence -> learn -> publish."""
+    """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
@@ -53,12 +52,13 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters], options)
 
 
-def run_and_check(options: PipelineOptions) -> None:
-    """Run, and see that all was learned."""
-    run(build, options, lambda counted: check_learned(counted, options))
-
-
-main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run_and_check)
+main = command(
+    "pipelines.train",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    REQUIRED,
+    lambda options: run_and_check(build, options),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

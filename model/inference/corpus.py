@@ -37,7 +37,7 @@ from model.inference.features import known_tokens
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 
-# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
+# From so many topics on sparse counts are faster; docs/results/benchmarks.md has the measurement.
 SPARSE_FROM = 8
 # Far above the number of any document: each corpus has uniforms of its own.
 APART = 1 << 40

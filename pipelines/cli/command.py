@@ -1,5 +1,6 @@
-"""A pipeline's command line: every option is checked before anything starts, and each error is one
-line.
+"""The command line of a pipeline.
+
+Every option is checked before anything starts, and each error is one line.
 
 >>> from pipelines.cli.options import StoreOptions
 >>> required = {"model_store": "models"}
@@ -8,9 +9,9 @@ line.
 >>> main(["--model_store=models"])
 0
 
-``--help`` shows a pipeline's own options; Beam's are accepted beside them. A flag that nobody knows
-is refused with the nearest spelling, because Beam would only warn of it, and a misspelt
-``--topisc=20`` would learn 50 topics.
+``--help`` shows a pipeline's own options; Beam's are accepted beside them. An unknown option is
+refused with the nearest spelling. Beam would only warn of it, and a misspelt ``--topisc=20`` would
+learn 50 topics.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from model.errors import BeamTopicsError
 from pipelines.cli import inference_options, input_options, options
 from pipelines.cli.help import ALL, help_text, iter_choices, titled
 from pipelines.cli.settings_from_options import check_outputs
+from pipelines.cli.shared_options import UsageError
 from pipelines.cli.terminal import plain
 from pipelines.graphs.arenas import limit_arenas
 from pipelines.graphs.runners import check_name, complete, is_local
+from pipelines.graphs.sinks import SinkOptions
+from pipelines.graphs.sources import SourceOptions
 
 Groups = Sequence[type[PipelineOptions]]
 
@@ -42,12 +46,8 @@ _CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
 _NO_VALUE = re.compile(r"(\S+): expected one argument")
 
 
-class UsageError(BeamTopicsError):
-    """A command line that cannot be used as it is."""
-
-
 class _Parser(_BeamArgumentParser):
-    """Raises where argparse would print and exit."""
+    """A parser that raises an error where argparse prints and exits."""
 
     def error(self, message: str) -> NoReturn:
         message = message.removeprefix("argument ")
@@ -62,7 +62,7 @@ class _Parser(_BeamArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """Adds each default, as the user would write it."""
+    """A formatter that adds each default, as users write it."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=34, width=132)
@@ -77,8 +77,15 @@ class _Help(argparse.HelpFormatter):
 def parser_for(
     prog: str, description: str, groups: Groups, required: Mapping[str, str]
 ) -> argparse.ArgumentParser:
-    """A parser of the groups, titled by their docstrings, and of all of Beam's options, which
-    stay out of the help.
+    """Make a parser of a pipeline's groups and of all of Beam's options.
+
+    The docstring of a group is its title. Beam's options stay out of the help.
+
+    Args:
+        prog: the name of the program, for example ``pipelines.train``.
+        description: one line of help.
+        groups: the groups of options that the pipeline has.
+        required: options that must be given, each with an example.
     """
     needed = " ".join(f"--{name}=..." for name in required)
     parser = _Parser(
@@ -113,13 +120,19 @@ def parser_for(
 def parse(
     argv: Sequence[str], prog: str, description: str, groups: Groups, required: Mapping[str, str]
 ) -> PipelineOptions:
-    """The options of a command line; ``required`` gives an example for each option that must be
-    there.
+    """Parse a command line into checked options.
+
+    Args:
+        argv: the command line, without the name of the program.
+        prog: the name of the program, for example ``pipelines.train``.
+        description: one line of help.
+        groups: the groups of options that the pipeline has.
+        required: options that must be given, each with an example.
 
     Raises:
-        UsageError: an unknown flag, a value of the wrong form, a missing option. OptionError: no
-        such runner, options that it cannot work with, or a path on a file system that is not
-        installed.
+        UsageError: an unknown option, a value of the wrong form, or a missing option.
+        OptionError: an unknown runner, options that the runner cannot work with, or a path on a
+            file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
     given, unknown = parser.parse_known_args(list(argv))
@@ -160,17 +173,25 @@ def _refuse_unknown(
             raise UsageError(f"{given}: there is no such option here. {hint}")
 
 
+def all_groups() -> list[type[PipelineOptions]]:
+    """Return the groups of options of all pipelines."""
+    modules = (options, input_options, inference_options)
+    found = [
+        group
+        for module in modules
+        for group in vars(module).values()
+        if isinstance(group, type)
+        and issubclass(group, PipelineOptions)
+        and group.__module__ == module.__name__
+    ]
+    return [*found, SourceOptions, SinkOptions]
+
+
 def _all_flags() -> set[str]:
-    """The options of all pipelines; no runner has one of such a name."""
+    """Return the options of all pipelines; no runner has an option of such a name."""
     parser = argparse.ArgumentParser(add_help=False)
-    for module in (options, input_options, inference_options):
-        for group in vars(module).values():
-            if (
-                isinstance(group, type)
-                and issubclass(group, PipelineOptions)
-                and group.__module__ == module.__name__
-            ):
-                group._add_argparse_args(parser)
+    for group in all_groups():
+        group._add_argparse_args(parser)
     return {flag for action in parser._actions for flag in action.option_strings}
 
 
@@ -181,11 +202,17 @@ def command(
     required: Mapping[str, str],
     run: Callable[[PipelineOptions], Any],
 ) -> Callable[[Sequence[str] | None], int]:
-    """A ``main(argv)`` that parses, runs, and returns the exit status, with one line on stderr for
-    an error that a user can mend.
+    """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
-    The status is 0, or that of the error (:mod:`model.errors`): 3 where most of the input was
-    refused, 2 for any other error.
+    An error of :mod:`model.errors` is printed to standard error in one line. The status is 0, or
+    that of the error: 3 where most of the input was refused, 2 for any other error.
+
+    Args:
+        prog: the name of the program, for example ``pipelines.train``.
+        description: one line of help.
+        groups: the groups of options that the pipeline has.
+        required: options that must be given, each with an example.
+        run: takes the parsed options.
     """
 
     def main(argv: Sequence[str] | None = None) -> int:

@@ -1,6 +1,4 @@
-"""What the demo says about the mixtures that ``pipelines.infer`` wrote: topics over the decades,
-and a few passages.
-"""
+"""The demo's report: topics over the decades, and the topics of a few passages."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ _BAR = 12
 
 
 def read_mixtures(folder: Path) -> list[Mixture]:
-    """The rows of all ``mixtures-*.jsonl`` in a folder, by time and id."""
+    """Return the rows of all ``mixtures-*.jsonl`` in a folder, sorted by time and id."""
     rows = [
         json.loads(line)
         for path in sorted(folder.glob("mixtures-*.jsonl"))
@@ -34,8 +32,10 @@ def read_mixtures(folder: Path) -> list[Mixture]:
 
 
 def shares_by_decade(mixtures: Sequence[Mixture], topics: int, decades: range) -> FloatArray:
-    """float64[topics, decades]: each topic's share of the known words of a decade; NaN where
-    there is no word.
+    """Compute each topic's share of the known words of each decade.
+
+    Returns:
+        float64[topics, decades]; NaN where a decade has no word.
     """
     counts = np.zeros((topics, len(decades)))
     for row in mixtures:
@@ -50,7 +50,7 @@ def shares_by_decade(mixtures: Sequence[Mixture], topics: int, decades: range) -
 def document_table(
     mixtures: Sequence[Mixture], corpus: Path, top_words: Sequence[Sequence[str]]
 ) -> Table:
-    """A few passages, evenly spread over time: how they begin, and their largest topics."""
+    """Make a table of a few passages, evenly spread over time, with their largest topics."""
     chosen = {row["id"]: row for row in thin(mixtures[len(mixtures) // 20 :], _PASSAGES)}
     with corpus.open(encoding="utf-8") as lines:
         texts = {row["id"]: row for row in map(json.loads, lines) if row["id"] in chosen}

@@ -1,5 +1,6 @@
-"""Figures that a graph computes: JSON lines in the file ``--json``, which the program reads back
-to print and draw them.
+"""Figures that a graph computes, for programs that print and draw them.
+
+The graph writes JSON lines into the file ``--json``, and the program reads them back.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pipelines.graphs.runners import LOCAL_RUNNER
 
 
 def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
-    """JSON lines into one file."""
+    """Write JSON lines into the one file ``--json``."""
     _ = lines | "Write" >> beam.io.WriteToText(
         options.view_as(FigureOptions).json, num_shards=1, shard_name_template=""
     )
@@ -33,14 +34,19 @@ def run_for_figures(
     options: PipelineOptions,
     show: Callable[[list[dict[str, Any]]], None],
 ) -> None:
-    """Run a graph that ends in :func:`write_figures`, and show its lines, in any order. Without
-    ``--json`` they are kept only so long.
+    """Run a graph that ends in :func:`write_figures`, and show its lines.
 
-    Nothing is shown where the job was only submitted: ``--json`` will have them.
+    Without ``--json`` the lines are in a temporary file. Nothing is shown where the job is only
+    submitted: ``--json`` will have the lines.
+
+    Args:
+        build: builds the graph.
+        options: the parsed command line.
+        show: prints and draws the lines, which come in any order.
 
     Raises:
-        OptionError: a plot is wanted and cannot be drawn, or another runner's workers have no file
-            to write to.
+        OptionError: a plot cannot be drawn, or the workers of another runner have no file to
+            write to.
     """
     given = options.view_as(FigureOptions)
     check_plot(given.plot)

@@ -1,9 +1,9 @@
-"""What ``--help`` shows: the options that matter, those of one choice, or all.
+"""The text of ``--help``: the options that matter, those of one choice, or all.
 
-* ``--help``: the options of the first rank.
-* ``--learner=infvoc --help``: the options of that learner, and no others; ``--prior=flat`` beside
-  it leaves the other priors out.
-* ``--help=all``: every option, with what it belongs to.
+* ``--help`` shows the options of the first rank.
+* ``--learner=infvoc --help`` shows the options of that learner, and no others. ``--prior=flat``
+  beside ``--help`` leaves out the options of other priors.
+* ``--help=all`` shows every option, with what it belongs to.
 """
 
 from __future__ import annotations
@@ -22,12 +22,9 @@ ALL = "all"
 FIRST = frozenset(
     (
         "input",
-        "source",
         "model_store",
         "dead_letters",
         "archive",
-        "output",
-        "sink",
         "key_field",
         "id_field",
         "timestamp_field",
@@ -58,11 +55,13 @@ def help_text(
     given: argparse.Namespace,
     required: Collection[str],
 ) -> str:
-    """The help that the command line asks for.
+    """Return the help that the command line asks for.
 
     Args:
-        parser: with the pipeline's own options in groups. groups: title of each, with the choice
-        that it declares. given: the parsed command line. required: options that are always shown.
+        parser: with the pipeline's own options in groups.
+        groups: the title of each group, with the choice that it declares.
+        given: the parsed command line.
+        required: options that are always shown.
     """
     asked = [
         (choice, found)
@@ -96,7 +95,7 @@ def help_text(
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
-    """The kinds that the command line chooses, those that it leaves to their defaults left out."""
+    """Return the kinds that the command line chooses, without those that it does not name."""
     names = {
         choice.name,
         *(place.option.name for place in placements(choice) if place.option.kinds is not None),
@@ -129,7 +128,7 @@ def _first(choice: Choice[Any], title: str) -> list[Section]:
 
 
 def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
-    """A section for all options that belong to the same choices."""
+    """Return a section for all options that belong to the same choices."""
     alike: dict[tuple[str, str], list[Placement]] = {}
     for place in placements(choice):
         if all(given.get(flag, kind) == kind for flag, kind in place.path):
@@ -181,10 +180,10 @@ def _formatted(parser: argparse.ArgumentParser, sections: Iterable[Section], eve
 
 
 def iter_choices(groups: Iterable[type]) -> Iterator[tuple[str, Choice[Any] | None]]:
-    """The titles of option groups, and the choice that each declares."""
+    """Iterate over the titles of option groups, with the choice that each declares."""
     return ((titled(group), getattr(group, "CHOICE", None)) for group in groups)
 
 
 def titled(group: type) -> str:
-    """The title of a group of options: its docstring."""
+    """Return the title of a group of options: its docstring."""
     return (group.__doc__ or "").rstrip(".")

@@ -1,5 +1,6 @@
-"""The options of what stands around inference: coverage, classifiers, comparisons.
-:mod:`pipelines.cli.options` has the others.
+"""Options of coverage, classifiers and comparisons.
+
+:mod:`pipelines.cli.options` has the other options of inference.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class TrainingDocumentsOptions(PipelineOptions):
         parser.add_argument(
             "--training",
             type=values.patterns,
-            help="gibbs1: what the model was learned from: paths or globs, with commas",
+            help="gibbs1: documents that the model learned: paths or globs, with commas",
         )
 
 
@@ -34,8 +35,8 @@ class CoverageOptions(PipelineOptions):
         parser.add_argument(
             "--coverage",
             help=(
-                "folder for the reports, one for each window; without it they are logged and"
-                " counted only"
+                "folder for the coverage reports, one for each window; without it they are only"
+                " logged and counted"
             ),
         )
         parser.add_argument(
@@ -52,7 +53,7 @@ class RetrainOptions(PipelineOptions):
             "--retrain_below",
             type=values.number,
             default=RETRAIN_BELOW,
-            help="share of known distinct words that gives the retrain signal",
+            help="share of known distinct words below which a report has the retrain signal",
         )
 
 
@@ -64,38 +65,38 @@ class FitOptions(PipelineOptions):
         default = FitSettings()
         tried = ",".join(f"{value:g}" for value in default.variances)
         text = (
-            "what is known of a word's occurrences: their square root, or, as in Yao et al., their"
-            " number"
+            "features of a document: square roots of the counts of its words, or the counts, as in"
+            " Yao et al."
         )
         parser.add_argument("--features", choices=FEATURES, default=default.features, help=text)
         parser.add_argument(
             "--sample",
             type=values.positive,
-            help="fit to a uniform sample of so many documents; default: all",
+            help="size of a uniform sample of the documents to fit to; without it, all",
         )
         parser.add_argument(
             "--prior_variances",
             type=values.numbers,
             default=tried,
-            help="sigma squared: held-out pairs choose among these",
+            help="values of sigma squared, with commas, among which held-out pairs choose",
         )
         parser.add_argument(
             "--held_out_share",
             type=values.number,
             default=default.held_out,
-            help="of the pairs, for that choice and tau",
+            help="share of the pairs that is held out to choose sigma squared and the temperature",
         )
         parser.add_argument(
             "--fit_iterations",
             type=values.positive,
             default=default.iterations,
-            help="of L-BFGS, at most, each time",
+            help="largest number of iterations of L-BFGS in each fit",
         )
         parser.add_argument(
             "--fit_tolerance",
             type=values.number,
             default=default.tolerance,
-            help="relative fall that ends L-BFGS",
+            help="relative decrease of the loss at which L-BFGS ends",
         )
 
 
@@ -108,14 +109,14 @@ class CompareOptions(PipelineOptions):
             "--methods",
             type=values.names,
             default="gibbs2,gibbs3,gibbs3-s,variational",
-            help="names, with commas",
+            help="methods to compare, with commas",
         )
         parser.add_argument(
-            "--reference", default="gibbs2", help="the method that the others are measured against"
+            "--reference", default="gibbs2", help="method with which the others are compared"
         )
         parser.add_argument(
             "--mass",
             type=values.number,
             default=0.8,
-            help="F1 is of the smallest sets of topics that hold this share",
+            help="F1 compares the smallest sets of topics that hold this share",
         )

@@ -1,6 +1,7 @@
-"""Options of the input: files, sources that stream, and what a record looks like.
+"""Options of the input: files, Kafka, and the fields of a record.
 
-The groups are of the form that :mod:`pipelines.cli.options` describes.
+The groups are of the form that :mod:`pipelines.cli.options` describes. The options of each source
+are with the source, in :mod:`pipelines.graphs.sources`.
 """
 
 from __future__ import annotations
@@ -28,55 +29,6 @@ class InputOptions(PipelineOptions):
         )
 
 
-class SourceOptions(PipelineOptions):
-    """Source."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--source",
-            choices=("files", "replay", "kafka", "pubsub"),
-            default="files",
-            help=(
-                "files: all of --input; replay: an archive, as the stream that it was; kafka,"
-                " pubsub: JSON objects, live"
-            ),
-        )
-        parser.add_argument(
-            "--replay_speed",
-            type=values.speed,
-            help="replay: event time in real time, as 3600x; without it, at once",
-        )
-        parser.add_argument("--kafka_topic", help="kafka: the topic that is read")
-        parser.add_argument(
-            "--kafka_start",
-            help=(
-                "kafka: earliest (which is the default), latest, or the ISO 8601 time of a message"
-            ),
-        )
-        parser.add_argument(
-            "--until",
-            choices=("end", "forever"),
-            help="kafka: end: what is there now; without it, forever",
-        )
-        parser.add_argument(
-            "--idle_after",
-            type=values.duration,
-            help="kafka: a partition without news for so long holds nobody; 1min",
-        )
-        parser.add_argument(
-            "--max_delay",
-            type=values.duration,
-            help="kafka: event time by which documents may come out of order; none",
-        )
-        parser.add_argument(
-            "--pubsub_subscription", help="pubsub: projects/PROJECT/subscriptions/NAME"
-        )
-        parser.add_argument(
-            "--pubsub_timestamp_attribute", help="pubsub: the attribute with a message's event time"
-        )
-
-
 class KafkaOptions(PipelineOptions):
     """Kafka."""
 
@@ -88,7 +40,7 @@ class KafkaOptions(PipelineOptions):
         )
         parser.add_argument(
             "--kafka_config",
-            help="file of client properties, name=value in each line, that workers can read",
+            help="file of client properties that workers can read, one name=value in each line",
         )
 
 
@@ -101,51 +53,55 @@ class RecordOptions(PipelineOptions):
             "--format",
             choices=get_args(Format),
             default="auto",
-            help="of the files; auto: as each one's name ends",
+            help="format of the files; auto: by the ending of each name",
         )
         parser.add_argument(
-            "--encoding", default="utf-8", help="of files of JSON and CSV, for example latin-1"
+            "--encoding",
+            default="utf-8",
+            help="encoding of JSON and CSV files, for example latin-1",
         )
-        parser.add_argument("--id_field", default="id", help="the field with a document's id")
+        parser.add_argument("--id_field", default="id", help="field with the id of a document")
         parser.add_argument(
             "--id_from",
             choices=get_args(IdFrom),
             default="field",
-            help="place: a digest of file and place is the id",
+            help="field: --id_field; place: a digest of the file and the place in it",
         )
         parser.add_argument(
             "--timestamp_field",
             default="timestamp",
-            help="ISO 8601 text, or a number of --timestamp_unit since 1970",
+            help="field with the time: ISO 8601 text, or a number of --timestamp_unit since 1970",
         )
         parser.add_argument(
             "--timestamp_unit",
             choices=tuple(UNITS),
             default="s",
-            help="of times that are numbers without a schema",
+            help="unit of times that are numbers without a schema",
         )
-        parser.add_argument("--text_field", default="text", help="the field with its text")
+        parser.add_argument(
+            "--text_field", default="text", help="field with the text of a document"
+        )
         parser.add_argument(
             "--label_field",
             default="label",
-            help="its known class, for evaluation only; records may lack it",
+            help="field with the known class, for evaluation only; records may lack it",
         )
         parser.add_argument(
             "--key_field",
-            help="one model for each value of this field; without it, one model for all",
+            help="learn one model for each value of this field; without it, one model for all",
         )
         parser.add_argument(
             "--time_from",
             choices=get_args(TimeFrom),
             default="field",
-            help="order: the order of the records is the time",
+            help="field: --timestamp_field; order: the order of the records is their time",
         )
         most = ParseSettings().max_document_bytes // MEGABYTE
         parser.add_argument(
             "--max_document_mb",
             type=values.positive,
             default=most,
-            help="longer records become dead letters",
+            help="megabytes; longer records become dead letters",
         )
         parser.add_argument(
             "--dead_letters",
@@ -154,5 +110,5 @@ class RecordOptions(PipelineOptions):
         parser.add_argument(
             "--file_period",
             type=values.duration,
-            help="event time of one output file of a stream; without it, a bundle's",
+            help="event time in one output file of a stream; without it, a file for each bundle",
         )

@@ -1,9 +1,9 @@
-"""Every option of every pipeline, in groups, as Beam's ``PipelineOptions``.
+"""Options of the pipelines, in groups, as Beam's ``PipelineOptions``.
 
-A pipeline lists the groups that it takes (:mod:`pipelines.cli.command` reads its command line), and
-makes checked settings of them (:mod:`pipelines.cli.settings_from_options`). A group's docstring is
-its title in the help. No two groups have an option of the same name, because Beam puts them all
-into one space of names.
+A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
+:mod:`pipelines.cli.settings_from_options` makes checked settings of it. The docstring of a group is
+its title in the help. No two groups have an option of the same name, because Beam puts all of them
+into one namespace.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StoreOptions(PipelineOptions):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
             "--model_store",
-            help="folder, or gs://bucket/folder, of the published models and checkpoints",
+            help="folder, or gs://bucket/folder, for models and checkpoints",
         )
 
 
@@ -73,23 +73,23 @@ class TrainingOptions(PipelineOptions):
             "--publish_every",
             type=values.publication,
             default="1d",
-            help="a model version: a length of event time, or 4windows",
+            help="how often to publish a version: a length of event time, or 4windows",
         )
         parser.add_argument(
             "--checkpoint_tokens",
             type=values.positive,
             default=TOKENS_OF_A_CHECKPOINT,
-            help="learned between two checkpoints",
+            help="tokens to learn between two checkpoints",
         )
         adds = (
-            "the input holds only documents that came after those that the model store has learned;"
-            " go on from there"
+            "go on from the newest checkpoint; the input holds only documents that came after those"
+            " that the model store has learned"
         )
         parser.add_argument(
             "--add_documents", type=values.switch, nargs="?", const=True, default=False, help=adds
         )
         again = (
-            "finish a run that was interrupted, with the same input: latest, or the number of a"
+            "repeat a run that was interrupted, with the same input: latest, or the number of a"
             " checkpoint"
         )
         parser.add_argument("--resume_from", help=again)
@@ -97,10 +97,13 @@ class TrainingOptions(PipelineOptions):
             "--threads",
             type=values.positive,
             default=1,
-            help="of one learner; they never change a result",
+            help="threads of one learner; they change no result",
         )
         parser.add_argument(
-            "--max_state_mb", type=values.positive, default=2048, help="a larger learner is refused"
+            "--max_state_mb",
+            type=values.positive,
+            default=2048,
+            help="largest size of a learner's state, in megabytes; a larger one ends the run",
         )
 
 
@@ -110,12 +113,12 @@ class ModelVersionOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--model_version", default="latest", help="a version of the store, or latest"
+            "--model_version", default="latest", help="version of the model, or latest"
         )
         parser.add_argument(
             "--model_key",
             default="",
-            help="which model, where the store holds one for each --key_field",
+            help="key of the model, where the store holds one for each --key_field",
         )
 
 
@@ -147,8 +150,8 @@ class StreamOptions(PipelineOptions):
             choices=("prior", "wait", "dead_letter"),
             default="wait",
             help=(
-                "a document without an earlier model gets the prior's mixture, waits for the first,"
-                " or is a dead letter"
+                "a document that comes before the first model gets the prior's mixture, waits, or"
+                " is a dead letter"
             ),
         )
         parser.add_argument(
@@ -156,12 +159,12 @@ class StreamOptions(PipelineOptions):
             choices=("window", "latest"),
             default="window",
             help=(
-                "window: the newest model before the end of the document's window; latest: sooner,"
-                " and not reproducible"
+                "window: the newest model before the end of the document's window; latest: the"
+                " newest of all, which is not reproducible"
             ),
         )
         parser.add_argument(
-            "--shards", type=values.positive, default=4, help="how many labellers a key has"
+            "--shards", type=values.positive, default=4, help="number of labellers for each key"
         )
 
 
@@ -171,21 +174,10 @@ class OutputOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--sink", choices=("files", "kafka"), default="files", help="where the mixtures go"
-        )
-        parser.add_argument("--output", help="files: folder for the mixtures")
-        parser.add_argument(
-            "--output_format",
-            choices=("jsonl", "avro"),
-            default="jsonl",
-            help="files: of the mixtures",
-        )
-        parser.add_argument("--output_topic", help="kafka: the topic for the mixtures, as JSON")
-        parser.add_argument(
             "--top_topics",
             type=values.whole,
             default=3,
-            help="how many topics are named beside the proportions",
+            help="number of largest topics that are listed beside the proportions",
         )
 
 
@@ -195,9 +187,9 @@ class FigureOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--json", help="write the figures here, one JSON line for each row of the table"
+            "--json", help="file for the figures, one JSON line for each row of the table"
         )
-        parser.add_argument("--plot", help="draw the figures here, a .png or .svg")
+        parser.add_argument("--plot", help="file for a plot of the figures, a .png or .svg")
 
 
 class EvaluationOptions(PipelineOptions):
@@ -209,12 +201,12 @@ class EvaluationOptions(PipelineOptions):
         parser.add_argument(
             "--held_out",
             type=values.patterns,
-            help="documents that were not learned: paths or globs, with commas",
+            help="documents that the model has not learned: paths or globs, with commas",
         )
         parser.add_argument(
             "--coherence_with",
             type=values.patterns,
-            help="documents that show which words belong together: PMI of topics",
+            help="documents whose word pairs give the coherence (PMI) of topics",
         )
         parser.add_argument(
             "--classify",
@@ -225,13 +217,13 @@ class EvaluationOptions(PipelineOptions):
             "--words",
             type=values.words,
             default=(),
-            help="with commas: where each stands in its topic, over the stream",
+            help="words, with commas, whose rank in a topic is shown over the versions",
         )
         parser.add_argument(
             "--versions",
             type=values.positive,
             default=50,
-            help="how many versions, evenly spread, the newest among them",
+            help="number of versions to evaluate, evenly spread, with the newest",
         )
         parser.add_argument(
             "--evaluation_sweeps",
@@ -243,22 +235,22 @@ class EvaluationOptions(PipelineOptions):
             "--check_documents",
             type=values.whole,
             default=default.check_documents,
-            help="scored left to right; 0: none",
+            help="number of documents that are scored left to right; 0: none",
         )
         parser.add_argument(
             "--check_tokens",
             type=values.whole,
             default=default.check_tokens,
-            help="of each of them, the first so many",
+            help="number of tokens of each of these documents, from its beginning",
         )
         parser.add_argument(
             "--check_particles",
             type=values.whole,
             default=default.particles,
-            help="of left-to-right",
+            help="particles of left-to-right evaluation",
         )
         parser.add_argument(
-            "--evaluation_seed", type=values.whole, default=default.seed, help="of the draws"
+            "--evaluation_seed", type=values.whole, default=default.seed, help="seed of the draws"
         )
 
 
@@ -280,7 +272,7 @@ class DemoOptions(PipelineOptions):
         parser.add_argument(
             "--folder",
             default="demo-run",
-            help="where it writes; what an earlier demo wrote there is removed",
+            help="output folder; files of an earlier demo there are removed",
         )
 
 
@@ -289,7 +281,7 @@ class ArchiveOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--archive", help="folder for the archive")
+        parser.add_argument("--archive", help="folder for the Avro files")
         parser.add_argument(
             "--shard_period", type=values.duration, default="30d", help="event time in one file"
         )

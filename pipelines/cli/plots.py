@@ -1,5 +1,6 @@
-"""The figures of ``pipelines.evaluate`` and ``pipelines.compare`` as pictures; needs matplotlib
-(``pip install 'beam-topics[plots]'``).
+"""Plots of the figures of ``pipelines.evaluate`` and ``pipelines.compare``.
+
+They need matplotlib (``pip install 'beam-topics[plots]'``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _AGREEMENT = {"cosine": "cosine", "kl": "KL, nats", "f1": "F1"}
 
 
 def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Draw the figures of the versions, in their order, over event time."""
+    """Draw the figures of the versions over event time."""
     from matplotlib.figure import Figure
 
     times = [EPOCH + timedelta(microseconds=row["event_time"]) for row in rows]
@@ -56,7 +57,7 @@ def draw(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def _draw_ranks(
     axes: Any, times: Sequence[Any], words: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """The rank of each word, 1 at the top."""
+    """Draw the rank of each word, with rank 1 at the top."""
     for word in words:
         topic, ranks = rank_trace(word, rows)
         if topic is not None:
@@ -70,9 +71,7 @@ def _draw_ranks(
 
 
 def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Each method's agreement with the reference over its time per document, a panel for each
-    measure.
-    """
+    """Draw each method's agreement with the reference over its time for a document."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 4.5), layout="constrained")

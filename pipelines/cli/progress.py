@@ -1,10 +1,10 @@
 """Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
 
-:mod:`transforms.learn` logs a record for every so many tokens to the logger
-``beam_topics.progress``, :mod:`transforms.fit` a line for each iteration to
-``beam_topics.fitting``; on a local runner they arrive in this process, and :func:`progress` shows
-the newest. What :mod:`transforms.coverage` says is shown where a model should be trained again, and
-summed up at the end. The wall clock is used here only, for tokens a second.
+:mod:`transforms.learn` logs a record after a number of tokens to the logger
+``beam_topics.progress``, and :mod:`transforms.fit` a line for each iteration to
+``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
+shows the newest. Reports of :mod:`transforms.coverage` are shown where a model should be trained
+again, and are summed up at the end. The wall clock is used here only, for tokens a second.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress(logging.Handler):
-    """Keeps the newest record of each (key, island) and says where learning stands."""
+    """A log handler that keeps the newest record of each (key, island) and formats a line."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -49,10 +49,10 @@ class Progress(logging.Handler):
         self.changed(self.line())
 
     def changed(self, line: str) -> None:
-        """Called with each new line."""
+        """Handle a new line."""
 
     def line(self) -> str:
-        """Event time reached, documents, tokens a second, words known, effective sample size."""
+        """Return event time, documents, tokens a second, known words and effective sample size."""
         if not self._newest:
             return self._said or "working"
         records = self._newest.values()
@@ -96,9 +96,7 @@ class _PipeProgress(Progress):
 
 
 class _Coverage(logging.Handler):
-    """Prints retrain signals as they come, a few of them, and keeps the lowest coverage for the
-    end.
-    """
+    """A log handler that prints the first retrain signals and keeps the lowest coverage."""
 
     MOST = 10
 
@@ -120,8 +118,9 @@ class _Coverage(logging.Handler):
             self._console.print(plain(record.getMessage()))
 
     def sum_up(self) -> None:
-        """The lowest of the windows, of a model that is being trained the newest; nothing where
-        there was none.
+        """Print the lowest coverage, or for a model that is being trained the newest.
+
+        Prints nothing where there is no report.
         """
         if self._newest is not None:
             self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
@@ -137,8 +136,9 @@ class _Coverage(logging.Handler):
 
 @contextmanager
 def _listening(handler: logging.Handler, *names: str) -> Iterator[None]:
-    """The loggers talk to the handler alone; Beam gives the root logger one that would print
-    every record again.
+    """Connect loggers to one handler, and to no other.
+
+    Beam gives the root logger a handler that would print every record again.
     """
     loggers = [logging.getLogger(name) for name in names]
     before = [(logger.level, logger.propagate) for logger in loggers]

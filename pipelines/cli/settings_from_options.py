@@ -1,7 +1,7 @@
-"""Options into settings: each function checks all that it returns, and its errors name the flags.
+"""Settings from options: each function checks what it returns, and its errors name the options.
 
-What is learned is checked by the settings records of :mod:`model.settings` themselves, so a program
-that uses those without a command line gets the same errors.
+The settings records of :mod:`model` check themselves. So a program that uses them without a command
+line gets the same errors.
 """
 
 from __future__ import annotations
@@ -42,11 +42,14 @@ PLOTS = (".png", ".svg")
 
 
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
-    """Refuse, before any work is done, an output on a file system that is not installed, or, of a
-    ``local`` runner, that cannot be made.
+    """Refuse an output that cannot be written, before any work is done.
+
+    Args:
+        given: options by name.
+        local: whether this machine writes the outputs, so that their folders can be checked.
 
     Raises:
-        OptionError: there is such a path among ``given``, options by name.
+        OptionError: a path is on a file system that is not installed, or cannot be made.
     """
     for name in OUTPUTS:
         path = given.get(name)
@@ -66,7 +69,7 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
 
 
 def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
-    """Refuse what is something else already, and what is where this user may not write."""
+    """Refuse a path that is of another kind, or that this user may not write."""
     target = Path(path).absolute()
     nearest = next(place for place in (target, *target.parents) if os.access(place, os.F_OK))
     if nearest == target and target.is_dir() == is_file:
@@ -86,7 +89,11 @@ def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
 
 
 def check_plot(path: str | None) -> None:
-    """Raises OptionError: a plot is wanted, and cannot be drawn or written."""
+    """Refuse a plot that cannot be drawn or written.
+
+    Raises:
+        OptionError: the ending is unknown, matplotlib is missing, or the file cannot be made.
+    """
     if path is None:
         return
     if Path(path).suffix.lower() not in PLOTS:
@@ -104,10 +111,10 @@ def check_plot(path: str | None) -> None:
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:
-    """How the input is read.
+    """Return the settings of reading.
 
     Raises:
-        OptionError: a value cannot be used, or would be ignored beside another option.
+        OptionError: a value cannot be used, or has no effect beside another option.
     """
     given = options.view_as(RecordOptions)
     _refuse_beside("id_from", "place", given, {"id_field": "id"})
@@ -136,18 +143,18 @@ def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, s
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
-    """Checked settings of the tokeniser; a file of stop words is read here."""
+    """Return the settings of the tokeniser; a file of stop words is read here."""
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 
 def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
-    """Checked settings of the sequence."""
+    """Return the settings of the sequence of minibatches."""
     return SequenceSettings(**fields_given(options, SequenceOptions, SequenceSettings))
 
 
 def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
-    """Checked settings of the learner; files of words are read here."""
+    """Return the settings of the learner; files of words are read here."""
     found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
     given = given_of(options, LearnerOptions, found)
     # Before a file is read that does not belong here.
@@ -158,7 +165,7 @@ def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
 
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
-    """Checked settings of the inference by ``--method``."""
+    """Return the settings of the inference method that ``--method`` names."""
     return compose(
         METHOD,
         {**given_of(options, MethodOptions, [METHOD.option()]), **inference_options_of(options)},
@@ -166,14 +173,14 @@ def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
 
 
 def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
-    """The options of inference that were given, by name, for methods that are chosen elsewhere."""
+    """Return the options of inference that are given, by name, without the method."""
     return given_of(
         options, InferenceOptions, (placement.option for placement in placements(METHOD))
     )
 
 
 def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
-    """Checked settings of the evaluation."""
+    """Return the settings of the evaluation."""
     given = options.view_as(EvaluationOptions)
     return EvaluationSettings(
         sweeps=given.evaluation_sweeps,
@@ -185,7 +192,7 @@ def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
 
 
 def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:
-    """The words of a file: its lines, or what the tokeniser cuts of it, sorted."""
+    """Return the words of a file: its lines, or the sorted words that the tokeniser finds in it."""
     lines = _lines(f"--{name}", path)
     if kind == "lines":
         return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))

@@ -1,8 +1,7 @@
-"""Settings records as options of a command line: every option is declared once, in its record
-(:mod:`model.options`).
+"""Settings records as options of a command line.
 
-argparse knows the names and the types. It knows no defaults, so what is not given is None, and
-records see only what was given.
+Every option is declared once, in its record (:mod:`model.options`). argparse has the names and the
+types. It has no defaults: an option that is not given is None, and records get only what is given.
 """
 
 from __future__ import annotations
@@ -23,6 +22,11 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     str: str,
     tuple: str,
 }
+# Units that the command line writes in a form of their own.
+_PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
+    "microseconds": values.duration,
+    "x": values.speed,
+}
 
 
 def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
@@ -31,7 +35,7 @@ def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
 
 
 def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
-    """Declare options; of several of one name the first."""
+    """Declare options; of several with one name, the first."""
     for option in {option.name: option for option in reversed(list(options))}.values():
         if option.value_type is bool:
             action = parser.add_argument(
@@ -46,15 +50,18 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
 def _parser(option: Option) -> Callable[[str], Any]:
     if option.kinds is not None:
         return str
-    return values.duration if option.unit == "microseconds" else _PARSERS[option.value_type]
+    return _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
 
 
 def described(option: Option, brief: bool = True) -> str:
-    """The line of help: what it is, its unit, what is allowed, and the default; where it is not
-    ``brief``, what each kind of a part is.
+    """Return the line of help: the description, the unit, the allowed values and the default.
+
+    Args:
+        option: what to describe.
+        brief: name the kinds of a part only; otherwise describe each of them.
     """
     facts = []
-    if option.unit and option.unit != "microseconds":
+    if option.unit and option.unit not in _PARSERS_OF_UNITS:
         facts.append(f"in {option.unit}")
     if option.kinds is not None:
         facts.append(
@@ -72,7 +79,7 @@ def described(option: Option, brief: bool = True) -> str:
 
 
 def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
-    """The name of each kind, with the first line of its docstring."""
+    """Iterate over the kinds: the name of each, with the summary of its docstring."""
     for name, record in kinds.items():
         summary = (record.__doc__ or "").partition("\n")[0].rstrip(".")
         yield f"{name}: {summary[:1].lower()}{summary[1:]}"
@@ -81,7 +88,7 @@ def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
 def given_of(
     options: PipelineOptions, group: type[PipelineOptions], found: Iterable[Option]
 ) -> dict[str, Any]:
-    """The options of a group that were given, by name."""
+    """Return the options of a group that are given, by name."""
     view = options.view_as(group)
     names = dict.fromkeys(option.name for option in found)
     return {name: value for name in names if (value := getattr(view, name)) is not None}
@@ -90,7 +97,7 @@ def given_of(
 def fields_given(
     options: PipelineOptions, group: type[PipelineOptions], record: type[Record]
 ) -> dict[str, Any]:
-    """The options of a record that were given, by field."""
+    """Return the options of a record that are given, by field."""
     given = given_of(options, group, options_of(record))
     return {
         option.field: given[option.name] for option in options_of(record) if option.name in given

@@ -1,7 +1,7 @@
-"""What pipelines print: tables of topics, small curves, numbers that people can read.
+"""Terminal output: tables of topics, small curves, readable numbers.
 
-Words and names come from documents, that is from anywhere: they reach the terminal as plain text
-(:func:`plain`), never as markup or control characters.
+Words and names come from documents, so they may hold anything. They reach the terminal as plain
+text (:func:`plain`), never as markup or control characters.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def plain(text: str) -> Text:
-    """The text as it is, with what would move the cursor, colour the screen or turn the
-    writing's direction shown as �.
+    """Return text that cannot act on the terminal.
+
+    Characters that move the cursor, change colours or reverse the writing direction become U+FFFD.
     """
     return Text("".join("\ufffd" if _acts(c) else c for c in text))
 
@@ -45,9 +46,7 @@ def _acts(character: str) -> bool:
 
 
 def sparkline(values: Iterable[float]) -> str:
-    """A curve of one character a value, from 0 to the largest; a blank where the value is not a
-    number.
-    """
+    """Return a curve of one character a value, from 0 to the largest; NaN is a blank."""
     numbers = [float(value) for value in values]
     most = max((value for value in numbers if value == value), default=0.0)
     return "".join(
@@ -57,9 +56,7 @@ def sparkline(values: Iterable[float]) -> str:
 
 
 def thin(values: Sequence[Any], most: int) -> list[Any]:
-    """At most ``most`` of the values, evenly spread, the last among them, and the first if there
-    is room for two.
-    """
+    """Return at most ``most`` values, evenly spread, always with the last one."""
     if len(values) <= most:
         return list(values)
     if most == 1:
@@ -68,14 +65,15 @@ def thin(values: Sequence[Any], most: int) -> list[Any]:
 
 
 def shares(snapshot: Snapshot) -> list[float]:
-    """Each topic's share of the tokens that the model holds."""
+    """Return each topic's share of the tokens that the model holds."""
     total = float(snapshot.totals.sum())
     return [float(n) / total if total else 0.0 for n in snapshot.totals]
 
 
 def titled(title: str, table: Table) -> Group:
-    """A table under its title, which may be longer than a row: a title of the table itself would
-    be wrapped to its width.
+    """Return a table under its title, which may be longer than a row.
+
+    A title of the table itself would be wrapped to the width of the table.
     """
     return Group(Text(plain(title).plain, style="italic"), table)
 
@@ -83,7 +81,7 @@ def titled(title: str, table: Table) -> Group:
 def topic_table(
     title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int
 ) -> Group:
-    """Topics by share: number, share, curve, most frequent words."""
+    """Make a table of topics by share: number, share, curve, most frequent words."""
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     table.add_column("share", justify="right")
@@ -101,7 +99,7 @@ def topic_table(
 
 
 def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Group:
-    """Rows of figures; None is shown as a dash."""
+    """Make a table of figures; None is shown as a dash."""
     table = Table(show_edge=False)
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
@@ -111,9 +109,11 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 
 def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
-    """The words that entered and left each topic's first ones, with their ranks.
+    """Make a table of the words that entered and left each topic's first words, with their ranks.
 
-    They are the result of :func:`model.publishing.topic_changes.changes`.
+    Args:
+        title: a line above the table.
+        changed: the result of :func:`model.publishing.topic_changes.changes`.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -129,8 +129,9 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
 
 def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group:
-    """Each word's rank in the topic where it stands highest in the last row; a curve that is
-    high where the rank is.
+    """Make a table of each word's rank in the topic where it ranks highest in the last row.
+
+    The curve is high where the rank is high.
     """
     table = Table(show_edge=False)
     for column in ("word", "topic", "first", "best", "now", "over the stream"):
@@ -147,8 +148,9 @@ def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group
 
 
 def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[int | None, list[int | None]]:
-    """(topic, its rank there in each row): the topic where it stands highest in the last row, or
-    the last row that has it at all.
+    """Return a word's topic, and its rank there in each row.
+
+    The topic is the one where the word ranks highest in the last row that has the word.
     """
     for row in reversed(rows):
         if (topic := topic_of(row["ranks"][word])) is not None:
@@ -165,11 +167,11 @@ def _figure(value: object) -> str:
 
 
 def console() -> Console:
-    """Standard output; a pipe gets plain text, wide enough for a table."""
+    """Return standard output; a pipe gets plain text, wide enough for a table."""
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=140)
 
 
 def day(micros: int) -> str:
-    """The date of a time."""
+    """Return the date of a time in microseconds."""
     return to_iso(micros)[:10]

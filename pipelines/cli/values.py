@@ -1,4 +1,4 @@
-"""Values as people write them on a command line, and as programs want them.
+"""Parsers of option values: durations, publications, patterns, numbers.
 
 >>> duration("15min")
 900000000
@@ -37,10 +37,13 @@ DURATION = "a length of time such as 15min, 1h, 1h30min, 7d or 52w (units: w, d,
 
 
 def duration(text: str) -> int:
-    """Microseconds of ``1h30min``.
+    """Parse a length of time such as ``1h30min``.
+
+    Returns:
+        Microseconds.
 
     Raises:
-        argparse.ArgumentTypeError: not a length of time, or none at all.
+        argparse.ArgumentTypeError: the text is not a length of time, or is zero.
     """
     if not _WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(
@@ -55,7 +58,7 @@ def duration(text: str) -> int:
 
 
 def duration_text(micros: int) -> str:
-    """The shortest spelling that :func:`duration` reads back."""
+    """Return the shortest spelling that :func:`duration` reads back."""
     parts = []
     for unit, size in _UNITS.items():
         count, micros = divmod(micros, size)
@@ -64,10 +67,10 @@ def duration_text(micros: int) -> str:
 
 
 def publication(text: str) -> Publication:
-    """``30d`` as a period of event time, ``4windows`` (or ``1window``) as a number of windows.
+    """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows.
 
     Raises:
-        argparse.ArgumentTypeError: neither of the two.
+        argparse.ArgumentTypeError: the text is neither of the two.
     """
     if found := re.fullmatch(r"([1-9]\d*)windows?", text):
         return "windows", int(found[1])
@@ -81,10 +84,10 @@ def publication(text: str) -> Publication:
 
 
 def speed(text: str) -> float:
-    """Event seconds in one second: ``3600x``, or ``0.5x``.
+    """Parse event seconds in one second: ``3600x``, or ``0.5x``.
 
     Raises:
-        argparse.ArgumentTypeError: not a number above 0 with an x behind it.
+        argparse.ArgumentTypeError: the text is not a number above 0 with an x behind it.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
     if found is None or not 0 < float(found[1]) < float("inf"):
@@ -96,7 +99,7 @@ def speed(text: str) -> float:
 
 
 def patterns(text: str) -> list[str]:
-    """Paths or globs, separated by commas.
+    """Parse paths or globs, separated by commas.
 
     Raises:
         argparse.ArgumentTypeError: there is none.
@@ -105,7 +108,7 @@ def patterns(text: str) -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """Names, separated by commas.
+    """Parse names, separated by commas.
 
     Raises:
         argparse.ArgumentTypeError: there is none.
@@ -114,7 +117,7 @@ def names(text: str) -> list[str]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Words, separated by commas, each once.
+    """Parse words, separated by commas; a repeated word counts once.
 
     Raises:
         argparse.ArgumentTypeError: there is none.
@@ -132,10 +135,10 @@ def _parts(text: str, what: str, remedy: str) -> list[str]:
 
 
 def whole(text: str) -> int:
-    """A whole number, also written 200_000.
+    """Parse a whole number, for example 200000 or 200_000.
 
     Raises:
-        argparse.ArgumentTypeError: something else.
+        argparse.ArgumentTypeError: the text is not a whole number.
     """
     if not re.fullmatch(r"[+-]?\d[\d_]*", text):
         raise argparse.ArgumentTypeError(
@@ -145,10 +148,10 @@ def whole(text: str) -> int:
 
 
 def positive(text: str) -> int:
-    """A whole number of 1 or more.
+    """Parse a whole number of 1 or more.
 
     Raises:
-        argparse.ArgumentTypeError: something else.
+        argparse.ArgumentTypeError: the text is not such a number.
     """
     if (number := whole(text)) < 1:
         raise argparse.ArgumentTypeError(
@@ -158,10 +161,10 @@ def positive(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """A finite number.
+    """Parse a finite number.
 
     Raises:
-        argparse.ArgumentTypeError: something else.
+        argparse.ArgumentTypeError: the text is not a finite number.
     """
     try:
         value = float(text)
@@ -175,20 +178,19 @@ def number(text: str) -> float:
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Finite numbers, separated by commas.
+    """Parse finite numbers, separated by commas.
 
     Raises:
-        argparse.ArgumentTypeError: one of them is something else.
+        argparse.ArgumentTypeError: one of them is not a finite number.
     """
     return tuple(number(part.strip()) for part in text.split(","))
 
 
 def switch(text: str) -> bool:
-    """An option that may stand alone or be ``true`` or ``false``, as a template's launcher writes
-    it.
+    """Parse ``true`` or ``false``, as a template's launcher writes an option that may stand alone.
 
     Raises:
-        argparse.ArgumentTypeError: something else.
+        argparse.ArgumentTypeError: the text is neither of the two.
     """
     if text not in ("true", "false"):
         raise argparse.ArgumentTypeError(
@@ -198,8 +200,11 @@ def switch(text: str) -> bool:
 
 
 def choices(allowed: Sequence[str], **notes: str) -> str:
-    """The values of an option as a help text names them, some with a note; of a ``Literal``,
-    ``get_args`` gives them.
+    """Return the values of an option as a phrase for a help text.
+
+    Args:
+        allowed: the values, for example ``get_args`` of a ``Literal``.
+        notes: remarks on some of the values.
     """
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
     return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]

@@ -1,4 +1,4 @@
-"""``--add_documents``: what is checked before such a run, and what is told.
+"""``--add_documents``: checks before such a run, and what it prints.
 
 The input holds only documents that came after those that the model store has learned. The run goes
 on from the newest checkpoint of each model key, or from the one that ``--resume_from`` names, to
@@ -25,14 +25,15 @@ _FINISH = (
 )
 
 
-def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
-    """The model keys that have a checkpoint.
+def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
+    """Return the model keys that have a checkpoint.
 
     Args:
-        keyed: whether the records name the model keys, which are then not known before the run.
+        store: the model store.
+        keyed: whether the records name the model keys, which are then unknown before the run.
 
     Raises:
-        OptionError: there is none.
+        OptionError: there is no such key.
     """
     keys = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
     if not keys:
@@ -46,20 +47,21 @@ def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
     return keys
 
 
-def tell_keys(keys: Sequence[str]) -> None:
-    """Print where the run goes on, where there is a model for each key."""
+def print_keys(keys: Sequence[str]) -> None:
+    """Print where the run goes on, if there is a model for each key."""
     _print(
         f"--add_documents: {len(keys):,} keys go on from their newest checkpoint; any other key"
         " begins anew."
     )
 
 
-def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
-    """Print where the run goes on, where there is one model.
+def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
+    """Print where the run goes on, if there is one model.
 
     Args:
-        entry: of the checkpoint. point: ``latest``, or its number, where a run is repeated that was
-            interrupted.
+        store: the model store.
+        entry: the entry of the checkpoint.
+        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
 
     Raises:
         StoreConflictError: the store has a version that the newest checkpoint does not know.
@@ -79,10 +81,8 @@ def tell_point(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     _print(told + lost * (entry.offered < entry.sequence))
 
 
-def tell_end(counted: Mapping[str, int]) -> None:
-    """Print what the counters say of new keys, and of documents that are older than they should
-    be.
-    """
+def print_end(counted: Mapping[str, int]) -> None:
+    """Print how many keys began anew, and how many documents were late."""
     if new := counted.get("new_keys", 0):
         _print(f"{new:,} new keys began anew.")
     if late := counted.get("late_documents", 0):

@@ -1,13 +1,13 @@
-"""Let the counters of the local runner survive any number of bundles.
+"""Keep the counters of the local runner usable after any number of bundles.
 
 After each bundle ``FnApiRunner`` merges the bundle's metrics with those so far, by
-``apache_beam.metrics.monitoring_infos.consolidate``. That is a generator, so each bundle wraps the
-generator of the bundle before it, and nothing is added up until the counters are asked for. After
-about 1,000 bundles that ends in a ``RecursionError``. Here the runner's reference to the function
-is replaced by one that adds up at once.
+``apache_beam.metrics.monitoring_infos.consolidate``. This function is a generator. Each bundle
+wraps the generator of the bundle before it, and nothing is added up until the counters are read.
+After about 1,000 bundles reading them ends in a ``RecursionError``. This module replaces the
+runner's reference to the function by one that adds up at once.
 
-This module can go when Beam does so itself, which ``tests/pipelines/graphs/test_bundle_metrics.py``
-notices. It was needed with Beam 2.77.0.
+Remove this module when Beam adds up by itself;
+``tests/pipelines/graphs/test_bundle_metrics.py`` notices this. Beam 2.77.0 needs it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from apache_beam.runners.portability.fn_api_runner import fn_runner
 _NAME = "consolidate_monitoring_infos"
 
 
-def added_up(metrics: Iterable[Any]) -> list[Any]:
+def consolidated(metrics: Iterable[Any]) -> list[Any]:
     """Return the metrics, with those that have one key added up."""
     return list(monitoring_infos.consolidate(metrics))
 
 
 @contextmanager
-def metrics_added_up() -> Iterator[None]:
+def metrics_consolidated() -> Iterator[None]:
     """Make the local runner add up the metrics of each bundle when the bundle ends."""
     before = getattr(fn_runner, _NAME)
-    setattr(fn_runner, _NAME, added_up)
+    setattr(fn_runner, _NAME, consolidated)
     try:
         yield
     finally:

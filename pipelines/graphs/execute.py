@@ -1,4 +1,4 @@
-"""Run a graph on a runner, show progress, and say at the end how many records went where."""
+"""Run a graph on a runner, show progress, and print the counters at the end."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from model.errors import BeamTopicsError
 from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
-from pipelines.graphs.bundle_metrics import metrics_added_up
+from pipelines.graphs.bundle_metrics import metrics_consolidated
 from transforms.constants import NAMESPACE
 
-# Beam hands a worker's exception on as text.
+# Beam passes a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
-# An OSError that a user can mend, as text: the disk, or the user's share of it, is full.
+# An OSError that a user can resolve, as text: the disk or the user's quota is full.
 _FULL = re.compile(rf"OSError: \[Errno (?:{errno.ENOSPC}|{errno.EDQUOT})\] (.*)$", re.MULTILINE)
 # Beam logs an error in a step here, with its traceback, before it raises it.
 _BEAM_ERRORS = logging.getLogger("apache_beam.runners.common")
-# Flink raises this one for a job that was cancelled, whatever the job went through before.
+# Flink raises this exception for a job that was cancelled, even after failures and restores.
 _FLINK_CANCELLED = "JobCancellationException"
 _NOTHING = (
-    "nothing was counted: there was no record to read, or this runner keeps no counters; what was"
-    " refused is in the dead letters"
+    "nothing was counted: there was no record to read, or this runner keeps no counters; the dead"
+    " letters hold what was refused"
 )
 _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """False for the traceback of an error that the command itself tells in one line."""
+def _is_unreported(record: logging.LogRecord) -> bool:
+    """Return False for the traceback of an error that the command prints in one line."""
     error = record.exc_info[1] if record.exc_info else None
     return error is None or own_error(error) is None
 
@@ -52,27 +52,27 @@ def run(
     options: PipelineOptions,
     then: Callable[[dict[str, int]], None] = lambda counted: None,
 ) -> None:
-    """Build the graph, run it to its end, print the counters to standard error, and do what comes
-    then.
+    """Build a graph, run it to its end, and print the counters to standard error.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, it only submits the
-    job, and nothing comes then; so it is where another job took this one's place (``--update``),
-    too.
+    With ``--no_wait_until_finish``, or as the main program of a Flex Template, the job is only
+    submitted, and ``then`` is not called. It is not called either where another job replaced this
+    one (``--update``), or where no record could be used.
 
     Args:
-        then: shows or checks what the job did; it gets the counters by name. It is left out where
-            no record could be used.
+        build: builds the graph.
+        options: the parsed command line.
+        then: shows or checks what the job did; it gets the counters by name.
 
     Raises:
         RefusedInputError: the job ended, and less than half of the records could be used.
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was
-        cancelled.
+            cancelled.
     """
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
-    _BEAM_ERRORS.addFilter(_is_news)
+    _BEAM_ERRORS.addFilter(_is_unreported)
     try:
-        with metrics_added_up(), progress():
+        with metrics_consolidated(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return
@@ -81,7 +81,7 @@ def run(
             raise own from error
         raise
     finally:
-        _BEAM_ERRORS.removeFilter(_is_news)
+        _BEAM_ERRORS.removeFilter(_is_unreported)
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
@@ -93,11 +93,12 @@ def run(
 
 
 def _ended(result: PipelineResult) -> bool:
-    """Wait; whether the job came to an end of its own: Beam raises an error after a drain too, and
-    after an update.
+    """Wait for the job, and return whether it came to an end of its own.
+
+    Beam raises an error after a drain and after an update, too.
 
     Raises:
-        BeamTopicsError: it was cancelled.
+        BeamTopicsError: the job was cancelled.
     """
     try:
         result.wait_until_finish()
@@ -113,11 +114,10 @@ def _ended(result: PipelineResult) -> bool:
 
 
 def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
-    """Whether a job that Flink's runner calls FAILED was cancelled.
+    """Return whether a job that Flink's runner calls FAILED was cancelled.
 
-    The runner names the root cause alone. Of a job that was restored, that is the failure before it
-    was restored; the exceptions around it are in the job's messages, which Beam gives no other way
-    to.
+    The runner names the root cause alone. For a restored job, this is the failure before the
+    restore. The exceptions around it are in the job's messages, which only a private attribute has.
     """
     said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
@@ -132,8 +132,9 @@ def _waits(options: PipelineOptions) -> bool:
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
-    """The error of ours that a runner's exception is about, without the name of the step; None
-    where there is none.
+    """Return the error of :mod:`model.errors` that a runner's exception reports, or None.
+
+    The name of the step is removed from its text.
     """
     kind: type[BeamTopicsError]
     if isinstance(error, BeamTopicsError):
@@ -150,7 +151,10 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
 
 
 def counters(result: PipelineResult) -> dict[str, int]:
-    """Our counters by name, added up over the steps; none where the runner keeps no metrics."""
+    """Return this project's counters by name, added up over the steps.
+
+    The result is empty where the runner keeps no metrics.
+    """
     totals: dict[str, int] = {}
     try:
         metrics = result.metrics()

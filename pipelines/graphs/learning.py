@@ -1,12 +1,13 @@
-"""The parts that several graphs share: learning, and what becomes of dead letters and coverage
-reports. :mod:`pipelines.graphs.sources` reads.
+"""Parts of graphs that learn, and outputs that all graphs share: dead letters, coverage reports.
+
+:mod:`pipelines.graphs.sources` reads documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -23,7 +24,8 @@ from pipelines.cli.settings_from_options import (
     sequence_settings_of,
     tokeniser_settings_of,
 )
-from pipelines.graphs.adding import keys_to_add_to, tell_end, tell_keys, tell_point
+from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
+from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -33,8 +35,12 @@ from transforms.write import WriteDeadLetters, WriteRecords
 
 
 class Learned(NamedTuple):
-    """What learning gives: the minibatches in their order, references to the versions, repeated
-    ids.
+    """The outputs of learning.
+
+    Attributes:
+        minibatches: the numbered minibatches.
+        references: the references to the published versions.
+        dead_letters: documents with a repeated id.
     """
 
     minibatches: beam.PCollection
@@ -43,7 +49,7 @@ class Learned(NamedTuple):
 
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Checked options of the learner, those that change what is learned and the others."""
+    """Return the checked options of learning."""
     given = options.view_as(TrainingOptions)
     return LearnOptions(
         settings=learner_settings_of(options),
@@ -59,18 +65,20 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
-    """Look into the store before the run: its settings, and the checkpoint to go on from. Keys that
-    records name are looked at later.
+    """Check the model store before the run: its settings, and the checkpoint to go on from.
+
+    Keys that come from records are checked when their first document arrives.
 
     Raises:
-        StoreConflictError, OptionError: the store holds other settings, or has no such checkpoint.
+        StoreConflictError: the store holds other settings.
+        OptionError: the store has no such checkpoint.
     """
     store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
     adds = options.view_as(TrainingOptions).add_documents
-    keys = keys_to_add_to(store, keyed) if adds else []
+    keys = keys_with_checkpoints(store, keyed) if adds else []
     if keyed:
         if adds:
-            tell_keys(keys)
+            print_keys(keys)
         elif learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError(
@@ -84,11 +92,11 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     if learning.resume_from:
         point = store.resume_point("", learning.resume_from, learning.settings.islands)
         if adds:
-            tell_point(store, point[0], learning.resume_from)
+            print_start(store, point[0], learning.resume_from)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
-    """Documents to versions in the model store."""
+    """Learn documents, and publish versions into the model store."""
     islands, adds = learning.settings.islands, options.view_as(TrainingOptions).add_documents
     added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
     sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
@@ -97,15 +105,30 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
     return Learned(sequenced.minibatches, references, sequenced.dead_letters)
 
 
-def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
-    """Every minibatch that was cut must have been learned on every island, or have been known; a
-    runner that ends without that lost some.
-
-    Where a learner was restored a runner may have counted what it did twice, and nothing is said.
+def run_and_check(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions
+) -> None:
+    """Run a graph that learns, and check that it learned every minibatch.
 
     Raises:
-        LostMinibatchesError: fewer were learned.
-        StoreConflictError: the input ended before the checkpoint that the run was to go on from.
+        BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
+    """
+    run(build, options, lambda counted: check_learned(counted, options))
+
+
+def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
+    """Check that every minibatch was learned on every island, or was known already.
+
+    A runner that ends without that lost some. If a learner was restored, a runner may have counted
+    twice, and the numbers say nothing.
+
+    Args:
+        counted: the counters by name.
+        options: the parsed command line.
+
+    Raises:
+        LostMinibatchesError: fewer minibatches were learned than were cut.
+        StoreConflictError: the input ended before the checkpoint from which the run should go on.
     """
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
@@ -121,14 +144,14 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
         raise LostMinibatchesError(
             f"the job ended, but of {cut} minibatches (all islands together) only {learned} were"
             " learned: the runner lost or still holds the others. The model store is good up to"
-            " there. Go on with --resume_from=latest, and tell which runner it was."
+            " there. Go on with --resume_from=latest, and report which runner it was."
         )
     if options.view_as(TrainingOptions).add_documents:
-        tell_end(counted)
+        print_end(counted)
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
-    """All of them, into the folder ``--dead_letters``."""
+    """Write all dead letters into the folder ``--dead_letters``."""
     given = options.view_as(RecordOptions)
     if given.file_period:
         write: beam.PTransform = WriteByPeriod(
@@ -145,6 +168,6 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
 
 
 def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
-    """Coverage reports into the folder ``--coverage``, where one is given."""
+    """Write coverage reports into the folder ``--coverage``, if one is given."""
     if (folder := options.view_as(CoverageOptions).coverage) is not None:
         _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)

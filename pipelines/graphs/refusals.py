@@ -1,5 +1,6 @@
-"""What a run says of records that it could not use, and the exit status 3 of a run that could
-use less than half of them.
+"""The report on records that could not be used.
+
+A run that could use less than half of its records ends with status 3.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from transforms.constants import NAMESPACE
 from transforms.refusals import EXAMPLES
 
 # Reasons that stand for themselves, where there is no example.
-_NO_EXAMPLE = "This runner hands on no example; the dead letters have them all."
+_NO_EXAMPLE = "This runner passes on no example; the dead letters hold all records."
 _REMEDIES = {
     REPEATED_ID: (
         "Several documents of one window have the same id. Name another field with --id_field, or"
@@ -34,12 +35,13 @@ _REMEDIES = {
 
 
 def report(result: PipelineResult) -> Refused | None:
-    """Print to standard error what was refused: most of the records of the run or of one of its
-    inputs, or files as a whole.
+    """Print to standard error what was refused.
+
+    This is most of the records of the run or of one of its inputs, or whole files.
 
     Returns:
-        What was refused where nothing or less than half could be used; None otherwise, and where
-        the runner keeps no counters.
+        What was refused, if nothing or less than half could be used; otherwise, and where the
+        runner keeps no counters, None.
     """
     counted, examples = _metrics(result)
     if (found := most_refused(counted, examples)) is not None:
@@ -51,7 +53,7 @@ def report(result: PipelineResult) -> Refused | None:
 
 
 def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
-    """The error that ends such a run."""
+    """Return the error that ends such a run."""
     folder = options.view_as(RecordOptions).dead_letters
     if found.used <= 0:
         said = (
@@ -91,8 +93,9 @@ def _print(lines: list[str]) -> None:
 
 
 def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
-    """Our counters by step and name, and examples by step; none where the runner keeps no such
-    metrics.
+    """Return this project's counters by step and name, and examples by step.
+
+    Both are empty where the runner keeps no such metrics.
     """
     counted: dict[str, dict[str, int]] = defaultdict(dict)
     examples: dict[str, set[str]] = defaultdict(set)

@@ -1,5 +1,4 @@
-"""What each runner needs, in one place: options that are set where the user gave none, and
-combinations that are refused.
+"""Rules of runners: options that are set if the user gives none, and combinations that are refused.
 
 * Local: the runner is set to FnApiRunner. Several worker threads and sources without an end are
   refused.
@@ -9,9 +8,9 @@ combinations that are refused.
 * Dataflow: the main module is not pickled, and a worker runs one process for learning. Workers
   without this project, and outputs on their disks, are refused.
 
-Each rule prevents lost records, a stream that stalls, or learning on outdated state;
-``docs/running.md`` says more about each. A runner that is not in :data:`RUNNERS` gets its flags as
-they are.
+Each rule prevents lost records, a stream that stalls, or learning on outdated state.
+``docs/running.md`` describes each. A runner that is not in :data:`RUNNERS` gets its options
+unchanged.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from typing import Any
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines.cli.input_options import SourceOptions
 from pipelines.cli.options import OUTPUTS
+from pipelines.graphs.sources import SourceOptions, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -34,16 +33,16 @@ LOCAL_RUNNER = "FnApiRunner"
 KEY_GROUPS = 128
 # Ten of them, in seconds.
 YEARS = 315_360_000
-_LIVE = ("replay", "kafka", "pubsub")
 
 
 @dataclass
 class Flags:
-    """A command line and what is added to it.
+    """A command line, and the options that rules add to it.
 
     Attributes:
-        argv: as it was given. known: its options as our parser and Beam's read them. added: what is
-            set for the user.
+        argv: the command line as it was given.
+        known: the options that our parser and Beam's found in it.
+        added: the options that are set for the user.
     """
 
     argv: Sequence[str]
@@ -51,8 +50,9 @@ class Flags:
     added: list[str] = field(default_factory=list)
 
     def text(self, name: str) -> str | None:
-        """The value of an option that only the runner may know: None where it is not given, ""
-        where it stands alone.
+        """Return the value of an option that only the runner may know.
+
+        It is None where the option is not given, and "" where it has no value.
         """
         found = [
             flag.partition("=")[2] for flag in self.argv if flag.partition("=")[0] == f"--{name}"
@@ -60,7 +60,7 @@ class Flags:
         return found[-1] if found else None
 
     def has(self, name: str) -> bool:
-        """Whether an option was given at all."""
+        """Return whether an option is given."""
         return self.text(name) is not None
 
     def default(self, name: str, value: object) -> None:
@@ -69,12 +69,12 @@ class Flags:
             self.added.append(f"--{name}={value}")
 
     def get(self, name: str) -> Any:
-        """The value of a parsed option, None where this pipeline has no such option."""
+        """Return the value of a parsed option, or None where this pipeline has no such option."""
         return getattr(self.known, name, None)
 
     @property
     def trains(self) -> bool:
-        """Whether the pipeline learns: it has a learner in its state."""
+        """Whether the pipeline learns, so that its state has learners."""
         return hasattr(self.known, "checkpoint_tokens")
 
     @property
@@ -84,16 +84,15 @@ class Flags:
 
 
 def _live(streaming: Any, source: Any) -> bool:
-    return bool(streaming) or source in _LIVE
+    return bool(streaming) or is_log(source)
 
 
 def streams(options: PipelineOptions) -> bool:
-    """Return whether event time advances while the job reads its source, so that windows close in
-    the meantime.
+    """Return whether event time advances, and windows close, while the job reads its source.
 
-    It does where documents come as a stream (``--streaming``, or a source that is a log) and the
+    This is so where documents come as a stream (``--streaming``, or a source that is a log) and the
     runner passes them on as they come. The local runner ends one stage before it begins the next. A
-    graph is built with the answer: its steps that wait for event time are told, and never guess.
+    graph is built with the answer: it is an argument of the steps that wait for event time.
     """
     given = options.view_as(StandardOptions)
     return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(
@@ -105,16 +104,18 @@ Rule = Callable[[Flags], None]
 
 
 def local_name(flags: Flags) -> None:
-    """Beam's DirectRunner would choose Prism, which it downloads, or another runner, by what the
-    graph holds and what the network gives: errors, counters and speed would change with the
-    weather.
+    """Use FnApiRunner where Beam's DirectRunner is named.
+
+    DirectRunner would choose Prism, which it downloads, or another runner, by the graph and by the
+    network. Errors, counters and speed would then differ from run to run.
     """
     flags.added.append(f"--runner={LOCAL_RUNNER}")
 
 
 def no_worker_threads(flags: Flags) -> None:
-    """The local runner gives all bundles one cache token, so worker threads of one process would
-    read each other's outdated state.
+    """Refuse several worker threads in the local runner.
+
+    It gives all bundles one cache token, so threads would read each other's outdated state.
     """
     if (
         flags.get("direct_running_mode") == "multi_threading"
@@ -129,8 +130,9 @@ def no_worker_threads(flags: Flags) -> None:
 
 
 def sources_that_end(flags: Flags) -> None:
-    """The local runner ends one stage before it begins the next, so of a stream without an end
-    nothing is ever learned.
+    """Refuse sources without an end in the local runner.
+
+    It ends one stage before it begins the next, so it would never learn.
     """
     source, until = flags.get("source"), flags.get("until")
     remedy = "Choose a runner that streams, such as --runner=PrismRunner"
@@ -149,7 +151,9 @@ def sources_that_end(flags: Flags) -> None:
 
 
 def no_splits_of_bundles(flags: Flags) -> None:
-    """Prism splits bundles that last, and then runs two bundles of one key at once: state that
+    """Keep Prism from splitting bundles.
+
+    Prism splits bundles that take long, and then runs two bundles of one key at once. State that
     both wrote is lost.
     """
     if "prism_disable_sdf_split" not in (flags.get("experiments") or []):
@@ -157,15 +161,18 @@ def no_splits_of_bundles(flags: Flags) -> None:
 
 
 def long_jobs(flags: Flags) -> None:
-    """The process that submitted a job would end with DEADLINE_EXCEEDED after five minutes, on
-    Prism the job with it.
+    """Let the client wait for the job without a limit.
+
+    Otherwise it ends with DEADLINE_EXCEEDED after five minutes, and on Prism the job ends with it.
     """
     flags.default("job_server_timeout", YEARS)
 
 
 def whole_bundles_in_checkpoints(flags: Flags) -> None:
-    """Without it a checkpoint may be taken while a Python worker holds part of a bundle, which
-    is then lost without a word.
+    """Let Flink finish bundles before its checkpoints.
+
+    Otherwise a checkpoint may be taken while a Python worker holds part of a bundle, which is then
+    lost without an error.
     """
     if not flags.has("checkpointing_interval"):
         return
@@ -182,15 +189,20 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
 
 
 def small_bundles(flags: Flags) -> None:
-    """What a splittable source has emitted stays where it is until its bundle ends: by default a
-    second at each stage of the graph.
+    """Keep the bundles of streams short.
+
+    The output of a splittable source waits for the end of its bundle: by default a second at each
+    stage.
     """
     if flags.live:
         flags.default("max_bundle_time_mills", 100)
 
 
 def fixed_key_groups(flags: Flags) -> None:
-    """State can be restored only with the number of key groups that it was written with."""
+    """Fix the number of key groups.
+
+    State can be restored only with the number of key groups with which it was written.
+    """
     given = flags.get("max_parallelism")
     if given == -1:
         flags.default("max_parallelism", KEY_GROUPS)
@@ -205,7 +217,7 @@ def fixed_key_groups(flags: Flags) -> None:
 
 
 def workers_of_a_cluster(flags: Flags) -> None:
-    """Which Python a task manager calls."""
+    """Refuse workers that a cluster's task managers cannot call."""
     kind = flags.get("environment_type") or "DOCKER"
     if (flags.get("flink_master") or "[auto]") in ("[local]", "[auto]"):
         return
@@ -237,7 +249,10 @@ def workers_of_a_cluster(flags: Flags) -> None:
 
 
 def installed_on_workers(flags: Flags) -> None:
-    """Steps are pickled by the names of their modules, which workers must be able to import."""
+    """Refuse workers without this project.
+
+    Steps are pickled by the names of their modules, which workers must be able to import.
+    """
     _installed_on_workers(flags, flags.get("sdk_container_image"))
 
 
@@ -252,8 +267,9 @@ def _installed_on_workers(flags: Flags, image: Any) -> None:
 
 
 def no_main_session(flags: Flags) -> None:
-    """Nothing that workers run is in the file that was started; a pickle of it would only make
-    updates of the job fail.
+    """Keep the main module out of the job.
+
+    Workers run nothing of it, and a pickle of it would make updates of the job fail.
     """
     if flags.has("save_main_session"):
         raise OptionError(
@@ -267,8 +283,10 @@ def no_main_session(flags: Flags) -> None:
 
 
 def one_process_a_worker(flags: Flags) -> None:
-    """By default there is a process for each core, of which each would hold learners, and load
-    them again when work moves.
+    """Use one process on each worker of a pipeline that learns.
+
+    By default there is a process for each core. Each would hold learners, and load them again when
+    work moves.
     """
     experiments = flags.get("experiments") or []
     if "use_multiple_sdk_containers" in experiments and flags.trains:
@@ -283,7 +301,10 @@ def one_process_a_worker(flags: Flags) -> None:
 
 
 def outputs_off_the_workers(flags: Flags) -> None:
-    """What a worker writes to its own disk goes when it goes."""
+    """Refuse outputs on a worker's disk.
+
+    They are lost when the worker ends.
+    """
     for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
         if path and "://" not in path:
@@ -321,7 +342,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
 
 
 def check_name(runner: str | None) -> None:
-    """Refuse a runner that Beam does not know; the full name of a class is left to Beam.
+    """Refuse a runner that Beam does not know; Beam checks the full name of a class.
 
     Raises:
         OptionError: the name is misspelt.
@@ -347,18 +368,19 @@ def check_name(runner: str | None) -> None:
 
 
 def is_local(runner: str | None) -> bool:
-    """Whether a name of ``--runner`` means this process."""
+    """Return whether a name of ``--runner`` means this process."""
     return RUNNERS.get(_last(runner)) is _LOCAL
 
 
 def complete(argv: Sequence[str], known: argparse.Namespace) -> list[str]:
-    """The command line with what its runner needs.
+    """Return the command line with what its runner needs.
 
     Args:
+        argv: the command line.
         known: the options that our parser and Beam's found in it.
 
     Raises:
-        OptionError: a combination that would lose records, or cannot work.
+        OptionError: a combination would lose records, or cannot work.
     """
     flags = Flags(argv, known)
     for rule in RUNNERS.get(_last(known.runner), ()):

@@ -4,10 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from apache_beam.options.pipeline_options import PipelineOptions
-
-from pipelines.cli import inference_options, input_options, options
-from pipelines.cli.command import parser_for
+from pipelines.cli.command import all_groups, parser_for
 
 ROOT = Path(__file__).parents[2]
 # Flink's job server has these; no parser here knows them.
@@ -16,13 +13,7 @@ ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing"}
 
 def known():
     """The options of all our groups, and Beam's."""
-    groups = [
-        group
-        for group in PipelineOptions.__subclasses__()
-        if group.__module__
-        in {place.__name__ for place in (options, input_options, inference_options)}
-    ]
-    parser = parser_for("x", "", groups, {})
+    parser = parser_for("x", "", all_groups(), {})
     return {flag for action in parser._actions for flag in action.option_strings}
 
 

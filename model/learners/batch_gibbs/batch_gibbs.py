@@ -30,7 +30,7 @@ from model.options import option
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
 
-# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
+# From so many topics on sparse counts are faster; docs/results/benchmarks.md has the measurement.
 SPARSE_FROM = 4
 
 

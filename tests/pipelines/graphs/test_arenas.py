@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.graphs import arenas
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 # Sixteen threads that hold memory at the same time; then glibc lists its arenas on standard error.
 COUNT = """
 import ctypes, os, sys, threading

@@ -230,7 +230,7 @@ def test_a_runner_that_hands_on_no_examples(monkeypatch, capsys):
         end_of(monkeypatch, {"records_read": 2, "dead_not_json": 2})
     error = capsys.readouterr().err
     assert "2 of 2 records could not be used. The most frequent reason is not_json (2):" in error
-    assert "  This runner hands on no example; the dead letters have them all." in error
+    assert "  This runner passes on no example; the dead letters hold all records." in error
 
 
 def test_one_input_of_several(monkeypatch, capsys):

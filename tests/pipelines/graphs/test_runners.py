@@ -65,7 +65,7 @@ PRISM = "--runner=PrismRunner"
         ([PRISM, "--streaming"], True),
         ([PRISM, "--source=replay"], True),
         ([*FLINK, "--source=kafka"], True),
-        (["--runner=OtherRunner", "--source=pubsub"], True),
+        (["--runner=a.package.OtherRunner", "--source=pubsub"], True),
     ],
 )
 def test_a_job_streams_where_documents_come_as_a_stream_and_the_runner_passes_them_on(

@@ -1,20 +1,30 @@
 """``--source`` and ``--sink``: what goes with what, and that each builds its graph."""
 
 import json
+from dataclasses import dataclass
+from pathlib import Path
 
 import apache_beam as beam
+import fake_learner
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.portability.api import beam_runner_api_pb2
 
 from model.errors import OptionError
+from model.options import option
+from model.publishing.store import ModelStore
 from model.reading.parsing import ParseSettings
 from model.settings import TokeniserSettings
 from pipelines import archive, infer, stream, train
 from pipelines.cli.command import UsageError, parse
-from pipelines.cli.options import OutputOptions
-from pipelines.graphs.sinks import write_mixtures
-from pipelines.graphs.sources import kafka_settings_of, read_source
+from pipelines.graphs.sinks import SinkOptions, write_mixtures
+from pipelines.graphs.sources import (
+    SOURCES,
+    SourceSettings,
+    read_source,
+    source_settings_of,
+)
+from transforms.read import ParseMessages
 from transforms.sources.kafka import ReadKafka
 
 BASE = ["--model_store=m", "--dead_letters=d"]
@@ -73,13 +83,13 @@ def test_what_a_source_needs(flags, message):
         (
             ["--input=a", KAFKA[2]],
             (
-                "--kafka_topic: 'posts' was given; allowed is nothing with --source=files. Leave it"
-                " out, or choose --source=kafka"
+                "--kafka_topic=posts belongs to --source=kafka; --source=files is chosen. Leave it"
+                " out, or give --source=kafka."
             ),
         ),
         (
             ["--input=a", "--until=end"],
-            "--until: 'end' was given; allowed is nothing with --source=files",
+            "--until=end belongs to --source=kafka; --source=files is chosen.",
         ),
         (
             ["--input=a", "--kafka_servers=b"],
@@ -91,7 +101,7 @@ def test_what_a_source_needs(flags, message):
         ),
         (
             ["--input=a", "--replay_speed=2x"],
-            "--replay_speed: 2.0 was given; allowed is nothing with --source=files",
+            "--replay_speed=2.0 belongs to --source=replay; --source=files is chosen.",
         ),
         (
             [*KAFKA, "--encoding=latin-1"],
@@ -117,7 +127,7 @@ def test_what_a_source_needs(flags, message):
         ),
         (
             [*PUBSUB, "--idle_after=5s"],
-            "--idle_after: 5000000 was given; allowed is nothing with --source=pubsub",
+            "--idle_after=5000000 belongs to --source=kafka; --source=pubsub is chosen.",
         ),
         (
             ["--source=pubsub", "--pubsub_subscription=s"],
@@ -142,10 +152,6 @@ def test_what_a_source_does_not_have(flags, message):
             ),
         ),
         ("--replay_speed=0x", "--replay_speed: '0x' was given"),
-        (
-            "--source=kafak",
-            "--source: 'kafak' was given; allowed is one of 'files', 'replay', 'kafka', 'pubsub'",
-        ),
         ("--idle_after=5", "--idle_after: '5' was given; allowed is a length of time"),
     ],
 )
@@ -153,6 +159,81 @@ def test_values_of_the_wrong_form(flag, message):
     with pytest.raises(UsageError) as error:
         options_of(flag)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            ["--source=kafak"],
+            "--source: 'kafak' was given; allowed is one of files, kafka, pubsub, replay. ",
+        ),
+        (
+            [*KAFKA, "--until=never"],
+            "--until: 'never' was given; allowed is one of end, forever. Correct the spelling.",
+        ),
+        (
+            ["--input=a", "--sink=kafak", "--output=m"],
+            "--sink: 'kafak' was given; allowed is one of files, kafka. ",
+        ),
+    ],
+)
+def test_values_that_do_not_exist(flags, message):
+    with pytest.raises(OptionError) as error:
+        read(*flags, of=stream)
+    assert message in str(error.value)
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """A source that one file could add: the lines of a file, each a document."""
+    monkeypatch.setattr(SOURCES, "_kinds", dict(SOURCES._kinds))
+
+    @SOURCES.register
+    @dataclass(frozen=True)
+    class Lines(SourceSettings):
+        """The lines of a file."""
+
+        kind = "lines"
+        needed = {"lines_file": "lines.txt"}
+        is_log = False
+
+        lines_file: str | None = option(None, "the file")
+
+        def read(self, options, tokeniser):
+            rows = Path(self.lines_file).read_text().splitlines()
+            messages = [
+                json.dumps({"id": row, "timestamp": at, "text": row}).encode()
+                for at, row in enumerate(rows)
+            ]
+            return ReadRows(messages, tokeniser)
+
+    class ReadRows(beam.PTransform):
+        def __init__(self, messages, tokeniser):
+            super().__init__()
+            self.messages, self.tokeniser = messages, tokeniser
+
+        def expand(self, pipeline):
+            parse = ParseMessages("lines", ParseSettings(), self.tokeniser)
+            return pipeline | beam.Create(self.messages) | parse
+
+    return Lines
+
+
+def test_a_source_is_added_by_registering_a_record(lines, tmp_path, capsys):
+    (tmp_path / "lines.txt").write_text("ship harbour\ncourt judge\n" * 2)
+    given = [f"--model_store={tmp_path}/m", f"--dead_letters={tmp_path}/d"]
+    flags = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
+    assert train.main([*given, *flags, "--source=lines"]) == 2
+    assert "--lines_file is missing. --source=lines needs it" in capsys.readouterr().err
+    assert train.main([*given, *flags, "--input=x", f"--lines_file={tmp_path}"]) == 2
+    assert "--lines_file=" in capsys.readouterr().err
+    chosen = ["--source=lines", f"--lines_file={tmp_path}/lines.txt"]
+    assert train.main([*given, *flags, *chosen]) == 0
+    assert ModelStore(f"{tmp_path}/m").manifest("").documents == 2
+    with pytest.raises(SystemExit):
+        train.main(["--source=lines", "--help"])
+    assert "--lines_file X" in capsys.readouterr().out
 
 
 def test_an_archive_that_is_none_is_refused_before_anything_runs(tmp_path):
@@ -166,8 +247,13 @@ def test_an_archive_that_is_none_is_refused_before_anything_runs(tmp_path):
         read("--source=replay", f"--input={tmp_path}/*.avro")
 
 
+def kafka_settings_of(*flags):
+    options = options_of(*flags)
+    return source_settings_of(options).settings(options)
+
+
 def test_kafkas_settings():
-    settings = kafka_settings_of(options_of(*KAFKA))
+    settings = kafka_settings_of(*KAFKA)
     assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
         "earliest",
         "forever",
@@ -175,9 +261,7 @@ def test_kafkas_settings():
         0,
     )
     settings = kafka_settings_of(
-        options_of(
-            *KAFKA, "--kafka_start=latest", "--until=end", "--idle_after=5s", "--max_delay=1min"
-        )
+        *KAFKA, "--kafka_start=latest", "--until=end", "--idle_after=5s", "--max_delay=1min"
     )
     assert (settings.start, settings.until, settings.idle_after, settings.max_delay) == (
         "latest",
@@ -214,7 +298,7 @@ def test_pubsub_is_read_by_beams_connector_and_parsed():
 
 def test_no_pickle_is_in_the_coders_of_a_kafka_graph():
     pipeline = beam.Pipeline(options=PipelineOptions([]))
-    settings = kafka_settings_of(options_of(*KAFKA))
+    settings = kafka_settings_of(*KAFKA)
     made = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
     proto = pipeline.to_runner_api()
     (splittable,) = [
@@ -241,7 +325,7 @@ def test_no_pickle_is_in_the_coders_of_a_kafka_graph():
 def written(*flags):
     options = options_of(*flags, of=stream)
     with beam.Pipeline(options=PipelineOptions([])) as pipeline:
-        write_mixtures(pipeline | beam.Create([], reshuffle=False), options)
+        write_mixtures(pipeline | beam.Create([], reshuffle=False), options, streams=True)
 
 
 @pytest.mark.parametrize(
@@ -266,14 +350,14 @@ def written(*flags):
             ["--sink=kafka", "--kafka_servers=b", "--output_topic=o", "--output=m"],
             OptionError,
             (
-                "--output: 'm' was given; allowed is nothing with --sink=kafka. Leave it out, or"
-                " choose --sink=files."
+                "--output=m belongs to --sink=files; --sink=kafka is chosen. Leave it out, or give"
+                " --sink=files."
             ),
         ),
         (
             ["--output=m", "--output_topic=o"],
             OptionError,
-            "--output_topic: 'o' was given; allowed is nothing with --sink=files",
+            "--output_topic=o belongs to --sink=kafka; --sink=files is chosen.",
         ),
     ],
 )
@@ -302,7 +386,7 @@ def test_no_sink_names_all_topics_but_the_last_ones(sink):
 def test_servers_may_be_the_sinks_alone(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "timestamp": 0, "text": "word"}))
     given = [f"--input={tmp_path}/a.jsonl", "--sink=kafka", "--kafka_servers=b", "--output_topic=o"]
-    assert options_of(*given, of=stream).view_as(OutputOptions).sink == "kafka"
+    assert options_of(*given, of=stream).view_as(SinkOptions).sink == "kafka"
     assert read(*given, of=stream)[0].documents is not None
 
 

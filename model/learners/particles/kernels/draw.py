@@ -10,7 +10,7 @@ The topics are laid out in blocks of eight: topic t is lane t % 8 of block t // 
 gives the padded length Tp; the pads must have gain 0. One <8 x double> holds one block, and this
 module writes the machine code for it with llvmlite. Numba's own loops store q and read it back with
 another width before they sum it, and that wait took most of the time (62 ns a visit against 39 at T
-= 50; ``benchmarks/README.md``). LLVM lowers <8 x double> for any CPU, and the lanes are the same
+= 50; ``docs/lessons.md``). LLVM lowers <8 x double> for any CPU, and the lanes are the same
 on each, hence the bits too. No fast-math flag is set, so LLVM neither reorders a sum nor contracts
 a product into an FMA.
 

@@ -1,0 +1,58 @@
+"""Sources: where documents come from, by ``--source``.
+
+:mod:`pipelines.graphs.sources.base` has the contract. A source is registered by importing its
+module here.
+"""
+
+from __future__ import annotations
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.settings import TokeniserSettings
+from pipelines.cli.shared_options import settings_of_choice
+from pipelines.graphs.sinks import shared_by_sink
+from pipelines.graphs.sources.base import SOURCE, SOURCES, SourceOptions, SourceSettings, is_log
+from pipelines.graphs.sources.files import Files, files_of_model, read_files
+from pipelines.graphs.sources.kafka import Kafka
+from pipelines.graphs.sources.pubsub import PubSub
+from pipelines.graphs.sources.replay import Replay
+from transforms.read import Documents
+
+__all__ = [
+    "SOURCES",
+    "Files",
+    "Kafka",
+    "PubSub",
+    "Replay",
+    "SourceOptions",
+    "SourceSettings",
+    "files_of_model",
+    "is_log",
+    "read_files",
+    "read_source",
+    "source_settings_of",
+]
+
+
+def source_settings_of(options: PipelineOptions) -> SourceSettings:
+    """Return the checked settings of ``--source``.
+
+    Raises:
+        UsageError: an option that the source needs is missing.
+        OptionError: an option belongs to another source, or has a value that cannot be used.
+    """
+    return settings_of_choice(options, SourceOptions, SOURCE, shared_by_sink(options))
+
+
+def read_source(
+    pipeline: beam.Pipeline, options: PipelineOptions, tokeniser: TokeniserSettings
+) -> Documents:
+    """Read tokenised documents from ``--source``, and what could not be read.
+
+    Raises:
+        UsageError: an option that the source needs is missing.
+        OptionError: an option belongs to another source, or has a value that cannot be used.
+        SourceError: the source does not exist.
+    """
+    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser)

@@ -1,0 +1,65 @@
+"""The contract of sources, and their registry.
+
+A source is a record of settings with the name that ``--source`` gives as its ``kind``. Its fields
+are the options that belong to this source alone. :meth:`SourceSettings.read` gives the transform
+that reads it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import ClassVar
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.compositions import Choice
+from model.options import Kinds, Record
+from model.settings import TokeniserSettings
+from pipelines.cli.settings_options import add_choice
+
+
+class SourceSettings(Record):
+    """The base of the settings of all sources.
+
+    Attributes:
+        shared: options of other groups that the source reads, with their values where they are not
+            given. Other sources refuse them.
+        needed: options that must be given, each with an example.
+        is_log: whether the documents come as a stream, with a watermark.
+    """
+
+    shared: ClassVar[Mapping[str, object]] = {}
+    needed: ClassVar[Mapping[str, str]] = {}
+    is_log: ClassVar[bool] = True
+
+    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> beam.PTransform:
+        """Return the transform that reads the source into :class:`transforms.read.Documents`.
+
+        Raises:
+            OptionError: a value cannot be used.
+            SourceError: the source does not exist.
+        """
+        raise NotImplementedError
+
+
+SOURCES = Kinds()
+SOURCE: Choice[SourceSettings] = Choice(
+    "source", "where the documents come from", SOURCES, default="files"
+)
+
+
+class SourceOptions(PipelineOptions):
+    """Source."""
+
+    CHOICE = SOURCE
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        add_choice(parser, SOURCE)
+
+
+def is_log(source: str | None) -> bool:
+    """Return whether a value of ``--source`` names a source whose documents come as a stream."""
+    return source in SOURCES and SOURCES[source].is_log  # type: ignore[attr-defined]

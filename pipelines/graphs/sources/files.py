@@ -1,0 +1,78 @@
+"""``--source=files``: read files in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.publishing.manifest import Manifest
+from model.settings import TokeniserSettings
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from transforms.read import Documents, ReadDocuments, check_patterns
+from transforms.route import Route
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Files(SourceSettings):
+    """All files of --input, in any order."""
+
+    kind = "files"
+    shared: ClassVar[Mapping[str, object]] = {
+        "input": None,
+        "format": "auto",
+        "encoding": "utf-8",
+        "time_from": "field",
+        "id_from": "field",
+        "timestamp_unit": "s",
+    }
+    needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
+    is_log = False
+
+    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
+        return read_files(options, tokeniser, options.view_as(InputOptions).input)
+
+
+def read_files(
+    options: PipelineOptions,
+    tokeniser: TokeniserSettings,
+    patterns: Sequence[str],
+    option: str = "--input",
+) -> ReadDocuments:
+    """Return the transform that reads all files that the patterns match.
+
+    Raises:
+        OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
+    """
+    settings = read_settings_of(options)
+    check_patterns(list(patterns), settings, option)
+    return ReadDocuments(list(patterns), settings, tokeniser)
+
+
+def files_of_model(
+    pipeline: beam.Pipeline,
+    options: PipelineOptions,
+    manifest: Manifest,
+    patterns: Sequence[str],
+    option: str = "--input",
+) -> Documents:
+    """Read documents for one model version, with its tokeniser.
+
+    With ``--key_field``, documents of other model keys become dead letters.
+    """
+    tokeniser, name = manifest.tokeniser, option.removeprefix("--")
+    read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
+    if options.view_as(RecordOptions).key_field is None:
+        return read
+    routed = read.documents | f"Route {name}" >> Route([manifest.key])
+    dead_letters = (
+        read.dead_letters,
+        routed.dead_letters,
+    ) | f"Dead letters of {name}" >> beam.Flatten()
+    return Documents(routed.by_key[manifest.key], dead_letters)

@@ -1,0 +1,76 @@
+"""``--source=kafka``: read a topic of JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.options import option
+from model.settings import TokeniserSettings
+from model.times import MICROSECONDS_PER_SECOND
+from pipelines.cli.input_options import KafkaOptions
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from transforms.sources.kafka import ReadKafka, partitions_of
+from transforms.sources.kafka_client import KafkaSettings, Until, properties
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Kafka(SourceSettings):
+    """A Kafka topic of JSON objects, as a stream."""
+
+    kind = "kafka"
+    shared: ClassVar[Mapping[str, object]] = {
+        "kafka_servers": None,
+        "kafka_config": None,
+        "id_from": "field",
+        "timestamp_unit": "s",
+    }
+    needed: ClassVar[Mapping[str, str]] = {
+        "kafka_servers": "localhost:9092",
+        "kafka_topic": "documents",
+    }
+
+    kafka_topic: str | None = option(None, "the topic to read")
+    kafka_start: str = option(
+        "earliest", "where to begin: earliest, latest, or the ISO 8601 time of a message"
+    )
+    until: Until = option(
+        "forever", "end: stop after the messages that the topic holds at the start"
+    )
+    idle_after: int = option(
+        60 * MICROSECONDS_PER_SECOND,
+        "a partition without a message for this time does not hold back the others",
+        unit="microseconds",
+        least=1,
+    )
+    max_delay: int | None = option(
+        None,
+        "largest difference in event time by which documents may be out of order; without it, none",
+        unit="microseconds",
+        least=0,
+    )
+
+    def settings(self, options: PipelineOptions) -> KafkaSettings:
+        """Return the settings of the transform. Raises OptionError."""
+        kafka = options.view_as(KafkaOptions)
+        return KafkaSettings(
+            servers=kafka.kafka_servers,
+            topic=self.kafka_topic or "",
+            config=kafka.kafka_config or "",
+            start=self.kafka_start,
+            until=self.until,
+            idle_after=self.idle_after / MICROSECONDS_PER_SECOND,
+            max_delay=self.max_delay or 0,
+        )
+
+    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadKafka:
+        settings = self.settings(options)
+        properties(settings.config)
+        # Check now that the topic exists. Workers list its partitions again.
+        next(iter(partitions_of(b"", settings)), None)
+        return ReadKafka(settings, read_settings_of(options).parse, tokeniser)

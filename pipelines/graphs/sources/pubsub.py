@@ -1,0 +1,40 @@
+"""``--source=pubsub``: read a Pub/Sub subscription of JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.options import option
+from model.settings import TokeniserSettings
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from transforms.sources.pubsub import ReadPubSub
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class PubSub(SourceSettings):
+    """A Pub/Sub subscription of JSON objects, as a stream."""
+
+    kind = "pubsub"
+    shared: ClassVar[Mapping[str, object]] = {"timestamp_unit": "s"}
+    needed: ClassVar[Mapping[str, str]] = {
+        "pubsub_subscription": "projects/me/subscriptions/documents"
+    }
+
+    pubsub_subscription: str | None = option(None, "projects/PROJECT/subscriptions/NAME")
+    pubsub_timestamp_attribute: str | None = option(
+        None, "the attribute with the event time of a message"
+    )
+
+    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadPubSub:
+        return ReadPubSub(
+            self.pubsub_subscription or "",
+            self.pubsub_timestamp_attribute,
+            read_settings_of(options).parse,
+            tokeniser,
+        )

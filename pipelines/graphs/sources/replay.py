@@ -1,0 +1,40 @@
+"""``--source=replay``: read an archive of ``pipelines.archive`` as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.options import option
+from model.settings import TokeniserSettings
+from pipelines.cli.input_options import InputOptions
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from transforms.sources.replay import ReplayArchive, archive_of
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Replay(SourceSettings):
+    """An archive of pipelines.archive, in the order of time, as a stream."""
+
+    kind = "replay"
+    shared: ClassVar[Mapping[str, object]] = {"input": None}
+    needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
+
+    replay_speed: float | None = option(
+        None,
+        "event time in relation to real time, for example 3600x; without it, as fast as possible",
+        unit="x",
+        above=0,
+    )
+
+    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReplayArchive:
+        patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
+        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
+        # Check now that the files are an archive.
+        archive_of(b"", patterns, settings)
+        return replay

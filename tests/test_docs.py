@@ -1,0 +1,110 @@
+"""The guides name files and options that exist."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from pipelines.__main__ import COMMANDS
+from pipelines.cli.command import parser_for
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "benchmarks" / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+)
+FOLDERS = ("model", "transforms", "pipelines", "tests", "benchmarks", "docs", "docker")
+PATH = re.compile(rf"\b(?:{'|'.join(FOLDERS)})/[\w./-]*\w/?")
+MODULE = re.compile(r"\b(?:model|transforms|pipelines|benchmarks)(?:\.(?!md\b)[a-z_]\w*)+")
+OPTION = re.compile(r"(?<![\w-])--([A-Za-z]\w*)")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]*)?\)")
+# Files that a reader of CONTRIBUTING.md is asked to write.
+TO_WRITE = {"model/learners/forgetting.py"}
+# Pages of results name options of the benchmarks.
+GUIDES = [page for page in PAGES if page.parent.name not in ("results", "benchmarks")]
+# Options of docker, gcloud and Beam's pool of workers.
+OTHERS = {"build", "container_executable", "image", "parameters", "service_port", "target"}
+# Options that only a runner's job server knows.
+RUNNERS = {
+    "checkpointing_interval",
+    "externalized_checkpoints_enabled",
+    "finish_bundle_before_checkpointing",
+    "max_bundle_time_mills",
+    "retain_externalized_checkpoints_on_cancellation",
+    "savepoint_path",
+    "shutdown_sources_after_idle_ms",
+}
+
+
+def missing_paths(text):
+    """The paths of a page that are neither a file nor a folder."""
+    return sorted(
+        path
+        for path in set(PATH.findall(text)) - TO_WRITE
+        if not (ROOT / path).exists() and not (ROOT / "docs" / path).exists()
+    )
+
+
+def missing_modules(text):
+    """The dotted names of a page that lead to no module, and to nothing in a module."""
+    return sorted(name for name in set(MODULE.findall(text)) if not names_something(name))
+
+
+def names_something(name):
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        path = ROOT.joinpath(*parts[:length])
+        if path.with_suffix(".py").exists() or path.is_dir():
+            rest = parts[length:]
+            return not rest or hasattr(importlib.import_module(".".join(parts[:length])), rest[0])
+    return False
+
+
+def known_options():
+    """The options of all pipelines, with Beam's."""
+    names = set(OTHERS | RUNNERS)
+    for command in COMMANDS:
+        program = importlib.import_module(f"pipelines.{command}")
+        parser = parser_for(command, "", program.GROUPS, {})
+        names |= {flag[2:] for action in parser._actions for flag in action.option_strings}
+    return names
+
+
+def missing_options(text, known):
+    """The options of a page that no pipeline has."""
+    text = re.sub(r"--[a-z]+(?:-[a-z]+)+\b", "", text)
+    return sorted(set(OPTION.findall(text)) - known)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_files_and_modules_that_exist(page):
+    text = page.read_text(encoding="utf-8")
+    assert missing_paths(text) == []
+    assert missing_modules(text) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_somewhere(page):
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_guides_name_options_that_exist():
+    known = known_options()
+    wrong = {
+        page.name: found
+        for page in GUIDES
+        if (found := missing_options(page.read_text(encoding="utf-8"), known))
+    }
+    assert wrong == {}
+
+
+def test_a_wrong_name_is_found():
+    assert missing_paths("see `model/no_such.py` and `model/wire.py`") == ["model/no_such.py"]
+    assert missing_modules("`model.wire.pack`, `model.wire.nothing`") == ["model.wire.nothing"]
+    assert missing_options("`--topics=3 --topisc=3`", {"topics"}) == ["topisc"]
