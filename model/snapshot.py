@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
+from model.words.character_model import CharacterModel
 from model.words.hashing import bucket
-from model.words.kernels.positions import rows_in, table_of
-from model.words.strings import CharacterModel
+from model.words.kernels.word_index import build_index, find_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +136,13 @@ class Snapshot:
 
     @cached_property
     def _index(self) -> tuple[Any, Any, Any]:
-        """What :func:`model.words.kernels.positions.rows_in` looks words up in."""
+        """What :func:`model.words.kernels.word_index.find_words` looks words up in."""
         text = _joined(self.words)
-        return text, *table_of(text, len(self.words))
+        return text, *build_index(text, len(self.words))
 
     def rows_of(self, words: Sequence[str]) -> LongArray:
         """int64[len(words)]: :meth:`row_of` each, in one call: a document has hundreds of words."""
-        rows: LongArray = rows_in(*self._index, _joined(words), len(words))
+        rows: LongArray = find_words(*self._index, _joined(words), len(words))
         if self.buckets:
             for at in np.flatnonzero(rows < 0).tolist():
                 rows[at] = bucket(words[at], self.buckets)

@@ -23,7 +23,7 @@ from model.errors import MisplacedOptionError, one_of
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, InferenceSettings, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING
-from model.inference.corpus import in_order
+from model.inference.corpus import canonical_order
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
@@ -122,7 +122,7 @@ class _Compare(beam.DoFn):
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         new, learned = unmarked(element[1])
-        documents = [new[place] for place in in_order(new)]
+        documents = [new[place] for place in canonical_order(new)]
         for line in compare(
             ModelStore(self._store),
             self._key,
@@ -166,8 +166,8 @@ class Compare(beam.PTransform):
         self._fn, self._training = _Compare(store, key, version, methods, mass), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = marked(documents, self._training)
-        windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
+        needs_all_documents = marked(documents, self._training)
+        windowed = needs_all_documents | "Global" >> beam.WindowInto(GlobalWindows())
         return (
             windowed
             | "Gather" >> beam.GroupByKey()

@@ -86,7 +86,7 @@ def evaluate(
         "scored_tokens": scored.tokens,
         "left_out_tokens": scored.left_out,
         "first_moment_perplexity": scored.perplexity,
-        **_check(snapshot, documents, settings),
+        **_check_left_to_right(snapshot, documents, settings),
     }
 
 
@@ -116,7 +116,7 @@ def _topic_counts(
     return counts
 
 
-def _check(
+def _check_left_to_right(
     snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings
 ) -> Figures:
     slow, fast = Score(), Score()

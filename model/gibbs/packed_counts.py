@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import moved
+from model.gibbs.kernels.packed_rows import copy_rows
 from model.gibbs.kernels.row_sums import LANES
 from model.records import FloatArray, IntArray, LongArray
 
-_SMALL = 2**31
+_INT32_LIMIT = 2**31
 # Free entries behind the rows, as a share of the rows; and how many times what the rows need may be
 # held before they are packed anew.
-_FREE, _LOOSE = 0.25, 1.75
+_FREE_SHARE, _REPACK_FACTOR = 0.25, 1.75
 
 
 class PackedCounts:
@@ -39,11 +39,11 @@ class PackedCounts:
     def __init__(self, frequency: LongArray, topics: int) -> None:
         """``frequency``: int64[V], how many tokens each word can have."""
         self.topics, self.bits = topics, max((topics - 1).bit_length(), 1)
-        small = int(frequency.max(initial=0) + 1) << self.bits < _SMALL
+        small = int(frequency.max(initial=0) + 1) << self.bits < _INT32_LIMIT
         self.begins: LongArray = np.zeros(len(frequency), np.int64)
         self.lengths: IntArray = np.zeros(len(frequency), np.int32)
-        self.rooms: IntArray = np.zeros(len(frequency), np.int32)
-        self.used: LongArray = np.zeros(1, np.int64)
+        self.capacities: IntArray = np.zeros(len(frequency), np.int32)
+        self.end_of_rows: LongArray = np.zeros(1, np.int64)
         self.entries: Any = np.zeros(0, np.int32 if small else np.int64)
         self._pack()
 
@@ -53,9 +53,9 @@ class PackedCounts:
         return self.begins, self.entries, self.lengths, self.bits
 
     @property
-    def room(self) -> tuple[IntArray, LongArray]:
+    def growth(self) -> tuple[IntArray, LongArray]:
         """What kernels that move rows take besides."""
-        return self.rooms, self.used
+        return self.capacities, self.end_of_rows
 
     def run(self, documents: int, kernel: Callable[[LongArray, FloatArray], None]) -> None:
         """Pass over so many documents: ``kernel`` goes on from (progress, carried) until there
@@ -66,28 +66,32 @@ class PackedCounts:
         while progress[0] < documents:
             self._pack()
             kernel(progress, carried)
-        if len(self.entries) > _LOOSE * self._whole(self.lengths).sum() + self.topics:
+        if len(self.entries) > _REPACK_FACTOR * self._padded(self.lengths).sum() + self.topics:
             self._pack()
 
     def _pack(self) -> None:
         """Rows side by side, as short as can be, with free entries behind them: for the longest
         row that there can be, at least.
         """
-        rooms = self._whole(self.lengths)
-        begins, used = np.cumsum(rooms) - rooms, int(rooms.sum())
-        self.entries = moved(
+        capacities = self._padded(self.lengths)
+        begins, end_of_rows = np.cumsum(capacities) - capacities, int(capacities.sum())
+        self.entries = copy_rows(
             self.begins,
             self.entries,
             self.lengths,
             begins,
-            used + int(_FREE * used) + self.topics + LANES,
+            end_of_rows + int(_FREE_SHARE * end_of_rows) + self.topics + LANES,
         )
-        self.begins, self.rooms, self.used[0] = begins, rooms.astype(np.int32), used
+        self.begins, self.capacities, self.end_of_rows[0] = (
+            begins,
+            capacities.astype(np.int32),
+            end_of_rows,
+        )
 
-    def _whole(self, lengths: Any) -> LongArray:
+    def _padded(self, lengths: Any) -> LongArray:
         """In whole blocks; a row is read in blocks, and has one at least."""
-        rooms: LongArray = -(-np.maximum(lengths, 1).astype(np.int64) // LANES) * LANES
-        return rooms
+        capacities: LongArray = -(-np.maximum(lengths, 1).astype(np.int64) // LANES) * LANES
+        return capacities
 
     def triples(self) -> tuple[LongArray, LongArray, LongArray]:
         """(words, topics, counts) of all entries, by word and topic ascending."""
@@ -103,5 +107,5 @@ class PackedCounts:
     def nbytes(self) -> int:
         """Memory."""
         return int(
-            self.begins.nbytes + self.entries.nbytes + self.lengths.nbytes + self.rooms.nbytes
+            self.begins.nbytes + self.entries.nbytes + self.lengths.nbytes + self.capacities.nbytes
         )

@@ -18,10 +18,10 @@ import numpy as np
 from model.records import FloatArray, IntArray
 
 # A topic that no document uses would go to 0, from where it never comes back.
-LEAST = 1e-4
+SMALLEST_ALPHA = 1e-4
 
 
-def minka(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
+def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
     """``steps`` of the fixed point.
 
     Args:
@@ -30,22 +30,22 @@ def minka(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArr
     Returns:
         float64[T]; ``alpha`` itself where no document has a token.
     """
-    by_topic = [_survivors(in_documents[:, t]) for t in range(len(alpha))]
-    by_length = _survivors(in_documents.sum(axis=1))
+    by_topic = [_counts_above(in_documents[:, t]) for t in range(len(alpha))]
+    by_length = _counts_above(in_documents.sum(axis=1))
     for _ in range(steps if len(by_length) else 0):
         below = _psi_sum(by_length, float(alpha.sum()))
         above = np.array(
             [_psi_sum(counts, float(a)) for counts, a in zip(by_topic, alpha, strict=True)]
         )
-        alpha = np.maximum(alpha * above / below, LEAST)
+        alpha = np.maximum(alpha * above / below, SMALLEST_ALPHA)
     return alpha
 
 
-def _survivors(counts: IntArray) -> FloatArray:
+def _counts_above(counts: IntArray) -> FloatArray:
     """D_k for k = 0, 1, ...: how many of the counts are above k."""
     tally = np.bincount(counts)
     return np.cumsum(tally[::-1])[::-1][1:].astype(np.float64)
 
 
-def _psi_sum(survivors: FloatArray, x: float) -> float:
-    return float(np.sum(survivors / (x + np.arange(len(survivors)))))
+def _psi_sum(counts_above: FloatArray, x: float) -> float:
+    return float(np.sum(counts_above / (x + np.arange(len(counts_above)))))

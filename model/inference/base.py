@@ -5,16 +5,16 @@ A method is a small class without state. ``prepare`` does once for a model what 
 each document; ``infer`` takes some documents and gives a mixture for each, in their order:
 
 >>> from model.inference import Gibbs3, inference_for
->>> inference_for(Gibbs3(sweeps=2)).together
+>>> inference_for(Gibbs3(sweeps=2)).needs_all_documents
 False
 
 Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those
-with ``together`` let documents learn from one another, so they want all documents of a run in one
+with ``needs_all_documents`` let documents learn from one another, so they want all documents of a run in one
 call. ``needs`` says what else of a :class:`PublishedModel` must be there: a ``classifier``, or the
 ``training`` documents.
 
 Laws, tested over every registered method: a mixture is a function of the model, the settings and
-the document (with ``together``: the set of documents) alone, whatever their order; randomness comes
+the document (with ``needs_all_documents``: the set of documents) alone, whatever their order; randomness comes
 from (seed, key, document) and nothing else; proportions are positive and sum to 1; words that the
 model does not know are dropped, and a document without a known word gets the prior's mixture, alpha
 / sum(alpha), and ``words_known`` 0.
@@ -41,7 +41,7 @@ Prepared = TypeVar("Prepared")
 
 # The least that a proportion can be: methods that multiply probabilities would give 0 for long
 # documents.
-LEAST = 1e-300
+SMALLEST_PROPORTION = 1e-300
 
 
 class InferenceSettings(Record):
@@ -74,7 +74,7 @@ class PublishedModel:
 class Inference(Protocol[Prepared]):
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: Any, published: PublishedModel) -> Prepared:
@@ -97,14 +97,16 @@ M = TypeVar("M")
 
 
 def register(
-    *settings: type[InferenceSettings], together: bool = False, needs: tuple[str, ...] = ()
+    *settings: type[InferenceSettings],
+    needs_all_documents: bool = False,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[type[M]], type[M]]:
     """Class decorator: make the method known by the ``kind`` of its settings; the other
     arguments as in the module's docstring.
     """
 
     def add(cls: type[M]) -> type[M]:
-        for attribute, value in (("together", together), ("needs", needs)):
+        for attribute, value in (("needs_all_documents", needs_all_documents), ("needs", needs)):
             setattr(cls, attribute, value)
         method = cls()
         for one in settings:
@@ -130,7 +132,7 @@ def inference_named(name: str) -> Inference[object]:
     return _BY_SETTINGS[METHODS[name]]
 
 
-def mixtures_of(
+def make_mixtures(
     documents: Sequence[TokenisedDocument],
     model_version: str,
     method: str,
@@ -153,15 +155,17 @@ def mixtures_of(
     ]
 
 
-def from_counts(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
     """(n_td + alpha_t), normalised."""
     weights = counts + alpha
     result: FloatArray = weights / np.sum(weights)
     return result
 
 
-def from_logs(logs: FloatArray) -> FloatArray:
-    """exp(logs) along the last axis, normalised, none below :data:`LEAST`."""
+def softmax(logs: FloatArray) -> FloatArray:
+    """exp(logs) along the last axis, normalised, none below :data:`SMALLEST_PROPORTION`."""
     weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    result: FloatArray = np.maximum(weights / np.sum(weights, axis=-1, keepdims=True), LEAST)
+    result: FloatArray = np.maximum(
+        weights / np.sum(weights, axis=-1, keepdims=True), SMALLEST_PROPORTION
+    )
     return result

@@ -12,8 +12,8 @@ which change. Both samplers draw from the same law, though not the same topics:
 >>> facts |= dict(alpha=alpha, prior=prior, words=words)
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
 >>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
->>> rows, corpora = corpora_of(snapshot, [document])
->>> sampler = sampler_of(snapshot, rows, corpora, (1, 2), "sparse")
+>>> rows, corpora = build_corpora(snapshot, [document])
+>>> sampler = make_sampler(snapshot, rows, corpora, (1, 2), "sparse")
 >>> sampler.sweep(corpora[0], 0, first=True)
 >>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
 (5, 5)
@@ -28,7 +28,7 @@ from typing import Protocol
 import numpy as np
 
 from model.gibbs.kernels import gibbs2
-from model.gibbs.kernels import sparse_lda as sparse
+from model.gibbs.kernels import sparse_lda as sparse_lda
 from model.gibbs.kernels.gibbs3 import dense_rows
 from model.gibbs.kernels.row_sums import LANES
 from model.gibbs.packed_counts import PackedCounts
@@ -40,7 +40,7 @@ from model.snapshot import Snapshot
 # From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
 SPARSE_FROM = 8
 # Far above the number of any document: each corpus has uniforms of its own.
-APART = 1 << 40
+CORPUS_STRIDE = 1 << 40
 
 
 @dataclass(eq=False)
@@ -69,20 +69,20 @@ class CorpusSampler(Protocol):
         names the uniforms.
         """
 
-    def forget_model(self) -> None:
+    def drop_model_counts(self) -> None:
         """Leave only the corpora's own counts, and the prior."""
 
     def counts(self) -> IntArray:
         """int32[V, T]: the corpora's own n_wt."""
 
 
-def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
+def canonical_order(documents: Sequence[TokenisedDocument]) -> list[int]:
     """The documents' places in the order of (time, id, content)."""
     keys = [document.order() for document in documents]
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def corpora_of(
+def build_corpora(
     snapshot: Snapshot, *groups: Sequence[TokenisedDocument]
 ) -> tuple[LongArray, list[Corpus]]:
     """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each
@@ -99,12 +99,14 @@ def corpora_of(
         flat = np.concatenate([np.zeros(0, np.int32), *tokens])
         in_documents = np.zeros((len(group), snapshot.topic_count), np.int32)
         corpora.append(
-            Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * APART)
+            Corpus(
+                flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * CORPUS_STRIDE
+            )
         )
     return rows, corpora
 
 
-def sampler_of(
+def make_sampler(
     snapshot: Snapshot,
     rows: LongArray,
     corpora: Sequence[Corpus],
@@ -123,13 +125,13 @@ class DenseSampler:
     """Every topic is weighed: :mod:`model.gibbs.kernels.gibbs2`."""
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
-        held = snapshot.offsets, snapshot.topics, snapshot.counts
+        fixed = snapshot.offsets, snapshot.topics, snapshot.counts
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
         self._table, self._totals = (
-            dense_rows(rows, *held, self._strength, self._base),
+            dense_rows(rows, *fixed, self._strength, self._base),
             snapshot.normalisers,
         )
-        self._own, self._own_totals = (
+        self._sampled, self._sampled_totals = (
             np.zeros(self._table.shape, np.int32),
             np.zeros(snapshot.topic_count, np.int64),
         )
@@ -138,13 +140,13 @@ class DenseSampler:
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
         counts = (
             corpus.in_documents,
-            self._own,
-            self._own_totals,
+            self._sampled,
+            self._sampled_totals,
             self._table,
             self._totals,
             self.alpha,
         )
-        gibbs2.pass_over(
+        gibbs2.sweep_documents(
             corpus.tokens,
             corpus.offsets,
             corpus.states,
@@ -155,12 +157,12 @@ class DenseSampler:
             *self._keys,
         )
 
-    def forget_model(self) -> None:
+    def drop_model_counts(self) -> None:
         self._table = np.multiply.outer(self._base, self._strength)
         self._totals = self._strength
 
     def counts(self) -> IntArray:
-        return self._own
+        return self._sampled
 
 
 class SparseSampler:
@@ -173,9 +175,9 @@ class SparseSampler:
             (np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora),
             np.zeros(len(rows), np.int64),
         )
-        self._own = PackedCounts(frequency, snapshot.topic_count)
-        self._held = _held_rows(snapshot, rows)
-        self._totals, self._own_totals = (
+        self._sampled = PackedCounts(frequency, snapshot.topic_count)
+        self._fixed = _fixed_rows(snapshot, rows)
+        self._totals, self._sampled_totals = (
             snapshot.normalisers,
             np.zeros(snapshot.topic_count, np.int64),
         )
@@ -184,13 +186,20 @@ class SparseSampler:
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
         documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
-        held = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held
+        fixed = (
+            self._sampled_totals,
+            self._totals,
+            self.alpha,
+            self._strength,
+            self._base,
+            *self._fixed,
+        )
 
         def kernel(progress: LongArray, carried: FloatArray) -> None:
-            counts = *self._own.rows, *self._own.room
-            sparse.pass_over(
+            counts = *self._sampled.rows, *self._sampled.growth
+            sparse_lda.sweep_documents(
                 *documents,
-                *held,
+                *fixed,
                 *counts,
                 first,
                 corpus.number,
@@ -200,29 +209,29 @@ class SparseSampler:
                 carried,
             )
 
-        self._own.run(len(corpus.in_documents), kernel)
+        self._sampled.run(len(corpus.in_documents), kernel)
 
-    def forget_model(self) -> None:
-        self._held = sparse.no_rows(len(self._base))
+    def drop_model_counts(self) -> None:
+        self._fixed = sparse_lda.empty_rows(len(self._base))
         self._totals = self._strength
 
     def counts(self) -> IntArray:
         dense = np.zeros((len(self._base), len(self._totals)), np.int32)
-        words, topics, counts = self._own.triples()
+        words, topics, counts = self._sampled.triples()
         dense[words, topics] = counts
         return dense
 
 
-def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
+def sorted_rows(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
     """The model's topics and counts, each row in descending order of the counts, ties by topic."""
     words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     order = np.lexsort((snapshot.topics, -snapshot.counts, words))
     return snapshot.topics[order], snapshot.counts[order]
 
 
-def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
     """(offsets, topics, counts) of some of the model's rows, descending, each in whole blocks."""
-    from_topics, from_counts = descending(snapshot)
+    from_topics, from_counts = sorted_rows(snapshot)
     lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
     offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -19,11 +19,11 @@ from model.snapshot import Snapshot
 FEATURES = ("roots", "counts")
 
 
-def feature_values(features: str, times: FloatArray) -> FloatArray:
+def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     """One of :data:`FEATURES` of float[N] numbers of occurrences. A root, not a logarithm: every
     processor rounds it alike.
     """
-    return np.sqrt(times) if features == "roots" else times
+    return np.sqrt(occurrences) if features == "roots" else occurrences
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class WordCounts:
     """
 
     rows: LongArray
-    times: LongArray
+    occurrences: LongArray
     offsets: LongArray
     tokens: LongArray
 
-    def each(self) -> Iterator[slice]:
+    def document_slices(self) -> Iterator[slice]:
         """Where each document's words are."""
         return (
             slice(begin, end)
@@ -52,7 +52,7 @@ class WordCounts:
 
     def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
         """scipy's CSR [D, words] of the counts, or of their roots."""
-        values = feature_values(features, self.times.astype(dtype))
+        values = feature_values(features, self.occurrences.astype(dtype))
         return csr_array((values, self.rows, self.offsets), shape=(len(self.tokens), words))
 
 
@@ -65,13 +65,13 @@ def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> W
         [np.zeros(0, np.int64), *(snapshot.rows_of(document.words) for document in documents)]
     )
     uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in documents)
-    times = np.concatenate([np.zeros(0, np.int64), *uses])
+    occurrences = np.concatenate([np.zeros(0, np.int64), *uses])
     known = np.flatnonzero(rows >= 0)
-    rows, times, offsets = rows[known], times[known], np.searchsorted(known, starts)
+    rows, occurrences, offsets = rows[known], occurrences[known], np.searchsorted(known, starts)
     if snapshot.buckets:
-        rows, times, offsets = _joined(rows, times, offsets)
+        rows, occurrences, offsets = _joined(rows, occurrences, offsets)
     return WordCounts(
-        rows, times, offsets, np.diff(np.concatenate([[0], np.cumsum(times)])[offsets])
+        rows, occurrences, offsets, np.diff(np.concatenate([[0], np.cumsum(occurrences)])[offsets])
     )
 
 
@@ -95,13 +95,13 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
 
 
 def _joined(
-    rows: LongArray, times: LongArray, offsets: LongArray
+    rows: LongArray, occurrences: LongArray, offsets: LongArray
 ) -> tuple[LongArray, LongArray, LongArray]:
     """Words of one bucket in one document are one word, where the first of them was."""
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     first, numbers = _by_first_use(owners * (int(rows.max(initial=0)) + 1) + rows)
     together = np.zeros(len(first), np.int64)
-    np.add.at(together, numbers, times)
+    np.add.at(together, numbers, occurrences)
     return rows[first], together, np.searchsorted(first, offsets)
 
 
@@ -116,6 +116,6 @@ def _by_first_use(names: LongArray) -> tuple[LongArray, IntArray]:
     return first[order], places[inverse]
 
 
-def tokens_of(times: LongArray) -> IntArray:
+def repeat_words(occurrences: LongArray) -> IntArray:
     """int32[times.sum()]: number v so often as times[v] says, ascending: tokens, word by word."""
-    return np.repeat(np.arange(len(times), dtype=np.int32), times)
+    return np.repeat(np.arange(len(occurrences), dtype=np.int32), occurrences)

@@ -98,13 +98,13 @@ class Pair:
 
     name: str
     rows: LongArray
-    times: FloatArray
+    occurrences: FloatArray
     proportions: FloatArray
 
     MAGIC = b"BTq1"
 
     def to_bytes(self) -> bytes:
-        parts = (self.rows, "<i8"), (self.times, "<f8"), (self.proportions, "<f8")
+        parts = (self.rows, "<i8"), (self.occurrences, "<f8"), (self.proportions, "<f8")
         return wire.pack(
             self.MAGIC,
             {"name": self.name},
@@ -115,19 +115,19 @@ class Pair:
     def from_bytes(cls, data: bytes) -> Pair:
         header, parts = wire.unpack(cls.MAGIC, data, 3)
         facts = checks.record(cls, header, "a pair", apart=("rows", "times", "proportions"))
-        rows, times, proportions = (
+        rows, occurrences, proportions = (
             wire.array_from_bytes(part, kind)
             for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)
         )
         checks.within("words of a pair", rows, 0, checks.LARGEST)
-        checks.sized("occurrences of a pair", times, len(rows))
-        checks.measures("occurrences of a pair", times, 1.0, float(checks.LARGEST))
+        checks.sized("occurrences of a pair", occurrences, len(rows))
+        checks.measures("occurrences of a pair", occurrences, 1.0, float(checks.LARGEST))
         checks.measures("proportions of a pair", proportions, 0.0, 1.0)
-        return cls(**facts, rows=rows, times=times, proportions=proportions)
+        return cls(**facts, rows=rows, occurrences=occurrences, proportions=proportions)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FitProgress:
     """Where a fit stands, for progress."""
 
     stage: str
@@ -136,7 +136,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FitResult:
     """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in
     :class:`model.inference.classifier.Provenance`.
     """
@@ -150,7 +150,7 @@ class Fitted:
 
 
 @dataclass(eq=False)
-class Problem:
+class Objective:
     """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma
     squared.
     """
@@ -181,8 +181,8 @@ def fit(
     pairs: Sequence[Pair],
     topics: int,
     settings: FitSettings | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
-) -> Fitted:
+    on_step: Callable[[FitProgress], None] = lambda step: None,
+) -> FitResult:
     """Fit a classifier; ``on_step`` hears of each iteration.
 
     Raises:
@@ -211,7 +211,7 @@ def fit(
         losses, weights = [], np.zeros(len(rows) * topics)
         for variance in sorted(settings.variances):
             weights, _ = _maximise(
-                Problem(values[apart:], proportions[apart:], variance), weights, settings, on_step
+                Objective(values[apart:], proportions[apart:], variance), weights, settings, on_step
             )
             losses.append(
                 (
@@ -223,10 +223,10 @@ def fit(
             )
         variance, _, temperature = min(losses, key=lambda tried: tried[1])
         weights, iterations = _maximise(
-            Problem(values, proportions, variance), weights, settings, on_step, "all pairs, "
+            Objective(values, proportions, variance), weights, settings, on_step, "all pairs, "
         )
     table = weights.reshape(-1, topics).astype(np.float32)
-    return Fitted(
+    return FitResult(
         rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations
     )
 
@@ -234,15 +234,15 @@ def fit(
 def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
     offsets = np.cumsum([0, *(len(pair.rows) for pair in pairs)])
     columns = np.searchsorted(rows, np.concatenate([pair.rows for pair in pairs]))
-    values = feature_values(features, np.concatenate([pair.times for pair in pairs]))
+    values = feature_values(features, np.concatenate([pair.occurrences for pair in pairs]))
     return csr_array((values, columns, offsets), shape=(len(pairs), len(rows)))
 
 
 def _maximise(
-    problem: Problem,
+    problem: Objective,
     start: FloatArray,
     settings: FitSettings,
-    on_step: Callable[[Step], None],
+    on_step: Callable[[FitProgress], None],
     where: str = "",
 ) -> tuple[FloatArray, int]:
     stage, iteration = f"{where}sigma^2 = {problem.variance:g}", 0
@@ -250,7 +250,7 @@ def _maximise(
     def report(intermediate_result: Any) -> None:
         nonlocal iteration
         iteration += 1
-        on_step(Step(stage, iteration, float(intermediate_result.fun)))
+        on_step(FitProgress(stage, iteration, float(intermediate_result.fun)))
 
     bounds = {
         "maxiter": settings.iterations,

@@ -22,9 +22,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.errors import OptionError
-from model.inference.alpha import minka
-from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
-from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
+from model.inference.alpha import fit_alpha
+from model.inference.base import TRAINING, PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.corpus import (
+    CORPUS_STRIDE,
+    Corpus,
+    CorpusSampler,
+    build_corpora,
+    canonical_order,
+    make_sampler,
+)
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
 from model.options import option
@@ -36,35 +43,35 @@ STARTING_SWEEPS = 5
 
 
 @dataclass(frozen=True)
-class _Together(GibbsSampling):
+class CorpusGibbs(GibbsSampling):
     """Documents that are sampled together can tell alpha."""
 
     learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
 
 
 @dataclass(frozen=True)
-class Gibbs2(GibbsSweeps, _Together):
+class Gibbs2(GibbsSweeps, CorpusGibbs):
     """All documents together, in one batch."""
 
     kind = "gibbs2"
 
 
 @dataclass(frozen=True)
-class Gibbs2S(_Together):
+class Gibbs2S(CorpusGibbs):
     """All documents together, in two passes."""
 
     kind = "gibbs2-s"
 
 
 @dataclass(frozen=True)
-class Gibbs1(GibbsSweeps, _Together):
+class Gibbs1(GibbsSweeps, CorpusGibbs):
     """With the training documents sampled again."""
 
     kind = "gibbs1"
 
 
 def run(
-    settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
+    settings: CorpusGibbs, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
 ) -> FloatArray:
     """float64[D, T]: n_td of the new documents, the mean over the states that are kept;
     ``others`` have topics and are sampled too.
@@ -76,7 +83,7 @@ def run(
         for corpus in everything if sweep else ():
             sampler.sweep(corpus, sweep)
         if settings.learn_alpha and sweep <= settings.burned:
-            sampler.alpha = minka(
+            sampler.alpha = fit_alpha(
                 np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha
             )
         if sweep > settings.sweeps - settings.kept:
@@ -88,32 +95,32 @@ def run(
 class Prepared:
     """A model and how to use it."""
 
-    settings: _Together
+    settings: CorpusGibbs
     published: PublishedModel
 
 
-@register(Gibbs2, Gibbs2S, together=True)
+@register(Gibbs2, Gibbs2S, needs_all_documents=True)
 class Gibbs2Inference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: _Together, published: PublishedModel) -> Prepared:
+    def prepare(self, settings: CorpusGibbs, published: PublishedModel) -> Prepared:
         return Prepared(settings, published)
 
     def infer(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
-        order = in_order(documents)
+        order = canonical_order(documents)
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
         new, counts, alpha = self._sample(prepared, ordered, keys)
         places = np.argsort(order)
-        found = np.array([from_counts(row, alpha) for row in counts]).reshape(
+        found = np.array([posterior_mean(row, alpha) for row in counts]).reshape(
             len(order), len(alpha)
         )[places]
-        return mixtures_of(
+        return make_mixtures(
             documents,
             prepared.published.version,
             prepared.settings.kind,
@@ -125,14 +132,14 @@ class Gibbs2Inference:
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         """The documents as a corpus, the mean n_td of each, and alpha."""
-        rows, (new,) = corpora_of(prepared.published.snapshot, documents)
-        sampler = sampler_of(
+        rows, (new,) = build_corpora(prepared.published.snapshot, documents)
+        sampler = make_sampler(
             prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler
         )
         return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
-@register(Gibbs1, together=True, needs=(TRAINING,))
+@register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
 class Gibbs1Inference(Gibbs2Inference):
     """The model's own documents are sampled again."""
 
@@ -140,8 +147,8 @@ class Gibbs1Inference(Gibbs2Inference):
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         snapshot, training = prepared.published.snapshot, prepared.published.training
-        learned = [training[place] for place in in_order(training)]
-        rows, (new, old) = corpora_of(snapshot, documents, learned)
+        learned = [training[place] for place in canonical_order(training)]
+        rows, (new, old) = build_corpora(snapshot, documents, learned)
         if len(new.tokens) and not len(old.tokens):
             known = (
                 f"{len(learned)} documents without a word of model {prepared.published.version},"
@@ -153,11 +160,11 @@ class Gibbs1Inference(Gibbs2Inference):
                 "the documents that it was learned from",
                 "Name their files, with --key_field as then.",
             )
-        sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
+        sampler = make_sampler(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
         # From here on the training documents speak for themselves.
-        sampler.forget_model()
+        sampler.drop_model_counts()
         # Their further uniforms must not be those of the sweeps before.
-        old.number += APART
+        old.number += CORPUS_STRIDE
         return new, run(prepared.settings, sampler, new, [old]), sampler.alpha

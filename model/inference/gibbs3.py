@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.gibbs.kernels import gibbs3
-from model.gibbs.kernels import sparse_gibbs3 as alone
+from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
 from model.gibbs.samplers import is_sparse
-from model.inference.base import PublishedModel, from_counts, mixtures_of, register
-from model.inference.corpus import SPARSE_FROM, descending
-from model.inference.features import tokens_of, word_counts
+from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.corpus import SPARSE_FROM, sorted_rows
+from model.inference.features import repeat_words, word_counts
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
@@ -57,7 +57,7 @@ class PreparedGibbs3:
 class Gibbs3Inference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
@@ -66,7 +66,7 @@ class Gibbs3Inference:
         return PreparedGibbs3(
             settings,
             published,
-            descending(snapshot) if sparse else (snapshot.topics, snapshot.counts),
+            sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts),
             sparse,
         )
 
@@ -76,9 +76,13 @@ class Gibbs3Inference:
         snapshot = prepared.published.snapshot
         counts = word_counts(snapshot, documents)
         found = np.empty((len(documents), snapshot.topic_count))
-        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
-            found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words])
-        return mixtures_of(
+        for d, (document, words) in enumerate(
+            zip(documents, counts.document_slices(), strict=True)
+        ):
+            found[d] = self._infer(
+                prepared, document, counts.rows[words], counts.occurrences[words]
+            )
+        return make_mixtures(
             documents, prepared.published.version, prepared.settings.kind, found, counts.tokens
         )
 
@@ -87,7 +91,7 @@ class Gibbs3Inference:
         prepared: PreparedGibbs3,
         document: TokenisedDocument,
         rows: LongArray,
-        times: LongArray,
+        occurrences: LongArray,
     ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
@@ -95,7 +99,7 @@ class Gibbs3Inference:
         held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
         passes = settings.sweeps, settings.kept, key0, key1
         if prepared.sparse:
-            counts = alone.sample_document(times, *held, *passes)
+            counts = sparse_gibbs3.sample_document(occurrences, *held, *passes)
         else:
-            counts = gibbs3.sample_document(tokens_of(times), *held, *passes)
-        return from_counts(counts / settings.kept, snapshot.alpha)
+            counts = gibbs3.sample_document(repeat_words(occurrences), *held, *passes)
+        return posterior_mean(counts / settings.kept, snapshot.alpha)

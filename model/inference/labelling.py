@@ -105,13 +105,16 @@ class Labeller:
     """The logic of one shard of a key; it keeps nothing between calls."""
 
     def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
-        self._before, self._latest = before_first_model, label_with == "latest"
+        self._before_first_model, self._label_with_latest = (
+            before_first_model,
+            label_with == "latest",
+        )
 
     def document(
         self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, end: int, document: bytes
     ) -> Labels:
         """A document came whose window ends at ``end``."""
-        if self._latest:
+        if self._label_with_latest:
             labels = Labels(head)
             self._label(
                 labels, waiting, document, head.references[-1].version if head.references else None
@@ -129,7 +132,7 @@ class Labeller:
     def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:
         """A version was published."""
         references = tuple(sorted({*head.references, reference}))
-        if not self._latest:
+        if not self._label_with_latest:
             return Labels(replace(head, references=references))
         labels = Labels(replace(head, references=references[-1:], forgotten=True))
         self._release(labels, waiting)
@@ -143,14 +146,14 @@ class Labeller:
             for due in mirror.due_by(time):
                 for payload in sorted(mirror.at(due)):
                     (end,) = _END.unpack_from(payload)
-                    self._label(labels, waiting, payload[_END.size :], chosen(head, end))
+                    self._label(labels, waiting, payload[_END.size :], choose_version(head, end))
             labels.head = replace(
                 labels.head, pending=pending.spend(head.pending, mirror, bag, time)
             )
         references = labels.head.references
         if references and references[0].event_time + TICK <= time:
             self._release(labels, waiting)
-        labels.head = _forget(labels.head, time)
+        labels.head = _drop_unused_references(labels.head, time)
         return labels
 
     def end(self, head: LabelHead, waiting: Bag) -> Labels:
@@ -164,9 +167,9 @@ class Labeller:
     def _label(self, labels: Labels, waiting: Bag, document: bytes, version: str | None) -> None:
         if version is not None:
             labels.labelled.append((document, version))
-        elif self._before == "prior":
+        elif self._before_first_model == "prior":
             labels.labelled.append((document, PRIOR))
-        elif self._before == "dead_letter":
+        elif self._before_first_model == "dead_letter":
             labels.dead_letters.append(_no_model(document))
         else:
             waiting.add(document)
@@ -180,7 +183,7 @@ class Labeller:
             labels.head = replace(labels.head, waiting=0)
 
 
-def chosen(head: LabelHead, end: int) -> str | None:
+def choose_version(head: LabelHead, end: int) -> str | None:
     """The newest version before ``end``; for a document later than all that is remembered, the
     oldest that is.
     """
@@ -190,14 +193,14 @@ def chosen(head: LabelHead, end: int) -> str | None:
     return head.references[0].version if head.forgotten and head.references else None
 
 
-def _forget(head: LabelHead, time: int) -> LabelHead:
+def _drop_unused_references(head: LabelHead, time: int) -> LabelHead:
     """Keep what documents can still need whose window ends after ``time - TICK``: the newest
     before that, and all later ones.
     """
-    settled = sum(reference.event_time < time - TICK for reference in head.references)
-    if settled < 2:
+    passed = sum(reference.event_time < time - TICK for reference in head.references)
+    if passed < 2:
         return head
-    return replace(head, references=head.references[settled - 1 :], forgotten=True)
+    return replace(head, references=head.references[passed - 1 :], forgotten=True)
 
 
 def _no_model(data: bytes) -> DeadLetter:

@@ -23,14 +23,14 @@ from model.inference.base import (
     CLASSIFIER,
     InferenceSettings,
     PublishedModel,
-    from_counts,
-    from_logs,
-    mixtures_of,
+    make_mixtures,
+    posterior_mean,
     register,
+    softmax,
 )
 from model.inference.classifier import SingleArray
-from model.inference.features import WordCounts, tokens_of, word_counts
-from model.inference.kernels.hybrid import repeat_document
+from model.inference.features import WordCounts, repeat_words, word_counts
+from model.inference.kernels.hybrid import sample_document
 from model.inference.sampling import KEPT_HELP, Kept, Sampling
 from model.kernels import random
 from model.options import option
@@ -100,7 +100,7 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
 class MaxEntInference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
@@ -110,7 +110,7 @@ class MaxEntInference:
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         counts = word_counts(prepared.published.snapshot, documents)
-        return mixtures_of(
+        return make_mixtures(
             documents,
             prepared.published.version,
             MaxEnt.kind,
@@ -123,8 +123,8 @@ def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
     """float64[documents, T]: the classifier's proportions."""
     snapshot = prepared.published.snapshot
     values = counts.matrix(len(snapshot.words), np.float32, prepared.features)
-    found = from_logs((values @ prepared.weights).astype(np.float64) / prepared.temperature)
-    found[counts.tokens == 0] = from_counts(np.zeros(snapshot.topic_count), snapshot.alpha)
+    found = softmax((values @ prepared.weights).astype(np.float64) / prepared.temperature)
+    found[counts.tokens == 0] = posterior_mean(np.zeros(snapshot.topic_count), snapshot.alpha)
     return found
 
 
@@ -141,7 +141,7 @@ class PreparedHybrid:
 class HybridInference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
@@ -156,11 +156,13 @@ class HybridInference:
         counts = word_counts(snapshot, documents)
         first = proportions_of(prepared.classifier, counts)
         found = np.empty_like(first)
-        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
+        for d, (document, words) in enumerate(
+            zip(documents, counts.document_slices(), strict=True)
+        ):
             found[d] = self._infer(
-                prepared, document, counts.rows[words], counts.times[words], first[d]
+                prepared, document, counts.rows[words], counts.occurrences[words], first[d]
             )
-        return mixtures_of(
+        return make_mixtures(
             documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens
         )
 
@@ -169,14 +171,14 @@ class HybridInference:
         prepared: PreparedHybrid,
         document: TokenisedDocument,
         rows: LongArray,
-        times: LongArray,
+        occurrences: LongArray,
         theta: FloatArray,
     ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot
         key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        counts = repeat_document(
-            tokens_of(times),
+        counts = sample_document(
+            repeat_words(occurrences),
             rows,
             snapshot.offsets,
             snapshot.topics,
@@ -190,4 +192,4 @@ class HybridInference:
             key0,
             key1,
         )
-        return from_counts(counts / settings.kept, snapshot.alpha)
+        return posterior_mean(counts / settings.kept, snapshot.alpha)

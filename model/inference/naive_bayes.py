@@ -19,10 +19,10 @@ from scipy.sparse import csr_array
 from model.inference.base import (
     InferenceSettings,
     PublishedModel,
-    from_counts,
-    from_logs,
-    mixtures_of,
+    make_mixtures,
+    posterior_mean,
     register,
+    softmax,
 )
 from model.inference.features import word_counts
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -50,7 +50,7 @@ class Prepared:
 class NaiveBayesInference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
@@ -72,10 +72,10 @@ class NaiveBayesInference:
         published = prepared.published
         counts = word_counts(published.snapshot, documents)
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
-        found = from_logs(
+        found = softmax(
             (matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals
         )
-        found[counts.tokens == 0] = from_counts(
+        found[counts.tokens == 0] = posterior_mean(
             np.zeros(len(prepared.totals)), published.snapshot.alpha
         )
-        return mixtures_of(documents, published.version, NaiveBayes.kind, found, counts.tokens)
+        return make_mixtures(documents, published.version, NaiveBayes.kind, found, counts.tokens)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.inference.base import InferenceSettings, PublishedModel, mixtures_of, register
+from model.inference.base import InferenceSettings, PublishedModel, make_mixtures, register
 from model.inference.features import word_counts
 from model.inference.kernels.mean_field import infer_documents
 from model.options import option
@@ -56,7 +56,7 @@ def prepare(published: PublishedModel) -> Prepared:
 class VariationalInference:
     """See the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(
@@ -73,7 +73,7 @@ class VariationalInference:
         gamma = infer_documents(
             counts.offsets,
             counts.rows,
-            counts.times,
+            counts.occurrences,
             snapshot.offsets,
             snapshot.topics,
             held.sparse,
@@ -84,6 +84,6 @@ class VariationalInference:
             settings.tolerance,
         )
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return mixtures_of(
+        return make_mixtures(
             documents, held.published.version, settings.kind, proportions, counts.tokens
         )

@@ -25,7 +25,7 @@ from model.errors import DamagedDataError
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 VERSION = 2
 # Kernels divide by sums of these, and by their products. A shared distribution has less for a word

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import pick
+from model.gibbs.kernels.gibbs3 import draw_topic
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import EVALUATION, fill_uniforms, uniform
 
@@ -20,7 +20,7 @@ _SWEEPS, _LEFT_TO_RIGHT = 0, 1
 
 
 @inlined
-def _cumulate(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
+def _prefix_sums(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
     """Prefix sums of phi[v, t] * (alpha_t + n_td); returns the whole sum."""
     total = 0.0
     for t in range(alpha.shape[0]):
@@ -50,7 +50,7 @@ def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
 
 
 @inlined
-def _parents(parents: Any, weights: Any, u: Any) -> Any:
+def _resample(parents: Any, weights: Any, u: Any) -> Any:
     """Systematic resampling: fill ``parents`` in proportion to the weights, by one uniform;
     returns the weights' sum.
     """
@@ -94,22 +94,22 @@ def left_to_right(
             )
             for j in range(i):
                 in_document[r, states[r, j]] -= 1
-                _cumulate(cumulated, phi, tokens[j], alpha, in_document[r])
-                states[r, j] = pick(cumulated, uniforms[r, j])
+                _prefix_sums(cumulated, phi, tokens[j], alpha, in_document[r])
+                states[r, j] = draw_topic(cumulated, uniforms[r, j])
                 in_document[r, states[r, j]] += 1
-            weights[r] = _cumulate(cumulated, phi, tokens[i], alpha, in_document[r]) / (
+            weights[r] = _prefix_sums(cumulated, phi, tokens[i], alpha, in_document[r]) / (
                 alpha_sum + i
             )
         p[i] = (
-            _parents(
+            _resample(
                 parents, weights, uniform(i, key0, key1, particles, _LEFT_TO_RIGHT, EVALUATION)
             )
             / particles
         )
         states, in_document = states[parents], in_document[parents]
         for r in range(particles):
-            _cumulate(cumulated, phi, tokens[i], alpha, in_document[r])
-            states[r, i] = pick(cumulated, uniforms[r, i])
+            _prefix_sums(cumulated, phi, tokens[i], alpha, in_document[r])
+            states[r, i] = draw_topic(cumulated, uniforms[r, i])
             in_document[r, states[r, i]] += 1
     return p
 
@@ -127,7 +127,7 @@ def sample_fixed(tokens: Any, phi: Any, alpha: Any, sweeps: Any, key0: Any, key1
         for i in range(n):
             if sweep > 0:
                 in_document[states[i]] -= 1
-            _cumulate(cumulated, phi, tokens[i], alpha, in_document)
-            states[i] = pick(cumulated, uniforms[i])
+            _prefix_sums(cumulated, phi, tokens[i], alpha, in_document)
+            states[i] = draw_topic(cumulated, uniforms[i])
             in_document[states[i]] += 1
     return in_document

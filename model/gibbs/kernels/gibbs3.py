@@ -17,7 +17,7 @@ from model.kernels.random import INFERENCE, fill_uniforms
 
 
 @inlined
-def pick(cumulated: Any, u: Any) -> Any:
+def draw_topic(cumulated: Any, u: Any) -> Any:
     """The first t whose prefix sum is above u times the whole sum; its own weight is positive."""
     last = cumulated.shape[0] - 1
     x = u * cumulated[last]
@@ -46,13 +46,13 @@ def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any,
 
 
 @page_kernel
-def document_pass(
+def sweep_document(
     tokens: Any,
     states: Any,
     counts: Any,
     first: Any,
-    own: Any,
-    own_totals: Any,
+    sampled: Any,
+    sampled_totals: Any,
     table: Any,
     totals: Any,
     alpha: Any,
@@ -70,24 +70,24 @@ def document_pass(
         scratch. uniforms: float64[>= n].
     """
     for t in range(alpha.shape[0]):
-        gain[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+        gain[t] = (alpha[t] + counts[t]) / (totals[t] + sampled_totals[t])
     for i in range(tokens.shape[0]):
         v = tokens[i]
         if not first:
             old = states[i]
-            own[v, old] -= 1
-            own_totals[old] -= 1
+            sampled[v, old] -= 1
+            sampled_totals[old] -= 1
             counts[old] -= 1
-            gain[old] = (alpha[old] + counts[old]) / (totals[old] + own_totals[old])
+            gain[old] = (alpha[old] + counts[old]) / (totals[old] + sampled_totals[old])
         total = 0.0
         for t in range(alpha.shape[0]):
-            total += gain[t] * (table[v, t] + own[v, t])
+            total += gain[t] * (table[v, t] + sampled[v, t])
             cumulated[t] = total
-        new = pick(cumulated, uniforms[i])
-        own[v, new] += 1
-        own_totals[new] += 1
+        new = draw_topic(cumulated, uniforms[i])
+        sampled[v, new] += 1
+        sampled_totals[new] += 1
         counts[new] += 1
-        gain[new] = (alpha[new] + counts[new]) / (totals[new] + own_totals[new])
+        gain[new] = (alpha[new] + counts[new]) / (totals[new] + sampled_totals[new])
         states[i] = new
 
 
@@ -120,8 +120,8 @@ def sample_document(
     """
     n, t_count = tokens.shape[0], alpha.shape[0]
     table = dense_rows(rows, offsets, topics, counts, strength, base)
-    own = np.zeros((rows.shape[0], t_count), np.int32)
-    in_document, result, own_totals = (
+    sampled = np.zeros((rows.shape[0], t_count), np.int32)
+    in_document, result, sampled_totals = (
         np.zeros(t_count, np.int64),
         np.zeros(t_count, np.int64),
         np.zeros(t_count, np.int64),
@@ -134,13 +134,13 @@ def sample_document(
     )
     for sweep in range(sweeps + 1):
         fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
-        document_pass(
+        sweep_document(
             tokens,
             states,
             in_document,
             sweep == 0,
-            own,
-            own_totals,
+            sampled,
+            sampled_totals,
             table,
             totals,
             alpha,

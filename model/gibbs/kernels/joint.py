@@ -29,7 +29,7 @@ def _fall(mantissa: Any, exponent: Any, x: Any, n: Any) -> None:
 
 
 @kernel
-def packed_joint(
+def joint_probability(
     in_documents: Any,
     totals: Any,
     alpha: Any,

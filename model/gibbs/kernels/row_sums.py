@@ -41,7 +41,7 @@ _READ, _NEAR, _DATA = 0, 3, 1
 
 
 @inlined
-def whole(entries: Any) -> Any:
+def padded_length(entries: Any) -> Any:
     """Room for so many entries in whole blocks."""
     return (entries + (LANES - 1)) // LANES * LANES
 

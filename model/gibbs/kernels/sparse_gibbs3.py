@@ -3,7 +3,7 @@ at the cost of the topics that there are.
 
 A token of word w is drawn with P(z = t) in proportion to coef[t] (n_wt + s_t B(w)), coef[t] =
 (alpha_t + n_td) / (n_t + s_t + n_td), as in :mod:`model.gibbs.kernels.sparse_lda`: q is the sum
-over the topics of w, ``rest`` (times B(w)) that over all. What is different comes from the document
+over the topics of w, ``smoothing`` (times B(w)) that over all. What is different comes from the document
 being alone:
 
 * the order of its tokens is free, so they are drawn word by word. A word's row is multiplied with
@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import pair_products, whole
-from model.gibbs.kernels.sparse_lda import from_prior, prior_sum
+from model.gibbs.kernels.row_sums import padded_length, pair_products
+from model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
-_NONE, _ONE = np.uint64(0), np.uint64(1)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
 @inlined
@@ -40,31 +40,31 @@ def _coef(t: Any, n: Any, alpha: Any, totals: Any) -> Any:
 
 
 @inlined
-def _leave(
-    t: Any, in_document: Any, fewer: Any, coef: Any, more: Any, alpha: Any, totals: Any
+def _remove_token(
+    t: Any, in_document: Any, coef_minus: Any, coef: Any, coef_plus: Any, alpha: Any, totals: Any
 ) -> None:
-    """A token leaves topic t. With the last one ``fewer`` comes to mean nothing, until one
+    """A token leaves topic t. With the last one ``coef_minus`` comes to mean nothing, until one
     joins.
     """
     in_document[t] -= 1
-    more[t], coef[t] = coef[t], fewer[t]
-    fewer[t] = _coef(t, in_document[t] - 1, alpha, totals)
+    coef_plus[t], coef[t] = coef[t], coef_minus[t]
+    coef_minus[t] = _coef(t, in_document[t] - 1, alpha, totals)
 
 
 @inlined
-def _join(
-    t: Any, in_document: Any, fewer: Any, coef: Any, more: Any, alpha: Any, totals: Any
+def _add_token(
+    t: Any, in_document: Any, coef_minus: Any, coef: Any, coef_plus: Any, alpha: Any, totals: Any
 ) -> None:
     """A token joins topic t."""
     in_document[t] += 1
-    fewer[t], coef[t] = coef[t], more[t]
-    more[t] = _coef(t, in_document[t] + 1, alpha, totals)
+    coef_minus[t], coef[t] = coef[t], coef_plus[t]
+    coef_plus[t] = _coef(t, in_document[t] + 1, alpha, totals)
 
 
 @inlined
 def _first_above(products: Any, size: Any, x: Any) -> Any:
     """The first place whose prefix sum is above x; ``size`` where rounding leaves none."""
-    k, total = _NONE, 0.0
+    k, total = _ZERO, 0.0
     while k < size:
         total += products[k]
         if total > x:
@@ -74,11 +74,11 @@ def _first_above(products: Any, size: Any, x: Any) -> Any:
 
 
 @inlined
-def _place(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
+def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
     """Where a row has a topic, or can take it: the first place without tokens, which may be
     ``size``.
     """
-    k, free = _NONE, size
+    k, free = _ZERO, size
     while k < size and topics[begin + k] != topic:
         if free == size and counts[begin + k] == 0.0:
             free = k
@@ -87,16 +87,16 @@ def _place(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
 
 
 @page_kernel
-def _pass(
-    times: Any,
-    where: Any,
+def _sweep(
+    occurrences: Any,
+    entry_of_token: Any,
     in_document: Any,
     first: Any,
     alpha: Any,
     totals: Any,
-    fewer: Any,
+    coef_minus: Any,
     coef: Any,
-    more: Any,
+    coef_plus: Any,
     strength: Any,
     base: Any,
     offsets: Any,
@@ -116,59 +116,59 @@ def _pass(
         uint32 and float64, the entries; those behind a row's end have no tokens. products: float64,
         scratch for one row. uniforms: float64[n].
     """
-    rest, i, end = prior_sum(strength, coef), _NONE, _NONE
-    for v in range(times.shape[0]):
+    smoothing, i, end = smoothing_sum(strength, coef), _ZERO, _ZERO
+    for v in range(occurrences.shape[0]):
         begin, size, weight = offsets[v], sizes[v], base[v]
         q = (
             pair_products(coef, topics, counts, begin, begin + size, products)
-            if size > _NONE
+            if size > _ZERO
             else 0.0
         )
-        end += np.uint64(times[v])
+        end += np.uint64(occurrences[v])
         while i < end:
-            out_q, out_rest, stay, old_at, old = q, rest, 0.0, _NONE, _NONE
+            q_without, smoothing_without, old_mass, old_entry, old = q, smoothing, 0.0, _ZERO, _ZERO
             if not first:
-                old_at = np.uint64(where[i])
-                old = np.uint64(topics[begin + old_at])
-                stay = fewer[old] * (counts[begin + old_at] - 1.0)
-                out_q -= products[old_at]
-                out_rest += strength[old] * (fewer[old] - coef[old])
-            x = uniforms[i] * (stay + (out_q + weight * out_rest))
+                old_entry = np.uint64(entry_of_token[i])
+                old = np.uint64(topics[begin + old_entry])
+                old_mass = coef_minus[old] * (counts[begin + old_entry] - 1.0)
+                q_without -= products[old_entry]
+                smoothing_without += strength[old] * (coef_minus[old] - coef[old])
+            x = uniforms[i] * (old_mass + (q_without + weight * smoothing_without))
             i += _ONE
-            if x < stay:
+            if x < old_mass:
                 continue
-            x -= stay
+            x -= old_mass
             if not first:
-                _leave(old, in_document, fewer, coef, more, alpha, totals)
-                counts[begin + old_at] -= 1.0
-                products[old_at] = 0.0
-            at = _first_above(products, size, x) if x < out_q else size
-            if at == size:
+                _remove_token(old, in_document, coef_minus, coef, coef_plus, alpha, totals)
+                counts[begin + old_entry] -= 1.0
+                products[old_entry] = 0.0
+            entry = _first_above(products, size, x) if x < q_without else size
+            if entry == size:
                 # Also where rounding left an x below q without a topic.
-                new = np.uint64(from_prior((x - out_q) / weight, strength, coef))
-                at = _place(new, topics, counts, begin, size)
-                topics[begin + at] = new
-                if at == size:
+                new = np.uint64(draw_from_smoothing((x - q_without) / weight, strength, coef))
+                entry = _entry_for(new, topics, counts, begin, size)
+                topics[begin + entry] = new
+                if entry == size:
                     size += _ONE
-                    products[at] = 0.0
-            new = np.uint64(topics[begin + at])
-            was = coef[new]
-            _join(new, in_document, fewer, coef, more, alpha, totals)
-            counts[begin + at] += 1.0
-            where[i - _ONE] = at
+                    products[entry] = 0.0
+            new = np.uint64(topics[begin + entry])
+            new_coef = coef[new]
+            _add_token(new, in_document, coef_minus, coef, coef_plus, alpha, totals)
+            counts[begin + entry] += 1.0
+            entry_of_token[i - _ONE] = entry
             if not first:
-                products[old_at] = stay
-                out_q += stay
-            product = coef[new] * counts[begin + at]
-            q = out_q + (product - products[at])
-            products[at] = product
-            rest = out_rest + strength[new] * (coef[new] - was)
+                products[old_entry] = old_mass
+                q_without += old_mass
+            product = coef[new] * counts[begin + entry]
+            q = q_without + (product - products[entry])
+            products[entry] = product
+            smoothing = smoothing_without + strength[new] * (coef[new] - new_coef)
         sizes[v] = size
 
 
 @kernel
 def sample_document(
-    times: Any,
+    occurrences: Any,
     rows: Any,
     model_offsets: Any,
     model_topics: Any,
@@ -194,36 +194,39 @@ def sample_document(
     Returns:
         int64[T]: n_td, summed over the states after the last ``kept`` passes.
     """
-    n, t_count, v_count, room, longest = times.sum(), alpha.shape[0], rows.shape[0], 0, 0
+    n, t_count, v_count, room, longest = occurrences.sum(), alpha.shape[0], rows.shape[0], 0, 0
     offsets, sizes = np.zeros(v_count, np.uint64), np.zeros(v_count, np.uint64)
     for v in range(v_count):
         offsets[v], sizes[v] = room, model_offsets[rows[v] + 1] - model_offsets[rows[v]]
-        length = whole(np.int64(sizes[v]) + times[v])
+        length = padded_length(np.int64(sizes[v]) + occurrences[v])
         room, longest = room + length, max(longest, length)
     topics, counts = np.zeros(room, np.uint32), np.zeros(room)
     for v in range(v_count):
         for k in range(sizes[v]):
-            at = np.uint64(model_offsets[rows[v]]) + k
-            topics[offsets[v] + k], counts[offsets[v] + k] = model_topics[at], model_counts[at]
-    in_document, result, where = (
+            entry = np.uint64(model_offsets[rows[v]]) + k
+            topics[offsets[v] + k], counts[offsets[v] + k] = (
+                model_topics[entry],
+                model_counts[entry],
+            )
+    in_document, result, entry_of_token = (
         np.zeros(t_count, np.int32),
         np.zeros(t_count, np.int64),
         np.empty(n, np.uint32),
     )
     uniforms, products = np.empty(n), np.empty(longest)
-    fewer, coef, more = np.zeros(t_count), alpha / totals, (alpha + 1.0) / (totals + 1.0)
+    coef_minus, coef, coef_plus = np.zeros(t_count), alpha / totals, (alpha + 1.0) / (totals + 1.0)
     for sweep in range(sweeps + 1):
         fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
-        _pass(
-            times,
-            where,
+        _sweep(
+            occurrences,
+            entry_of_token,
             in_document,
             sweep == 0,
             alpha,
             totals,
-            fewer,
+            coef_minus,
             coef,
-            more,
+            coef_plus,
             strength,
             base,
             offsets,

@@ -8,8 +8,8 @@ B(w)) / (n_t + s_t), which is split into
     B(w) rest,   rest = sum over all topics of coef[t] s_t, the paper's r and s in one
 
 coef and rest are kept up to date, so only q costs more than a few operations, and most draws fall
-into it. n_wt comes in two parts, as in :mod:`model.gibbs.kernels.gibbs2`: ``held`` counts, which
-may be fractional and never change, and ``own`` counts of the tokens that are sampled. A row of own
+into it. n_wt comes in two parts, as in :mod:`model.gibbs.kernels.gibbs2`: ``fixed_sum`` counts, which
+may be fractional and never change, and ``entries`` counts of the tokens that are sampled. A row of own
 counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk
 through q ends early, and the order is a function of the counts alone, so the bits do not depend on
 how a state was reached. For the same reason rest, whose rounding adds up, is summed anew at the
@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs2 import longest_of
-from model.gibbs.kernels.packed_rows import less, more, stretched
+from model.gibbs.kernels.gibbs2 import longest_document
+from model.gibbs.kernels.packed_rows import add_token, grow_row, remove_token
 from model.gibbs.kernels.row_sums import packed_sum, pair_sum, prefetch
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
 # A row is asked for so many tokens before it is used.
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 
 
 @inlined
@@ -48,7 +48,7 @@ def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def prior_sum(strength: Any, coef: Any) -> Any:
+def smoothing_sum(strength: Any, coef: Any) -> Any:
     """rest."""
     total, start = 0.0, 0
     while start + 16 <= coef.shape[0]:
@@ -60,7 +60,7 @@ def prior_sum(strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def from_prior(x: Any, strength: Any, coef: Any) -> Any:
+def draw_from_smoothing(x: Any, strength: Any, coef: Any) -> Any:
     """The topic at ``x`` in [0, rest); sixteen at a time are passed by."""
     found, start, total = 0, 0, 0.0
     while start + 16 <= coef.shape[0]:
@@ -78,29 +78,31 @@ def from_prior(x: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def _from_held(x: Any, coef: Any, held_topics: Any, held_counts: Any, begin: Any, end: Any) -> Any:
+def _draw_from_fixed(
+    x: Any, coef: Any, fixed_topics: Any, fixed_counts: Any, begin: Any, end: Any
+) -> Any:
     """The topic at ``x`` among a word's held counts; -1 where it has none."""
     found, total = -1, 0.0
     for at in range(begin, end):
-        if held_counts[at] > 0.0:
-            found = held_topics[at]
-            total += coef[found] * held_counts[at]
+        if fixed_counts[at] > 0.0:
+            found = fixed_topics[at]
+            total += coef[found] * fixed_counts[at]
             if total > x:
                 break
     return found
 
 
 @inlined
-def _from_own(
-    x: Any, held: Any, coef: Any, own: Any, begin: Any, end: Any, bits: Any, old: Any
+def _draw_from_sampled(
+    x: Any, fixed_sum: Any, coef: Any, entries: Any, begin: Any, end: Any, bits: Any, old: Any
 ) -> Any:
-    """The topic at ``x`` among a word's own counts, which begin at ``held``; one token of
+    """The topic at ``x`` among a word's own counts, which begin at ``fixed_sum``; one token of
     ``old`` is not counted. -1 where none is.
     """
-    found, total = -1, held
+    found, total = -1, fixed_sum
     for at in range(begin, end):
-        t = own[at] & ((1 << bits) - 1)
-        n = (own[at] >> bits) - (t == old)
+        t = entries[at] & ((1 << bits) - 1)
+        n = (entries[at] >> bits) - (t == old)
         if n > 0:
             found = t
             total += coef[t] * n
@@ -110,36 +112,36 @@ def _from_own(
 
 
 @inlined
-def _counted(
-    t: Any, step: Any, counts: Any, own_totals: Any, coef: Any, alpha: Any, totals: Any
+def _move_token(
+    t: Any, step: Any, counts: Any, sampled_totals: Any, coef: Any, alpha: Any, totals: Any
 ) -> None:
     """A token joins (1) or leaves (-1) topic t."""
     counts[t] += step
-    own_totals[t] += step
-    coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+    sampled_totals[t] += step
+    coef[t] = (alpha[t] + counts[t]) / (totals[t] + sampled_totals[t])
 
 
 @page_kernel
-def document_pass(
+def sweep_document(
     tokens: Any,
     states: Any,
     counts: Any,
     first: Any,
     alpha: Any,
     totals: Any,
-    own_totals: Any,
+    sampled_totals: Any,
     coef: Any,
     strength: Any,
     base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
+    fixed_offsets: Any,
+    fixed_topics: Any,
+    fixed_counts: Any,
     begins: Any,
-    own: Any,
+    entries: Any,
     lengths: Any,
     bits: Any,
-    rooms: Any,
-    used: Any,
+    capacities: Any,
+    end_of_rows: Any,
     uniforms: Any,
     start: Any,
     carried: Any,
@@ -157,79 +159,81 @@ def document_pass(
         carried: float64[1], where rest is kept while room is made.
     """
     for t in range(alpha.shape[0]):
-        coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
-    rest = prior_sum(strength, coef) if start == 0 else carried[0]
+        coef[t] = (alpha[t] + counts[t]) / (totals[t] + sampled_totals[t])
+    smoothing = smoothing_sum(strength, coef) if start == 0 else carried[0]
     for i in range(start, tokens.shape[0]):
-        v, old, out_rest, kept = tokens[i], -1, rest, 0.0
-        begin, held_begin, held_end = begins[v], held_offsets[v], held_offsets[v + 1]
-        if i + AHEAD < tokens.shape[0]:
-            prefetch(own, begins[tokens[i + AHEAD]])
+        v, old, smoothing_without, old_coef = tokens[i], -1, smoothing, 0.0
+        begin, fixed_begin, fixed_end = begins[v], fixed_offsets[v], fixed_offsets[v + 1]
+        if i + PREFETCH_DISTANCE < tokens.shape[0]:
+            prefetch(entries, begins[tokens[i + PREFETCH_DISTANCE]])
         if not first:
             old = states[i]
-            kept = coef[old]
-            _counted(old, -1, counts, own_totals, coef, alpha, totals)
-            out_rest += strength[old] * (coef[old] - kept)
-        held = (
-            pair_sum(coef, held_topics, held_counts, held_begin, held_end)
-            if held_begin < held_end
+            old_coef = coef[old]
+            _move_token(old, -1, counts, sampled_totals, coef, alpha, totals)
+            smoothing_without += strength[old] * (coef[old] - old_coef)
+        fixed_sum = (
+            pair_sum(coef, fixed_topics, fixed_counts, fixed_begin, fixed_end)
+            if fixed_begin < fixed_end
             else 0.0
         )
-        q = held + packed_sum(coef, own, begin, begin + lengths[v], bits)
+        q = fixed_sum + packed_sum(coef, entries, begin, begin + lengths[v], bits)
         if not first:
             q -= coef[old]
-        x = uniforms[i] * (q + base[v] * out_rest)
+        x = uniforms[i] * (q + base[v] * smoothing_without)
         new = -1
-        if x < held:
-            new = _from_held(x, coef, held_topics, held_counts, held_begin, held_end)
+        if x < fixed_sum:
+            new = _draw_from_fixed(x, coef, fixed_topics, fixed_counts, fixed_begin, fixed_end)
         elif x < q:
-            new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
+            new = _draw_from_sampled(
+                x, fixed_sum, coef, entries, begin, begin + lengths[v], bits, old
+            )
         if new < 0:
             # Also where rounding left a q without a topic.
-            new = from_prior((x - q) / base[v], strength, coef)
+            new = draw_from_smoothing((x - q) / base[v], strength, coef)
         full = (
             new != old
-            and lengths[v] == rooms[v]
-            and not stretched(begins, own, lengths, rooms, used, v)
+            and lengths[v] == capacities[v]
+            and not grow_row(begins, entries, lengths, capacities, end_of_rows, v)
         )
         if new == old or (full and not first):
             counts[old] += 1
-            own_totals[old] += 1
-            coef[old] = kept
+            sampled_totals[old] += 1
+            coef[old] = old_coef
         if full:
-            carried[0] = rest
+            carried[0] = smoothing
             return i
         if new == old:
             continue
-        was = coef[new]
-        _counted(new, 1, counts, own_totals, coef, alpha, totals)
-        rest = out_rest + strength[new] * (coef[new] - was)
+        new_coef = coef[new]
+        _move_token(new, 1, counts, sampled_totals, coef, alpha, totals)
+        smoothing = smoothing_without + strength[new] * (coef[new] - new_coef)
         if not first:
-            less(own, begins[v], lengths, v, bits, old)
-        more(own, begins[v], lengths, v, bits, new)
+            remove_token(entries, begins[v], lengths, v, bits, old)
+        add_token(entries, begins[v], lengths, v, bits, new)
         states[i] = new
     return tokens.shape[0]
 
 
 @kernel
-def pass_over(
+def sweep_documents(
     tokens: Any,
     offsets: Any,
     states: Any,
     in_documents: Any,
-    own_totals: Any,
+    sampled_totals: Any,
     totals: Any,
     alpha: Any,
     strength: Any,
     base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
+    fixed_offsets: Any,
+    fixed_topics: Any,
+    fixed_counts: Any,
     begins: Any,
-    own: Any,
+    entries: Any,
     lengths: Any,
     bits: Any,
-    rooms: Any,
-    used: Any,
+    capacities: Any,
+    end_of_rows: Any,
     first: Any,
     number: Any,
     sweep: Any,
@@ -238,39 +242,39 @@ def pass_over(
     progress: Any,
     carried: Any,
 ) -> None:
-    """One pass over documents together, in place: :func:`model.gibbs.kernels.gibbs2.pass_over` with
-    sparse rows, see :func:`document_pass`.
+    """One pass over documents together, in place: :func:`model.gibbs.kernels.gibbs2.sweep_documents` with
+    sparse rows, see :func:`sweep_document`.
 
     progress: int64[2], the document and its token to begin with; where rows had no room, or behind
         the last document.
     """
-    uniforms, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0])
+    uniforms, coef = np.empty(longest_document(offsets)), np.empty(alpha.shape[0])
     while progress[0] < offsets.shape[0] - 1:
         d = progress[0]
         begin, end = offsets[d], offsets[d + 1]
         fill_uniforms(
             uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE
         )
-        progress[1] = document_pass(
+        progress[1] = sweep_document(
             tokens[begin:end],
             states[begin:end],
             in_documents[d],
             first,
             alpha,
             totals,
-            own_totals,
+            sampled_totals,
             coef,
             strength,
             base,
-            held_offsets,
-            held_topics,
-            held_counts,
+            fixed_offsets,
+            fixed_topics,
+            fixed_counts,
             begins,
-            own,
+            entries,
             lengths,
             bits,
-            rooms,
-            used,
+            capacities,
+            end_of_rows,
             uniforms,
             progress[1],
             carried,
@@ -280,6 +284,6 @@ def pass_over(
         progress[0], progress[1] = d + 1, 0
 
 
-def no_rows(words: int) -> tuple[Any, Any, Any]:
+def empty_rows(words: int) -> tuple[Any, Any, Any]:
     """Held rows, (offsets, topics, counts), of words that have no held counts."""
     return np.zeros(words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)

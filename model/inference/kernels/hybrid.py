@@ -32,7 +32,7 @@ def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
 
 
 @kernel
-def repeat_document(
+def sample_document(
     tokens: Any,
     rows: Any,
     offsets: Any,
@@ -59,30 +59,30 @@ def repeat_document(
     starts = np.zeros(rows.shape[0] + 1, np.int64)
     for v in range(rows.shape[0]):
         starts[v + 1] = starts[v] + offsets[rows[v] + 1] - offsets[rows[v]]
-    sums, everywhere = np.empty(starts[-1]), np.empty(t_count)
+    sums, smoothing_sums = np.empty(starts[-1]), np.empty(t_count)
     theta, result, uniforms = theta.copy(), np.zeros(t_count, np.int64), np.empty(n)
     for repeat in range(repeats):
         fill_uniforms(uniforms, n, repeat * n, key0, key1, 0, 0, INFERENCE)
         total = 0.0
         for t in range(t_count):
             total += theta[t] * smooth[t]
-            everywhere[t] = total
+            smoothing_sums[t] = total
         for v in range(rows.shape[0]):
-            own, at = 0.0, offsets[rows[v]]
+            sparse_sum, at = 0.0, offsets[rows[v]]
             for k in range(starts[v], starts[v + 1]):
-                own += theta[topics[at]] * sparse[at]
-                sums[k] = own
+                sparse_sum += theta[topics[at]] * sparse[at]
+                sums[k] = sparse_sum
                 at += 1
         counts = np.zeros(t_count, np.int64)
         for i in range(n):
             v = tokens[i]
-            own = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
-            x = uniforms[i] * (own + total * base[v])
-            if x < own:
+            sparse_sum = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
+            x = uniforms[i] * (sparse_sum + total * base[v])
+            if x < sparse_sum:
                 k = _first_above(sums, starts[v], starts[v + 1], x)
                 counts[topics[offsets[rows[v]] + k - starts[v]]] += 1
             else:
-                counts[_first_above(everywhere, 0, t_count, (x - own) / base[v])] += 1
+                counts[_first_above(smoothing_sums, 0, t_count, (x - sparse_sum) / base[v])] += 1
         mass = 0.0
         for t in range(t_count):
             theta[t] = alpha[t] + counts[t]

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import pair_sum, whole
+from model.gibbs.kernels.row_sums import padded_length, pair_sum
 from model.kernels.expectations import exp_digamma_below, scaled_up
 from model.kernels.jit import kernel, page_kernel
 
 # Topics that weigh less than this together leave too little room above the smallest number for what
 # they are multiplied by.
-_FAINT = 2.0**-800
+_UNDERFLOW = 2.0**-800
 
 
 @kernel
@@ -39,7 +39,7 @@ def _by_word(rows: Any, offsets: Any, topics: Any, sparse: Any) -> Any:
     """
     starts = np.zeros(rows.shape[0] + 1, np.int64)
     for v in range(rows.shape[0]):
-        starts[v + 1] = starts[v] + whole(offsets[rows[v] + 1] - offsets[rows[v]])
+        starts[v + 1] = starts[v] + padded_length(offsets[rows[v] + 1] - offsets[rows[v]])
     numbers, values = np.zeros(starts[-1], np.int32), np.zeros(starts[-1])
     for v in range(rows.shape[0]):
         shift = starts[v] - offsets[rows[v]]
@@ -56,19 +56,19 @@ def _by_topic(starts: Any, topics: Any, values: Any, t_count: Any) -> Any:
         sizes[topics[at]] += values[at] > 0.0
     begins, ends = np.zeros(t_count + 1, np.int64), np.zeros(t_count, np.int64)
     for t in range(t_count):
-        begins[t + 1], ends[t] = begins[t] + whole(sizes[t]), begins[t]
-    words, turned = np.zeros(begins[-1], np.int32), np.zeros(begins[-1])
+        begins[t + 1], ends[t] = begins[t] + padded_length(sizes[t]), begins[t]
+    words, transposed_values = np.zeros(begins[-1], np.int32), np.zeros(begins[-1])
     for v in range(starts.shape[0] - 1):
         for at in range(starts[v], starts[v + 1]):
             if values[at] > 0.0:
                 place = ends[topics[at]]
-                words[place], turned[place] = v, values[at]
+                words[place], transposed_values[place] = v, values[at]
                 ends[topics[at]] = place + 1
-    return begins, words, turned
+    return begins, words, transposed_values
 
 
 @page_kernel
-def _everywhere(e: Any, smooth: Any) -> Any:
+def _smoothing_sum(e: Any, smooth: Any) -> Any:
     """Sum of e_t s_t / (n_t + s_t), which every word has, whatever its row."""
     total = 0.0
     for t in range(e.shape[0]):
@@ -78,7 +78,7 @@ def _everywhere(e: Any, smooth: Any) -> Any:
 
 @page_kernel
 def _update(
-    times: Any,
+    occurrences: Any,
     base: Any,
     smooth: Any,
     alpha: Any,
@@ -90,7 +90,7 @@ def _update(
     values: Any,
     begins: Any,
     words: Any,
-    turned: Any,
+    transposed_values: Any,
 ) -> Any:
     """gamma after one more update, in place; the largest change. e: float64[T] and shares:
     float64[V], scratch.
@@ -98,26 +98,26 @@ def _update(
     shared, change = 0.0, 0.0
     for t in range(alpha.shape[0]):
         e[t] = exp_digamma_below(gamma[t])
-    everywhere = _everywhere(e, smooth)
-    if everywhere < _FAINT:
+    smoothing = _smoothing_sum(e, smooth)
+    if smoothing < _UNDERFLOW:
         scaled_up(gamma, e)
-        everywhere = _everywhere(e, smooth)
-    for v in range(times.shape[0]):
-        own = (
+        smoothing = _smoothing_sum(e, smooth)
+    for v in range(occurrences.shape[0]):
+        sparse_sum = (
             pair_sum(e, topics, values, starts[v], starts[v + 1])
             if starts[v] < starts[v + 1]
             else 0.0
         )
-        shares[v] = times[v] / (everywhere * base[v] + own)
-    for v in range(times.shape[0]):
+        shares[v] = occurrences[v] / (smoothing * base[v] + sparse_sum)
+    for v in range(occurrences.shape[0]):
         shared += shares[v] * base[v]
     for t in range(alpha.shape[0]):
-        own = (
-            pair_sum(shares, words, turned, begins[t], begins[t + 1])
+        sparse_sum = (
+            pair_sum(shares, words, transposed_values, begins[t], begins[t + 1])
             if begins[t] < begins[t + 1]
             else 0.0
         )
-        new = alpha[t] + e[t] * (own + shared * smooth[t])
+        new = alpha[t] + e[t] * (sparse_sum + shared * smooth[t])
         change = max(change, abs(new - gamma[t]))
         gamma[t] = new
     return change
@@ -126,7 +126,7 @@ def _update(
 @kernel
 def infer_document(
     rows: Any,
-    times: Any,
+    occurrences: Any,
     offsets: Any,
     topics: Any,
     sparse: Any,
@@ -144,18 +144,18 @@ def infer_document(
         float64[T], s_t / (n_t + s_t). base: float64[V], B(w) of the document's words. iterations:
         at most so many. tolerance: of the largest change of gamma_t / sum(gamma).
     """
-    t_count, total = alpha.shape[0], times.sum()
+    t_count, total = alpha.shape[0], occurrences.sum()
     gamma = alpha + total / t_count
     if total == 0:
         return gamma
     bound = tolerance * (total + alpha.sum())
     starts, numbers, values = _by_word(rows, offsets, topics, sparse)
-    begins, words, turned = _by_topic(starts, numbers, values, t_count)
+    begins, words, transposed_values = _by_topic(starts, numbers, values, t_count)
     e, shares = np.empty(t_count), np.empty(rows.shape[0])
     for _ in range(iterations):
         if (
             _update(
-                times,
+                occurrences,
                 base,
                 smooth,
                 alpha,
@@ -167,7 +167,7 @@ def infer_document(
                 values,
                 begins,
                 words,
-                turned,
+                transposed_values,
             )
             < bound
         ):
@@ -177,9 +177,9 @@ def infer_document(
 
 @kernel
 def infer_documents(
-    each: Any,
+    document_offsets: Any,
     rows: Any,
-    times: Any,
+    occurrences: Any,
     offsets: Any,
     topics: Any,
     sparse: Any,
@@ -192,12 +192,12 @@ def infer_documents(
     """float64[D, T]: :func:`infer_document` of the documents whose words are each[d]..each[d +
     1]-1.
     """
-    found = np.empty((each.shape[0] - 1, alpha.shape[0]))
-    for d in range(each.shape[0] - 1):
-        here = slice(each[d], each[d + 1])
+    found = np.empty((document_offsets.shape[0] - 1, alpha.shape[0]))
+    for d in range(document_offsets.shape[0] - 1):
+        here = slice(document_offsets[d], document_offsets[d + 1])
         found[d] = infer_document(
             rows[here],
-            times[here],
+            occurrences[here],
             offsets,
             topics,
             sparse,

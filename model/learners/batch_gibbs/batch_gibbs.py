@@ -70,7 +70,7 @@ class BatchGibbsLearner(ParticleLearner):
         if not _is_sparse(state):
             return super().snapshot(state)
         settings, known = state.settings, len(state.vocabulary)
-        words, topics, counts = _chain(state)[0].counts.triples()
+        words, topics, counts = _current_chain(state)[0].counts.triples()
         return Snapshot(
             key=state.key,
             sequence=state.sequence,
@@ -94,7 +94,7 @@ class BatchGibbsLearner(ParticleLearner):
     def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
         if not _is_sparse(state):
             return super().posterior_and_nmi(state)
-        (chain, joint), labels = _chain(state), [label for _, label in state.waiting or ()]
+        (chain, joint), labels = _current_chain(state), [label for _, label in state.waiting or ()]
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
             return joint, None
@@ -107,7 +107,7 @@ def _is_sparse(state: ParticleState) -> bool:
     return isinstance(state.settings, BatchGibbs) and state.settings.is_sparse
 
 
-def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
+def _current_chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
     """What the documents so far come to, and its joint probability."""
     settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
     if state.chain is None or len(state.chain[0].in_documents) != len(documents):

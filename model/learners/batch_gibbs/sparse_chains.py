@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.gibbs.kernels import sparse_lda as sparse
-from model.gibbs.kernels.joint import packed_joint
+from model.gibbs.kernels import sparse_lda as sparse_lda
+from model.gibbs.kernels.joint import joint_probability
 from model.gibbs.packed_counts import PackedCounts
 from model.kernels import random
 from model.learners.particles.population import over_slices
@@ -55,11 +55,11 @@ class SparseChain:
         alpha, a, base = self._prior
         strength = np.full(len(alpha), a)
         documents = self.tokens, self._offsets, self.states, self.in_documents
-        prior = self.totals, strength, alpha, strength, base, *sparse.no_rows(len(base))
+        prior = self.totals, strength, alpha, strength, base, *sparse_lda.empty_rows(len(base))
 
         def kernel(progress: LongArray, carried: FloatArray) -> None:
-            counts = *self.counts.rows, *self.counts.room
-            sparse.pass_over(
+            counts = *self.counts.rows, *self.counts.growth
+            sparse_lda.sweep_documents(
                 *documents,
                 *prior,
                 *counts,
@@ -82,7 +82,7 @@ class SparseChain:
 
     def joint(self) -> Scaled:
         """P(w, z)."""
-        mantissa, exponent = packed_joint(
+        mantissa, exponent = joint_probability(
             self.in_documents, self.totals, *self._prior, *self.counts.rows
         )
         return Scaled(float(mantissa), int(exponent))

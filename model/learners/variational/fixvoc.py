@@ -4,7 +4,7 @@
 q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches added. A step makes it
 (1 - epsilon) lambda + epsilon (eta + D / |S| times the expected counts). The two differ in the
 expected counts only: by coordinate ascent on each document, or by Gibbs sweeps within it. Which
-words have a row is up to :mod:`model.learners.variational.fixed_words`.
+words have a row is up to :mod:`model.learners.variational.fixed_vocabulary`.
 
 All that was added decays at each step, so the table is kept divided by ``scale``, and a step
 touches only the rows of its words. Topics begin unlike each other: each row with counts between 1/2
@@ -24,20 +24,24 @@ from model.kernels.expectations import dirichlet_means, dirichlet_weights
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
 from model.learners.base import StepInfo, Summary, register
 from model.learners.particles.population import over_slices
-from model.learners.variational.fixed_words import FIXVOC_VOCABULARIES, FixedWords, GrowingUntilFull
+from model.learners.variational.fixed_vocabulary import (
+    FIXVOC_VOCABULARIES,
+    FixedVocabulary,
+    GrowingUntilFull,
+)
 from model.learners.variational.kernels.variational_estep import expected_counts, fit_documents
 from model.learners.variational.shared import (
-    Local,
-    Progress,
+    KnownTokens,
     SampledLocally,
     VariationalSettings,
+    VariationalState,
     known_tokens,
-    sampled_counts,
+    sample_counts,
     score,
     settings_digest,
-    sizes,
+    total_nbytes,
     unpack_state,
-    words_of_documents,
+    word_repeats,
 )
 from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
@@ -95,7 +99,7 @@ F = TypeVar("F", FixvocHybrid, FixvocVb)
 
 
 @dataclass
-class FixvocState(Progress[F]):
+class FixvocState(VariationalState[F]):
     """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the
     sums of its columns.
 
@@ -103,7 +107,7 @@ class FixvocState(Progress[F]):
         1 again, 0.
     """
 
-    vocabulary: FixedWords = field(init=False)
+    vocabulary: FixedVocabulary = field(init=False)
     counts: FloatArray = field(init=False)
     added: FloatArray = field(init=False)
     rows: int = 0
@@ -111,7 +115,7 @@ class FixvocState(Progress[F]):
     fresh: float = 1.0
 
     def __post_init__(self) -> None:
-        self.vocabulary = FixedWords(self.settings.vocabulary)
+        self.vocabulary = FixedVocabulary(self.settings.vocabulary)
         self.counts = np.zeros((0, self.settings.topics))
         self.added = np.zeros(self.settings.topics)
         self.make_rows()
@@ -168,11 +172,13 @@ class _FixvocLearner(Generic[F]):
         state.decay(step)
         state.counts[local.rows] += counts * (step * weight / state.scale)
         state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
-        return state.info(
+        return state.step_info(
             minibatch, local, len(state.vocabulary.words), found, state.settings.sweeps
         )
 
-    def local_counts(self, state: FixvocState[F], local: Local, weights: FloatArray) -> FloatArray:
+    def local_counts(
+        self, state: FixvocState[F], local: KnownTokens, weights: FloatArray
+    ) -> FloatArray:
         """float64[V, K]: expected counts of the minibatch's words."""
         raise NotImplementedError
 
@@ -209,7 +215,7 @@ class _FixvocLearner(Generic[F]):
             "scale": state.scale,
             "fresh": state.fresh,
         }
-        arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
+        arrays = [(words.votes, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
         return wire.pack(
             MAGIC,
             header,
@@ -222,7 +228,7 @@ class _FixvocLearner(Generic[F]):
     ) -> FixvocState[F]:
         header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
         state = self.init(settings, key, island, threads)
-        voices, counts, added = (
+        votes, counts, added = (
             wire.array_from_bytes(blob, dtype)
             for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
         )
@@ -230,7 +236,7 @@ class _FixvocLearner(Generic[F]):
         checks.sized("sums of a saved learner's topics", added, settings.topics)
         checks.measures("sums of a saved learner's topics", added)
         checks.measures("counts of a saved learner's words", counts)
-        state.vocabulary.restore(names, voices)
+        state.vocabulary.restore(names, votes)
         state.restore(header)
         state.counts = checks.shaped(
             "counts of a saved learner's words", counts, len(names), settings.topics
@@ -245,7 +251,7 @@ class _FixvocLearner(Generic[F]):
         return state
 
     def nbytes(self, state: FixvocState[F]) -> int:
-        return sizes((state.counts, state.vocabulary.voices)) + state.vocabulary.nbytes()
+        return total_nbytes((state.counts, state.vocabulary.votes)) + state.vocabulary.nbytes()
 
 
 @register(FixvocHybrid)
@@ -253,9 +259,9 @@ class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
     """Gibbs sweeps within each document."""
 
     def local_counts(
-        self, state: FixvocState[FixvocHybrid], local: Local, weights: FloatArray
+        self, state: FixvocState[FixvocHybrid], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        return sampled_counts(state, state.settings, local, weights) / state.settings.local_sweeps
+        return sample_counts(state, state.settings, local, weights) / state.settings.local_sweeps
 
 
 @register(FixvocVb)
@@ -263,9 +269,9 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
     """Coordinate ascent on each document."""
 
     def local_counts(
-        self, state: FixvocState[FixvocVb], local: Local, weights: FloatArray
+        self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        words, repeats, offsets = words_of_documents(local)
+        words, repeats, offsets = word_repeats(local)
         theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
         settings = state.settings
 
@@ -287,7 +293,7 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
         return counts
 
 
-def _table(state: FixvocState[F], local: Local, of: Callable[..., None]) -> FloatArray:
+def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:
     """float64[V, K]: a kernel's figures of the minibatch's words."""
     out = np.empty((len(local.rows), state.settings.topics))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)

@@ -1,7 +1,7 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
 A topic is a stick that is broken without end; each piece belongs to a word that G0
-(:mod:`model.words.strings`) invented; what words look like it learns from ``word_list``, or from
+(:mod:`model.words.character_model`) invented; what words look like it learns from ``word_list``, or from
 the first minibatch. Of these words the topic keeps a truncation-ordered set
 (:mod:`model.learners.variational.kernels.sticks`), and what is left of the stick is for all other
 words:
@@ -48,27 +48,27 @@ from model.learners.variational.kernels.sticks import (
     means,
 )
 from model.learners.variational.ordered_sets import (
-    entries,
-    new_positions,
-    place,
-    refine,
+    empty_positions,
     renumber,
-    with_room,
+    resize,
+    truncate,
+    used_entries,
+    write_positions,
 )
 from model.learners.variational.shared import (
-    Local,
-    Progress,
+    KnownTokens,
     SampledLocally,
-    sampled_counts,
+    VariationalState,
+    sample_counts,
     score,
     settings_digest,
-    sizes,
+    total_nbytes,
     unpack_state,
 )
 from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
-from model.words.strings import SMALLEST, CharacterModel
+from model.words.character_model import SMALLEST, CharacterModel
 from model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTi1"
@@ -115,13 +115,13 @@ class Infvoc(SampledLocally):
 
 
 @dataclass
-class InfvocState(Progress[Infvoc]):
+class InfvocState(VariationalState[Infvoc]):
     """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of
     the sticks' parameters, as a witness.
     """
 
     vocabulary: Vocabulary = field(init=False)
-    letters: CharacterModel | None = field(init=False)
+    character_model: CharacterModel | None = field(init=False)
     base: FloatArray = field(init=False)
     sticks: Sticks = field(init=False)
     sums: FloatArray = field(init=False)
@@ -129,21 +129,25 @@ class InfvocState(Progress[Infvoc]):
     def __post_init__(self) -> None:
         topics = self.settings.topics
         self.vocabulary = Vocabulary((), sys.maxsize)
-        self.letters = (
+        self.character_model = (
             CharacterModel.fit(self.settings.word_list) if self.settings.word_list else None
         )
         self.base = np.zeros(0)
         self.sums = np.zeros((topics, 2))
         none = np.zeros((topics, 0))
         self.sticks = Sticks(
-            none.astype(np.int32), none, none, np.zeros(topics, np.int64), new_positions(0, topics)
+            none.astype(np.int32),
+            none,
+            none,
+            np.zeros(topics, np.int64),
+            empty_positions(0, topics),
         )
 
     @property
-    def spelling(self) -> CharacterModel:
+    def base_distribution(self) -> CharacterModel:
         """G0; there is one as soon as there is a word."""
-        assert self.letters is not None
-        return self.letters
+        assert self.character_model is not None
+        return self.character_model
 
 
 @register(Infvoc)
@@ -155,36 +159,38 @@ class InfvocLearner:
 
     def step(self, state: InfvocState, minibatch: Minibatch) -> StepInfo:
         settings = state.settings
-        if state.letters is None and minibatch.words:
-            state.letters = CharacterModel.fit(
+        if state.character_model is None and minibatch.words:
+            state.character_model = CharacterModel.fit(
                 dict(zip(minibatch.words, np.bincount(minibatch.tokens).tolist(), strict=True))
             )
         known = len(state.vocabulary)
-        local = Local(
+        local = KnownTokens(
             state.vocabulary.numbers(minibatch.words).astype(np.int64),
             minibatch.tokens,
             minibatch.offsets,
         )
-        self._spell(state, known)
+        self._append_base(state, known)
         found = (
-            score(local, self._means(state, local, known), settings.alpha) if state.steps else None
+            score(local, self._topic_means(state, local, known), settings.alpha)
+            if state.steps
+            else None
         )
         if found:
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
-        counts = sampled_counts(state, settings, local, self._weights(state, local, known))
+        counts = sample_counts(state, settings, local, self._topic_weights(state, local, known))
         self._learn(state, local, counts, weight / settings.local_sweeps, step)
         if state.steps % settings.reorder_every == 0:
             reorder(state)
-        return state.info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
+        return state.step_info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
 
     def snapshot(self, state: InfvocState) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
         shares, left = expectations(state, means)
         # As many counts as the topic's words have, so that a few new tokens weigh as little as they
         # should.
-        tokens = sticks.use.sum(axis=1, where=entries(sticks)) + settings.concentration
-        topics, places = np.nonzero(entries(sticks))
+        tokens = sticks.use.sum(axis=1, where=used_entries(sticks)) + settings.concentration
+        topics, places = np.nonzero(used_entries(sticks))
         numbers = sticks.words[topics, places]
         by_word = np.lexsort((topics, numbers))
         counts = shares[topics, places] * tokens[topics]
@@ -192,7 +198,7 @@ class InfvocLearner:
             left * tokens,
             shared_base(state.base[:words], np.arange(words), words),
             1.0 / (words + 1),
-            state.letters,
+            state.character_model,
         )
         return Snapshot(
             offsets=np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=words))]),
@@ -218,7 +224,7 @@ class InfvocLearner:
 
     def save(self, state: InfvocState) -> bytes:
         sticks, words = state.sticks, len(state.vocabulary)
-        used = entries(sticks)
+        used = used_entries(sticks)
         arrays = (
             (state.base[:words], "<f8"),
             (sticks.size, "<i8"),
@@ -229,7 +235,7 @@ class InfvocLearner:
         )
         texts = (
             wire.words_to_bytes(tuple(state.vocabulary.words)),
-            state.letters.to_bytes() if state.letters else b"",
+            state.character_model.to_bytes() if state.character_model else b"",
         )
         header = {**state.header(), "settings": settings_digest(state.settings)}
         return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
@@ -237,7 +243,7 @@ class InfvocLearner:
     def load(
         self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1
     ) -> InfvocState:
-        header, (words, letters, *blobs) = unpack_state(MAGIC, data, settings, 8)
+        header, (words, character_model, *blobs) = unpack_state(MAGIC, data, settings, 8)
         state = self.init(settings, key, island, threads)
         topic_tables = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
         base, size, numbers, use, rest, sums = (
@@ -255,37 +261,41 @@ class InfvocLearner:
         checks.sized("spellings of a saved learner's words", base, len(names))
         checks.measures("spellings of a saved learner's words", base, SMALLEST, 1.0)
         checks.measures("sums of a saved learner's topics", sums)
-        if names and not letters:
+        if names and not character_model:
             raise DamagedDataError("a saved learner has words and no distribution over strings")
         state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
-        state.letters = CharacterModel.from_bytes(letters) if letters else state.letters
+        state.character_model = (
+            CharacterModel.from_bytes(character_model) if character_model else state.character_model
+        )
         state.base, state.sums = (
             base.copy(),
             checks.shaped("sums of a saved learner's topics", sums, settings.topics, 2).copy(),
         )
-        state.sticks = with_room(state.sticks, int(size.max(initial=0)), len(names))._replace(
+        state.sticks = resize(state.sticks, int(size.max(initial=0)), len(names))._replace(
             size=size.copy()
         )
-        used = entries(state.sticks)
+        used = used_entries(state.sticks)
         state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = (
             numbers,
             use,
             rest,
         )
-        place(state.sticks)
+        write_positions(state.sticks)
         return state
 
     def nbytes(self, state: InfvocState) -> int:
-        return sizes((*state.sticks, state.base)) + state.vocabulary.nbytes()
+        return total_nbytes((*state.sticks, state.base)) + state.vocabulary.nbytes()
 
-    def _spell(self, state: InfvocState, known: int) -> None:
+    def _append_base(self, state: InfvocState, known: int) -> None:
         """G0 of the words that have joined the vocabulary."""
         new = state.vocabulary.words[known:]
         if new:
-            state.base = np.concatenate([state.base[:known], state.spelling.probabilities(new)])
+            state.base = np.concatenate(
+                [state.base[:known], state.base_distribution.probabilities(new)]
+            )
 
-    def _means(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+    def _topic_means(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
         """float64[V, K]: P(w | k), as in a snapshot, of a vocabulary of the first ``known``
         words.
         """
@@ -295,12 +305,12 @@ class InfvocLearner:
         out += np.multiply.outer(shared_base(state.base[local.rows], local.rows, known), left)
         return out
 
-    def _weights(self, state: InfvocState, local: Local, known: int) -> FloatArray:
+    def _topic_weights(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
         """float64[V, K]: what a topic is drawn by."""
         weight, left = expectations(state, expected_logs)
         kind = state.settings.remainder
         if kind == "mass":
-            left = 1.0 - weight.sum(axis=1, where=entries(state.sticks))
+            left = 1.0 - weight.sum(axis=1, where=used_entries(state.sticks))
         of_word = (
             shared_base(state.base[local.rows], local.rows, known)
             if kind == "share"
@@ -311,14 +321,14 @@ class InfvocLearner:
         return out
 
     def _learn(
-        self, state: InfvocState, local: Local, counts: IntArray, scale: float, step: float
+        self, state: InfvocState, local: KnownTokens, counts: IntArray, scale: float, step: float
     ) -> None:
         words = len(state.vocabulary)
-        state.sticks = with_room(state.sticks, 0, words)
+        state.sticks = resize(state.sticks, 0, words)
         longest = int(
             (state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0)
         )
-        state.sticks = with_room(state.sticks, longest, words)
+        state.sticks = resize(state.sticks, longest, words)
 
         concentration = state.settings.concentration
         entry = concentration if state.settings.entry == "prior" else 1.0
@@ -351,11 +361,11 @@ def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Inf
     checks.ascending("words of a saved learner's topic, sorted", apart, strictly=True)
 
 
-def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:
+def shared_base(base_probability: FloatArray, rows: LongArray, known: int) -> FloatArray:
     """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below
     ``known`` are in some topic's set.
     """
-    shared: FloatArray = (spelled + (rows < known)) / (known + 1)
+    shared: FloatArray = (base_probability + (rows < known)) / (known + 1)
     return shared
 
 
@@ -373,7 +383,7 @@ def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArra
 def reorder(state: InfvocState) -> None:
     """A new order of every topic's words; those that no topic has any more leave the vocabulary."""
     settings, words = state.settings, state.vocabulary.words
-    kept = refine(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
+    kept = truncate(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
     state.sticks = renumber(state.sticks, kept)
     if not kept.all():
         state.vocabulary = Vocabulary(

@@ -83,7 +83,7 @@ class SampledLocally(VariationalSettings):
 S = TypeVar("S", bound=VariationalSettings)
 
 
-class Local(NamedTuple):
+class KnownTokens(NamedTuple):
     """The known tokens of a minibatch: ``rows`` are its words in the vocabulary, ``tokens``
     (int32) index into these.
     """
@@ -94,7 +94,7 @@ class Local(NamedTuple):
 
 
 @dataclass
-class Progress(Generic[S]):
+class VariationalState(Generic[S]):
     """What every variational learner keeps beside its topics.
 
     Attributes:
@@ -126,7 +126,7 @@ class Progress(Generic[S]):
         while len(self.recent) > EVIDENCE_WINDOW:
             self.recent.popleft()
 
-    def begin(self, minibatch: Minibatch, local: Local) -> tuple[float, float]:
+    def begin(self, minibatch: Minibatch, local: KnownTokens) -> tuple[float, float]:
         """Count a minibatch; its step size epsilon, and D / |S|, what one of its documents
         stands for.
         """
@@ -137,8 +137,13 @@ class Progress(Generic[S]):
         step = float((settings.tau0 + self.steps) ** -settings.kappa)
         return step, (settings.stream_documents or self.documents) / max(len(minibatch), 1)
 
-    def info(
-        self, minibatch: Minibatch, local: Local, words: int, found: Scaled | None, sweeps: int
+    def step_info(
+        self,
+        minibatch: Minibatch,
+        local: KnownTokens,
+        words: int,
+        found: Scaled | None,
+        sweeps: int,
     ) -> StepInfo:
         """What a step did; ``found``: the minibatch's probability, None where it was not scored;
         ``sweeps``: over its tokens.
@@ -194,7 +199,7 @@ class Progress(Generic[S]):
         self.recent = deque(recent)
 
 
-def known_tokens(minibatch: Minibatch, numbers: IntArray) -> Local:
+def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
     """The tokens whose word has a number (-1: none); words with one number, in one bucket of a
     hash, become one.
     """
@@ -204,21 +209,24 @@ def known_tokens(minibatch: Minibatch, numbers: IntArray) -> Local:
     rank[np.flatnonzero(found >= 0)[order]] = np.arange(len(order))
     tokens = rank[inverse][minibatch.tokens] if len(numbers) else np.zeros(0, np.int64)
     ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
-    return Local(
+    return KnownTokens(
         found[found >= 0][order].astype(np.int64),
         tokens[tokens >= 0].astype(np.int32),
         ends[minibatch.offsets].astype(np.int64),
     )
 
 
-def score(local: Local, phi: FloatArray, alpha: float) -> Scaled:
+def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
     """The probability of a minibatch; phi: float64[V, K], P(w | k) of its words."""
     mantissa, exponent = score_documents(local.tokens, local.offsets, phi, alpha)
     return Scaled.of(float(mantissa), int(exponent))
 
 
-def sampled_counts(
-    progress: Progress[Any], settings: SampledLocally, local: Local, weights: FloatArray
+def sample_counts(
+    progress: VariationalState[Any],
+    settings: SampledLocally,
+    local: KnownTokens,
+    weights: FloatArray,
 ) -> IntArray:
     """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
     sums = np.empty_like(weights)
@@ -245,7 +253,7 @@ def sampled_counts(
     return slices[0]
 
 
-def words_of_documents(local: Local) -> tuple[IntArray, FloatArray, LongArray]:
+def word_repeats(local: KnownTokens) -> tuple[IntArray, FloatArray, LongArray]:
     """(words, repeats, offsets): each document's distinct words, ascending, and how often it has
     each.
     """
@@ -273,6 +281,6 @@ def settings_digest(settings: VariationalSettings) -> str:
     return wire.digest(settings.canonical().encode()).hex()
 
 
-def sizes(parts: Iterable[Any]) -> int:
+def total_nbytes(parts: Iterable[Any]) -> int:
     """Bytes of arrays."""
     return sum(part.nbytes for part in parts)

@@ -66,7 +66,7 @@ def _draw(
 
 
 @inlined
-def _enter(used: Any, size: Any, k: Any) -> Any:
+def _insert(used: Any, size: Any, k: Any) -> Any:
     """Insert a topic into the ascending list; its new size."""
     i = size
     while i > 0 and used[i - 1] > k:
@@ -77,7 +77,7 @@ def _enter(used: Any, size: Any, k: Any) -> Any:
 
 
 @inlined
-def _leave(used: Any, size: Any, k: Any) -> Any:
+def _remove(used: Any, size: Any, k: Any) -> Any:
     """Remove a topic from the list; its new size."""
     i = 0
     while used[i] != k:
@@ -121,9 +121,9 @@ def sample_documents(
                     in_document[old] -= 1
                 new = _draw(weights, sums, alpha, v, used, size, in_document, uniforms[i])
                 if sweep > 0 and new != old and in_document[old] == 0:
-                    size = _leave(used, size, old)
+                    size = _remove(used, size, old)
                 if in_document[new] == 0 and (sweep == 0 or new != old):
-                    size = _enter(used, size, new)
+                    size = _insert(used, size, new)
                 in_document[new] += 1
                 states[i] = new
                 if sweep >= burn_in:
@@ -133,7 +133,7 @@ def sample_documents(
 
 
 @inlined
-def _fit(
+def _fit_document(
     words: Any, repeats: Any, weights: Any, alpha: Any, iterations: Any, theta: Any, shares: Any
 ) -> None:
     """theta (float64[K]) = exp E[log theta_dk], up to a factor, after so many updates; it starts
@@ -180,7 +180,7 @@ def fit_documents(
     shares = np.empty(weights.shape[1])
     for d in range(first, last):
         here = slice(offsets[d], offsets[d + 1])
-        _fit(words[here], repeats[here], weights, alpha, iterations, theta[d], shares)
+        _fit_document(words[here], repeats[here], weights, alpha, iterations, theta[d], shares)
 
 
 @kernel

@@ -3,7 +3,7 @@ import pytest
 from made import random_snapshot
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
-from model.gibbs.kernels.gibbs3 import pick, sample_document
+from model.gibbs.kernels.gibbs3 import draw_topic, sample_document
 from model.kernels.random import INFERENCE, fill_uniforms, stream_key
 
 
@@ -76,11 +76,11 @@ def test_equals_its_slow_twin(topics, n, sweeps, kept):
     assert fast.sum() == n * kept
 
 
-def test_pick_takes_a_topic_with_a_weight_at_every_uniform():
+def test_draw_topic_takes_a_topic_with_a_weight_at_every_uniform():
     sums = np.array([0.0, 0.25, 0.25, 1.0, 1.0])
-    drawn = [pick(sums, u) for u in (0.0, 0.2499, 0.25, 0.5, 1 - 2.0**-53, 1.0)]
+    drawn = [draw_topic(sums, u) for u in (0.0, 0.2499, 0.25, 0.5, 1 - 2.0**-53, 1.0)]
     assert drawn == [1, 1, 3, 3, 3, 3]
-    assert pick(np.array([2.0]), 0.7) == 0
+    assert draw_topic(np.array([2.0]), 0.7) == 0
 
 
 def test_last_state_has_the_enumerated_law():

@@ -5,7 +5,7 @@ from corpus_twin import sweeps_of
 from made import random_snapshot
 from scipy.stats import binom
 
-from model.inference.kernels.hybrid import repeat_document
+from model.inference.kernels.hybrid import sample_document
 from model.kernels.random import stream_key
 
 
@@ -46,7 +46,7 @@ def fast_repeat(snapshot, rows, tokens, theta, repeats, kept, key):
         snapshot.counts / totals[snapshot.topics],
         snapshot.prior.strength / totals,
     )
-    return repeat_document(
+    return sample_document(
         tokens, rows, *parts, snapshot.prior.base[rows], theta, snapshot.alpha, repeats, kept, *key
     )
 

@@ -15,14 +15,14 @@ from model import __version__, wire
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.inference.features import word_counts
-from model.inference.fitting import FitSettings, Pair, Step, fit
+from model.inference.fitting import FitProgress, FitSettings, Pair, fit
 from model.publishing.manifest import Manifest
 from model.records import TokenisedDocument
 
 _RANK_BYTES = 16
 
 
-def pair_of(
+def make_pair(
     settings: InferenceSettings,
     prepared: Any,
     published: PublishedModel,
@@ -38,12 +38,12 @@ def pair_of(
     return Pair(
         f"{document.key}\0{document.id}",
         counts.rows,
-        counts.times.astype(np.float64),
+        counts.occurrences.astype(np.float64),
         mixture.proportions,
     )
 
 
-def ranked(document: bytes, seed: int) -> bytes:
+def with_rank(document: bytes, seed: int) -> bytes:
     """The document behind its rank in a uniform sample: the documents with the smallest ranks
     are a sample, in whatever order they come.
     """
@@ -54,7 +54,7 @@ def ranked(document: bytes, seed: int) -> bytes:
     return rank[:_RANK_BYTES] + document
 
 
-def unranked(data: bytes) -> bytes:
+def without_rank(data: bytes) -> bytes:
     """The document without its rank."""
     return data[_RANK_BYTES:]
 
@@ -65,7 +65,7 @@ def fit_classifier(
     pairs: Iterable[Pair],
     settings: FitSettings,
     inference: InferenceSettings,
-    on_step: Callable[[Step], None],
+    on_step: Callable[[FitProgress], None],
 ) -> Classifier:
     """A classifier for a model version; a function of the set of pairs."""
     found = list(pairs)
@@ -75,7 +75,7 @@ def fit_classifier(
         version=manifest.version,
         snapshot=manifest.snapshot,
         pairs=len(found),
-        tokens=int(sum(pair.times.sum() for pair in found)),
+        tokens=int(sum(pair.occurrences.sum() for pair in found)),
         pairs_digest=wire.digest(*sorted(pair.to_bytes() for pair in found)).hex(),
         settings=asdict(settings),
         method=inference.to_json(),

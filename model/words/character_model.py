@@ -4,7 +4,7 @@ words.
 A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it),
 after Zhai and Boyd-Graber (2013):
 
-* *characters*: smoothed n-grams over Unicode (:mod:`model.words.spelling`);
+* *characters*: smoothed n-grams over Unicode (:mod:`model.words.ngrams`);
 * *lengths*: the lambda that minimises the squared difference between the words' frequencies and
   their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric law of the
   words' mean length, so that every length keeps mass.
@@ -33,7 +33,7 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
-from model.words.spelling import CHARACTERS, Spelling
+from model.words.ngrams import CHARACTERS, NgramModel
 
 # Of the characters before a character, how many count.
 ORDER = 3
@@ -59,7 +59,7 @@ class CharacterModel:
             probability that a word goes on.
     """
 
-    spelling: Spelling
+    spelling: NgramModel
     lengths: FloatArray
     again: float
 
@@ -84,7 +84,7 @@ class CharacterModel:
             raise ValueError(
                 "a character model needs words, none of them empty, each used at least once"
             )
-        spelling = Spelling.fit(spelled, order, characters)
+        spelling = NgramModel.fit(spelled, order, characters)
         # Where all words have one character: as though they had one more, so that longer words keep
         # a probability.
         characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
@@ -171,12 +171,12 @@ class CharacterModel:
         checks.distinct("n-grams", ngrams)
         checks.within("counts of n-grams", counts, 1, checks.LARGEST // len(counts))
         checks.measures("shares of word lengths", lengths, 0.0, 1.0)
-        return cls(Spelling(ngrams, counts, order, characters), lengths, again)
+        return cls(NgramModel(ngrams, counts, order, characters), lengths, again)
 
     def _length_probability(self, length: int) -> Scaled:
         if length < 1:
             raise ValueError("the empty string is not a word")
-        geometric = _power(self.again, length - 1)
+        geometric = _scaled_power(self.again, length - 1)
         share = GEOMETRIC * (1.0 - self.again)
         fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
         if fitted:
@@ -192,7 +192,7 @@ class CharacterModel:
         return {}
 
 
-def _power(base: float, exponent: int) -> Scaled:
+def _scaled_power(base: float, exponent: int) -> Scaled:
     """base ** exponent by squaring."""
     result, square = Scaled.of(1.0), Scaled.of(base)
     while exponent:
@@ -210,7 +210,7 @@ def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
     return found
 
 
-def _fit_lengths(spelling: Spelling, words: list[str], used: Mapping[str, int]) -> FloatArray:
+def _fit_lengths(spelling: NgramModel, words: list[str], used: Mapping[str, int]) -> FloatArray:
     """float64[longest + 1]: the lambda of the module's docstring.
 
     The programme is separable: with m(w) the spelling's probability and f(w) the word's share of

@@ -1,5 +1,5 @@
 """How probable the spelling of a word is, character by character, from a trie of runs of characters
-(:mod:`model.words.spelling`).
+(:mod:`model.words.ngrams`).
 
 A node of the trie is a run; node 0 is the empty one. An edge leads from a run to the run that is
 one character longer. P(c | h) is that of the longest end of the run hc that was seen, times what
@@ -91,7 +91,7 @@ def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
 
 
 @kernel
-def spell(
+def word_probabilities(
     trie: Any,
     text: Any,
     offsets: Any,

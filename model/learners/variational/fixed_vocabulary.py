@@ -85,7 +85,7 @@ class FullHash(Record):
 FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
 
 
-class FixedWords:
+class FixedVocabulary:
     """See the module's docstring.
 
     Attributes:
@@ -104,9 +104,9 @@ class FixedWords:
             start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
         self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
         self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
-        self._voted = isinstance(settings, FullHash)
+        self._names_by_vote = isinstance(settings, FullHash)
         self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
-        self.voices = np.zeros(len(start) if self._voted else 0, np.int64)
+        self.votes = np.zeros(len(start) if self._names_by_vote else 0, np.int64)
 
     @property
     def words(self) -> list[str]:
@@ -115,14 +115,14 @@ class FixedWords:
 
     def nbytes(self) -> int:
         """Return the memory of the words."""
-        if self._voted:
+        if self._names_by_vote:
             # The names change, their number does not.
             return sum(map(sys.getsizeof, self.words))
         return self._vocabulary.nbytes()
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
         """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
-        if self._voted:
+        if self._names_by_vote:
             found = np.array([bucket(word, self.buckets) for word in words], np.int32)
             self._vote(words, found, uses)
             return found
@@ -136,11 +136,11 @@ class FixedWords:
             self._close()
         return found
 
-    def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
+    def restore(self, words: Sequence[str], votes: np.ndarray) -> None:
         """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
-        checks.sized("votes for words", voices, len(self.voices))
-        checks.within("votes for words", voices, 0, checks.LARGEST)
-        if self._voted:
+        checks.sized("votes for words", votes, len(self.votes))
+        checks.within("votes for words", votes, 0, checks.LARGEST)
+        if self._names_by_vote:
             checks.sized("words of a saved learner", words, len(self.words))
         else:
             checks.distinct("words of a saved learner", words)
@@ -153,8 +153,8 @@ class FixedWords:
                 )
             elif self.expected:
                 checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
-        if self._voted:
-            self._vocabulary.words[:], self.voices = words, voices.copy()
+        if self._names_by_vote:
+            self._vocabulary.words[:], self.votes = words, votes.copy()
             return
         self._vocabulary.extend(words)
         if not self.expected and words:
@@ -164,11 +164,11 @@ class FixedWords:
         self.expected = self._vocabulary.limit = len(self.words)
 
     def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
-        names, voices = self.words, self.voices
+        names, votes = self.words, self.votes
         for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
             if names[number] == word:
-                voices[number] += used
-            elif used > voices[number]:
-                names[number], voices[number] = word, used - voices[number]
+                votes[number] += used
+            elif used > votes[number]:
+                names[number], votes[number] = word, used - votes[number]
             else:
-                voices[number] -= used
+                votes[number] -= used

@@ -23,7 +23,7 @@ _BITS, _NUMBER, _LOW = 31, np.int64(0x7FFFFFFF), np.uint64(0x7FFFFFFF)
 
 
 @inlined
-def _read(text: Any, begin: Any) -> Any:
+def _hash_word(text: Any, begin: Any) -> Any:
     """Where the word that begins there ends, and its hash, 0 to 2^31 - 1: FNV-1a, folded."""
     h, end = _OFFSET, begin
     while end < text.shape[0] and text[end] != _NEWLINE:
@@ -43,7 +43,7 @@ def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
 
 
 @kernel
-def table_of(text: Any, count: Any) -> Any:
+def build_index(text: Any, count: Any) -> Any:
     """(starts int64[count], slots int64[power of 2]): where each of ``count`` words begins in
     ``text``, uint8; and the table.
     """
@@ -52,7 +52,7 @@ def table_of(text: Any, count: Any) -> Any:
         size *= 2
     starts, slots, begin = np.empty(count, np.int64), np.full(size, _EMPTY), 0
     for number in range(count):
-        end, h = _read(text, begin)
+        end, h = _hash_word(text, begin)
         place = h & (size - 1)
         while slots[place] != _EMPTY:
             place = (place + 1) & (size - 1)
@@ -62,13 +62,13 @@ def table_of(text: Any, count: Any) -> Any:
 
 
 @kernel
-def rows_in(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
+def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
     """int64[count]: the number of each word of ``words``, uint8, joined by newlines; -1 for a
     word that the table does not have.
     """
     rows, begin, size = np.full(count, -1), 0, slots.shape[0]
     for i in range(count):
-        end, h = _read(words, begin)
+        end, h = _hash_word(words, begin)
         place = h & (size - 1)
         while slots[place] != _EMPTY:
             slot = slots[place]

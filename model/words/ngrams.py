@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.records import FloatArray, LongArray
-from model.words.kernels.spelling import CODE_BITS, Trie, hash_edges, spell
+from model.words.kernels.ngram_trie import CODE_BITS, Trie, hash_edges, word_probabilities
 
 # Unicode's scalar values: all code points but the surrogates.
 CHARACTERS = 0x110000 - 0x800
@@ -33,7 +33,7 @@ Codes = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
-class Spelling:
+class NgramModel:
     """See the module's docstring; made by :meth:`fit`.
 
     Attributes:
@@ -48,7 +48,7 @@ class Spelling:
     characters: int = CHARACTERS
 
     @classmethod
-    def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> Spelling:
+    def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> NgramModel:
         """Of distinct words."""
         runs: Counter[str] = Counter()
         for word in words:
@@ -61,10 +61,10 @@ class Spelling:
         """Of each word among those of its length: float64 factors and int64 exponents of 2,
         which belong to them.
         """
-        text, lengths = codes(words), np.fromiter(map(len, words), np.int64, len(words))
+        text, lengths = code_points(words), np.fromiter(map(len, words), np.int64, len(words))
         products, exponents = np.empty(len(words)), np.empty(len(words), np.int64)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        spell(
+        word_probabilities(
             self._trie, text, offsets, self.order, ord(_START), self.characters, products, exponents
         )
         return products, exponents
@@ -72,7 +72,7 @@ class Spelling:
     @cached_property
     def _trie(self) -> Trie:
         """Runs of every length, longest first, each level made of the ends of the one before."""
-        runs, counts = codes(self.ngrams).reshape(-1, self.order + 1), self.counts
+        runs, counts = code_points(self.ngrams).reshape(-1, self.order + 1), self.counts
         levels: list[tuple[Codes, LongArray, Any]] = [(runs, counts, None)]
         for _ in range(self.order):
             ends = runs[:, 1:]
@@ -98,7 +98,7 @@ class Spelling:
         return Trie(table, leads, shift, seen, left)
 
 
-def codes(words: Sequence[str]) -> Codes:
+def code_points(words: Sequence[str]) -> Codes:
     """uint32: the code points of words, one after the other."""
     return np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
 
