@@ -1,14 +1,14 @@
-"""alpha, the Dirichlet over a document's topics, fitted to documents by Minka's fixed point.
+"""Estimation of alpha, the Dirichlet prior of a document's topics, by Minka's fixed point.
 
-For D documents with n_td tokens in topic t, n_d in all, the likelihood of alpha grows with every
+For D documents with n_td tokens in topic t and n_d in all, the likelihood of alpha grows with every
 step of
 
-    alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)] / sum_d [psi(sum alpha + n_d) -
-    psi(sum alpha)]
+    alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)]
+                       / sum_d [psi(sum alpha + n_d) - psi(sum alpha)]
 
-As the counts are whole numbers, psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which
-needs no more than division: with D_k the number of documents that have more than k tokens in topic
-t, the sum over d is sum_k D_k / (alpha_t + k).
+The counts are integers, so psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which needs
+only divisions. With D_k the number of documents that have more than k tokens in topic t, the sum
+over d is sum_k D_k / (alpha_t + k).
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ SMALLEST_ALPHA = 1e-4
 
 
 def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
-    """``steps`` of the fixed point.
+    """Make ``steps`` steps of the fixed point.
 
     Args:
-        in_documents: int32[D, T], n_td. alpha: float64[T], where to start.
+        in_documents: int32[D, T], n_td.
+        alpha: float64[T], the start.
+        steps: number of steps.
 
     Returns:
         float64[T]; ``alpha`` itself where no document has a token.
@@ -42,10 +44,11 @@ def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> Floa
 
 
 def _counts_above(counts: IntArray) -> FloatArray:
-    """D_k for k = 0, 1, ...: how many of the counts are above k."""
+    """Return D_k for k = 0, 1, ...: how many of the counts are above k."""
     tally = np.bincount(counts)
     return np.cumsum(tally[::-1])[::-1][1:].astype(np.float64)
 
 
 def _psi_sum(counts_above: FloatArray, x: float) -> float:
+    """Return the sum over k of D_k / (x + k)."""
     return float(np.sum(counts_above / (x + np.arange(len(counts_above)))))

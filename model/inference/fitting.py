@@ -1,19 +1,19 @@
-"""Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and
-a Gaussian prior.
+"""Fit a classifier to pairs of (document, topic proportions).
 
-For document x_i with proportions theta_i, in which word w occurs n_iw times, the weights lambda [W,
-T] maximise
+The classifier is a maximum entropy model with soft labels and a Gaussian prior. For document x_i
+with proportions theta_i, in which word w occurs n_iw times, L-BFGS maximises over the weights
+lambda [W, T]
 
-    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion
-    to exp(sum_w lambda_wt f(n_w))
+    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2)
+    p(t | x) ~ exp(sum_w lambda_wt f(n_w))
 
-by L-BFGS. f is the square root, because a word's tenth occurrence says less than its first, or, as
-in the paper, nothing.
+f is the square root, because the tenth occurrence of a word says less than the first, or the count
+itself, as in the paper.
 
-sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum
-of the one before, the loss on held-out pairs is measured, with the temperature tau that suits them
-best; the best sigma^2 is kept, and lambda is fitted again to all pairs. Which pairs are held out
-depends on their ids alone, so the result is a function of the set of pairs.
+sigma^2 is chosen on held-out pairs. Candidates are tried from the narrowest to the widest, each
+from the optimum of the one before. For each, the loss on held-out pairs is measured at the
+temperature tau that minimises it. Then lambda is fitted to all pairs with the best sigma^2. The ids
+of the pairs determine which are held out, so the result is a function of the set of pairs.
 
 >>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
 >>> fitted = fit(pairs, topics=2)
@@ -49,10 +49,11 @@ class FitSettings:
     """How a classifier is fitted.
 
     Attributes:
-        features: f, one of :data:`~model.inference.features.FEATURES`. variances: the sigma squared
-        that are tried, ascending. held_out: the share of pairs that chooses among them. iterations:
-        of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less
-        than this, relatively.
+        features: f, one of :data:`~model.inference.features.FEATURES`.
+        variances: the candidates for sigma squared.
+        held_out: the share of the pairs on which the candidates are compared.
+        iterations: the maximum number of iterations of L-BFGS for each candidate.
+        tolerance: L-BFGS ends when the objective per pair falls by less than this, relatively.
     """
 
     features: str = FEATURES[0]
@@ -92,8 +93,10 @@ class Pair:
     """A document and its proportions.
 
     Attributes:
-        name: its key and id. rows: int64[V], the model's words in it. times: float64[V], n_w.
-            proportions: float64[T].
+        name: its key and id.
+        rows: int64[V], the model's words in it.
+        occurrences: float64[V], n_w.
+        proportions: float64[T].
     """
 
     name: str
@@ -114,7 +117,7 @@ class Pair:
     @classmethod
     def from_bytes(cls, data: bytes) -> Pair:
         header, parts = wire.unpack(cls.MAGIC, data, 3)
-        facts = checks.record(cls, header, "a pair", apart=("rows", "times", "proportions"))
+        facts = checks.record(cls, header, "a pair", apart=("rows", "occurrences", "proportions"))
         rows, occurrences, proportions = (
             wire.array_from_bytes(part, kind)
             for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)
@@ -128,7 +131,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class FitProgress:
-    """Where a fit stands, for progress."""
+    """The progress of a fit, reported after each iteration."""
 
     stage: str
     iteration: int
@@ -137,8 +140,13 @@ class FitProgress:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in
-    :class:`model.inference.classifier.Provenance`.
+    """A fitted classifier.
+
+    Attributes:
+        rows: int64[R], ascending: the words that have weights.
+        weights: float32[R, T].
+        temperature, variance, held_out_loss, iterations: as in
+            :class:`model.inference.classifier.Provenance`.
     """
 
     rows: LongArray
@@ -151,8 +159,12 @@ class FitResult:
 
 @dataclass(eq=False)
 class Objective:
-    """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma
-    squared.
+    """The objective of a fit for one variance.
+
+    Attributes:
+        values: CSR [N, R], f(n_iw).
+        proportions: float64[N, T].
+        variance: sigma squared.
     """
 
     values: Any
@@ -164,8 +176,10 @@ class Objective:
         self.transposed = self.values.T.tocsr()
 
     def objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
-        """The negative of what is maximised, and its gradient, both divided by N; ``flat``:
-        float64[R * T].
+        """Return the negative objective and its gradient, both divided by N.
+
+        Args:
+            flat: float64[R * T], the weights.
         """
         number, topics = self.proportions.shape
         weights = flat.reshape(-1, topics)
@@ -183,10 +197,16 @@ def fit(
     settings: FitSettings | None = None,
     on_step: Callable[[FitProgress], None] = lambda step: None,
 ) -> FitResult:
-    """Fit a classifier; ``on_step`` hears of each iteration.
+    """Fit a classifier.
+
+    Args:
+        pairs: the documents and their proportions.
+        topics: T.
+        settings: how to fit; the default settings where None.
+        on_step: is called after each iteration.
 
     Raises:
-        OptionError: fewer than two pairs.
+        OptionError: there are fewer than two pairs.
     """
     settings = settings or FitSettings()
     if len(pairs) < 2:
@@ -265,7 +285,10 @@ def _maximise(
 
 
 def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, float]:
-    """(mean cross-entropy, tau) at the tau with the least of it; convex in 1 / tau."""
+    """Return (mean cross-entropy, tau) at the tau that minimises it.
+
+    The cross-entropy is convex in 1 / tau.
+    """
 
     def loss(inverse: float) -> float:
         return -float(np.sum(proportions * log_likelihoods(scores * inverse))) / len(scores)

@@ -15,13 +15,14 @@ import numpy as np
 
 from model.gibbs.kernels import gibbs3
 from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
-from model.gibbs.samplers import is_sparse
+from model.gibbs.kernels.records import ModelCounts
+from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
 from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
-from model.inference.corpus import SPARSE_FROM, sorted_rows
+from model.inference.corpus import sorted_rows
 from model.inference.features import repeat_words, word_counts
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
+from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,14 @@ class PreparedGibbs3:
     """A model and how to use it.
 
     Attributes:
-        rows: the model's topics and counts, in descending order within a word where the sampler is
-        sparse. sparse: whether the sampler is.
+        settings, published: the method's settings and the model.
+        model: the model's counts, in descending order within a word where the sampler is sparse.
+        sparse: whether the sampler is sparse.
     """
 
     settings: GibbsSampling
     published: PublishedModel
-    rows: tuple[IntArray, FloatArray]
+    model: ModelCounts
     sparse: bool
 
 
@@ -62,13 +64,17 @@ class Gibbs3Inference:
 
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
-        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_FROM)
-        return PreparedGibbs3(
-            settings,
-            published,
-            sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts),
-            sparse,
+        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM)
+        topics, counts = sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts)
+        model = ModelCounts(
+            snapshot.offsets,
+            topics,
+            counts,
+            snapshot.normalisers,
+            snapshot.alpha,
+            snapshot.prior.strength,
         )
+        return PreparedGibbs3(settings, published, model, sparse)
 
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
@@ -94,12 +100,17 @@ class Gibbs3Inference:
         occurrences: LongArray,
     ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        prior = snapshot.prior.strength, snapshot.prior.base[rows]
-        held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
-        passes = settings.sweeps, settings.kept, key0, key1
+        keys = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
+        given = (
+            rows,
+            snapshot.prior.base[rows],
+            prepared.model,
+            settings.sweeps,
+            settings.kept,
+            keys,
+        )
         if prepared.sparse:
-            counts = sparse_gibbs3.sample_document(occurrences, *held, *passes)
+            counts = sparse_gibbs3.sample_document(occurrences, *given)
         else:
-            counts = gibbs3.sample_document(repeat_words(occurrences), *held, *passes)
+            counts = gibbs3.sample_document(repeat_words(occurrences), *given)
         return posterior_mean(counts / settings.kept, snapshot.alpha)

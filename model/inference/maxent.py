@@ -176,20 +176,15 @@ class HybridInference:
     ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot
-        key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
+        keys = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         counts = sample_document(
             repeat_words(occurrences),
             rows,
-            snapshot.offsets,
-            snapshot.topics,
-            topics.sparse,
-            topics.smooth,
             snapshot.prior.base[rows],
+            topics.model,
             theta,
-            snapshot.alpha,
             settings.repeats,
             settings.kept,
-            key0,
-            key1,
+            keys,
         )
         return posterior_mean(counts / settings.kept, snapshot.alpha)

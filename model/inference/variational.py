@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from model.inference.base import InferenceSettings, PublishedModel, make_mixtures, register
 from model.inference.features import word_counts
-from model.inference.kernels.mean_field import infer_documents
+from model.inference.kernels.mean_field import TopicWords, infer_documents
 from model.options import option
-from model.records import FloatArray, TokenisedDocument, TopicMixture
+from model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,21 @@ class Prepared:
     """A model's P(w | z) in two parts, see :mod:`model.inference.kernels.mean_field`."""
 
     published: PublishedModel
-    sparse: FloatArray
-    smooth: FloatArray
+    model: TopicWords
 
 
 def prepare(published: PublishedModel) -> Prepared:
     """What does not depend on a document."""
     snapshot = published.snapshot
     totals = snapshot.normalisers
-    return Prepared(
-        published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals
+    model = TopicWords(
+        snapshot.offsets,
+        snapshot.topics,
+        snapshot.counts / totals[snapshot.topics],
+        snapshot.prior.strength / totals,
+        snapshot.alpha,
     )
+    return Prepared(published, model)
 
 
 @register(Variational)
@@ -74,12 +78,8 @@ class VariationalInference:
             counts.offsets,
             counts.rows,
             counts.occurrences,
-            snapshot.offsets,
-            snapshot.topics,
-            held.sparse,
-            held.smooth,
             snapshot.prior.base[counts.rows],
-            snapshot.alpha,
+            held.model,
             settings.iterations,
             settings.tolerance,
         )

@@ -18,7 +18,7 @@ import numpy as np
 
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
-from model.gibbs.samplers import SAMPLER_HELP, Sampler, is_sparse
+from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is_sparse
 from model.learners.base import register
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
 from model.learners.particles.initial_settings import Initial, InitialBatch
@@ -29,9 +29,6 @@ from model.learners.particles.topic_priors import Flat
 from model.options import option
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
-
-# From so many topics on sparse counts are faster; benchmarks/README.md has the measurement.
-SPARSE_FROM = 4
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,9 @@ class BatchGibbs(ParticleSettings):
     @property
     def is_sparse(self) -> bool:
         """Whether the chains have packed counts."""
-        return isinstance(self.prior, Flat) and is_sparse(self.sampler, self.topics, SPARSE_FROM)
+        return isinstance(self.prior, Flat) and is_sparse(
+            self.sampler, self.topics, SPARSE_LEARNING_FROM
+        )
 
 
 @register(BatchGibbs)
@@ -117,10 +116,10 @@ def _current_chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
             state.prior.alpha[: settings.topics].copy(),
             state.prior.a,
             state.prior.base[: len(state.vocabulary)],
-            state.initial.chains,
-            state.initial.sweeps,
-            settings.seed,
-            state.key,
-            state.threads,
+            chains=state.initial.chains,
+            sweeps=state.initial.sweeps,
+            seed=settings.seed,
+            key=state.key,
+            threads=state.threads,
         )
     return state.chain

@@ -271,25 +271,18 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
     def local_counts(
         self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        words, repeats, offsets = word_repeats(local)
-        theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
+        documents = word_repeats(local)
+        theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
+        counts = np.zeros(weights.shape)
         settings = state.settings
 
         def run(first: int, last: int, thread: int) -> None:
             fit_documents(
-                first,
-                last,
-                words,
-                repeats,
-                offsets,
-                weights,
-                settings.alpha,
-                settings.local_iterations,
-                theta,
+                first, last, documents, weights, settings.alpha, settings.local_iterations, theta
             )
 
         over_slices(len(theta), state.threads, run)
-        expected_counts(words, repeats, offsets, weights, theta, counts)
+        expected_counts(documents, weights, theta, counts)
         return counts
 
 

@@ -41,6 +41,7 @@ from model.learners.particles.population import over_slices
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
 from model.learners.variational.kernels.sticks import (
     Sticks,
+    StickUpdate,
     count_new,
     expected_logs,
     learn,
@@ -333,19 +334,10 @@ class InfvocLearner:
         concentration = state.settings.concentration
         entry = concentration if state.settings.entry == "prior" else 1.0
 
+        update = StickUpdate(scale, step, concentration, entry)
+
         def run(first: int, last: int, thread: int) -> None:
-            learn(
-                first,
-                last,
-                local.rows,
-                counts,
-                scale,
-                step,
-                concentration,
-                entry,
-                state.sticks,
-                state.sums,
-            )
+            learn(first, last, local.rows, counts, update, state.sticks, state.sums)
 
         over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
 

@@ -25,6 +25,9 @@ from model.kernels.random import stream_key
 from model.learners.base import LearnerSettings, StepInfo, Summary
 from model.learners.particles.population import over_slices
 from model.learners.variational.kernels.variational_estep import (
+    LocalSweeps,
+    TopicWeights,
+    WordRepeats,
     cumulate,
     sample_documents,
     score_documents,
@@ -32,6 +35,7 @@ from model.learners.variational.kernels.variational_estep import (
 from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
+from model.words.known_words import known_words
 
 # A chain alone keeps the evidence of so many minibatches, though nobody compares it with another's.
 EVIDENCE_WINDOW = 20
@@ -200,20 +204,17 @@ class VariationalState(Generic[S]):
 
 
 def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
-    """The tokens whose word has a number (-1: none); words with one number, in one bucket of a
-    hash, become one.
+    """Return the tokens whose word has a number.
+
+    Args:
+        minibatch: V words and N tokens.
+        numbers: int32[V], the number of each word; -1 for none. Words with one number, in one
+            bucket of a hash, become one word.
     """
-    found, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
-    order = np.argsort(first[found >= 0], kind="stable")
-    rank = np.full(len(found), -1)
-    rank[np.flatnonzero(found >= 0)[order]] = np.arange(len(order))
-    tokens = rank[inverse][minibatch.tokens] if len(numbers) else np.zeros(0, np.int64)
+    rows, columns = known_words(numbers)
+    tokens = columns[minibatch.tokens]
     ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
-    return KnownTokens(
-        found[found >= 0][order].astype(np.int64),
-        tokens[tokens >= 0].astype(np.int32),
-        ends[minibatch.offsets].astype(np.int64),
-    )
+    return KnownTokens(rows, tokens[tokens >= 0], ends[minibatch.offsets].astype(np.int64))
 
 
 def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
@@ -223,7 +224,7 @@ def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
 
 
 def sample_counts(
-    progress: VariationalState[Any],
+    state: VariationalState[Any],
     settings: SampledLocally,
     local: KnownTokens,
     weights: FloatArray,
@@ -231,37 +232,30 @@ def sample_counts(
     """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
     sums = np.empty_like(weights)
     cumulate(weights, sums)
-    slices = [np.zeros(weights.shape, np.int32) for _ in range(progress.threads)]
-    sweeps = settings.local_burn_in, settings.local_sweeps
+    slices = [np.zeros(weights.shape, np.int32) for _ in range(state.threads)]
+    topics = TopicWeights(weights, sums, settings.alpha)
+    sweeps = LocalSweeps(
+        settings.local_burn_in, settings.local_sweeps, *state.keys(), state.sequence
+    )
 
     def run(first: int, last: int, thread: int) -> None:
-        at = (first, last, local.tokens, local.offsets)
-        sample_documents(
-            *at,
-            weights,
-            sums,
-            settings.alpha,
-            *sweeps,
-            *progress.keys(),
-            progress.sequence,
-            slices[thread],
-        )
+        sample_documents(first, last, local, topics, sweeps, slices[thread])
 
-    over_slices(len(local.offsets) - 1, progress.threads, run)
+    over_slices(len(local.offsets) - 1, state.threads, run)
     for other in slices[1:]:
         slices[0] += other
     return slices[0]
 
 
-def word_repeats(local: KnownTokens) -> tuple[IntArray, FloatArray, LongArray]:
-    """(words, repeats, offsets): each document's distinct words, ascending, and how often it has
-    each.
-    """
+def word_repeats(local: KnownTokens) -> WordRepeats:
+    """Return the distinct words of each document, and how often it has each."""
     width = max(len(local.rows), 1)
     document = np.repeat(np.arange(len(local.offsets) - 1), np.diff(local.offsets))
     pairs, repeats = np.unique(document * width + local.tokens, return_counts=True)
     offsets = np.searchsorted(pairs, np.arange(len(local.offsets)) * width)
-    return (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
+    return WordRepeats(
+        (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
+    )
 
 
 def unpack_state(

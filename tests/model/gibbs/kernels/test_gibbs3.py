@@ -4,6 +4,7 @@ from made import random_snapshot
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
 from model.gibbs.kernels.gibbs3 import draw_topic, sample_document
+from model.gibbs.kernels.records import ModelCounts
 from model.kernels.random import INFERENCE, fill_uniforms, stream_key
 
 
@@ -54,10 +55,8 @@ def slow_sample(snapshot, rows, tokens, sweeps, kept, uniforms, bug=None):
 
 def fast_sample(snapshot, rows, tokens, sweeps, kept, key):
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    prior = snapshot.prior.strength, snapshot.prior.base[rows]
-    return sample_document(
-        tokens, rows, *sparse, snapshot.normalisers, snapshot.alpha, *prior, sweeps, kept, *key
-    )
+    model = ModelCounts(*sparse, snapshot.normalisers, snapshot.alpha, snapshot.prior.strength)
+    return sample_document(tokens, rows, snapshot.prior.base[rows], model, sweeps, kept, key)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from made import random_snapshot
 from sparse_twin import slow_alone
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
+from model.gibbs.kernels.records import ModelCounts
 from model.gibbs.kernels.sparse_gibbs3 import sample_document
 from model.inference.corpus import sorted_rows
 from model.kernels.random import stream_key
@@ -13,16 +14,15 @@ KEYS = stream_key(3, "k")
 
 
 def fast_alone(snapshot, rows, occurrences, sweeps, kept, keys):
-    parts = (
+    model = ModelCounts(
+        snapshot.offsets,
         *sorted_rows(snapshot),
         snapshot.normalisers,
         snapshot.alpha,
         snapshot.prior.strength,
-        snapshot.prior.base[rows],
     )
-    return sample_document(
-        np.array(occurrences, np.int64), rows, snapshot.offsets, *parts, sweeps, kept, *keys
-    )
+    words = np.array(occurrences, np.int64), rows, snapshot.prior.base[rows]
+    return sample_document(*words, model, sweeps, kept, keys)
 
 
 @pytest.mark.parametrize(

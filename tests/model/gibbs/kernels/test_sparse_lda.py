@@ -107,7 +107,7 @@ def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
 
     def stopping(*given):
         kernel(*given)
-        stopped.append(int(given[-2][1]))
+        stopped.append(int(given[-1].progress[1]))
 
     monkeypatch.setattr("model.gibbs.packed_counts._FREE_SHARE", 0.0)
     monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))

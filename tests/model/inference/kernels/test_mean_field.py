@@ -3,7 +3,7 @@ import pytest
 from made import random_snapshot
 from scipy.special import digamma, softmax
 
-from model.inference.kernels.mean_field import infer_document, infer_documents
+from model.inference.kernels.mean_field import TopicWords, infer_document, infer_documents
 
 
 def slow_infer(phi, occurrences, alpha, iterations):
@@ -18,8 +18,9 @@ def slow_infer(phi, occurrences, alpha, iterations):
 def fast_infer(snapshot, rows, occurrences, iterations, tolerance):
     totals = snapshot.normalisers
     sparse, smooth = snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals
-    topics = snapshot.offsets, snapshot.topics, sparse, smooth, snapshot.prior.base[rows]
-    return infer_document(rows, occurrences, *topics, snapshot.alpha, iterations, tolerance)
+    model = TopicWords(snapshot.offsets, snapshot.topics, sparse, smooth, snapshot.alpha)
+    base = snapshot.prior.base[rows]
+    return infer_document(rows, occurrences, base, model, iterations, tolerance)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 30])
@@ -49,14 +50,15 @@ def test_documents_are_each_inferred_alone():
         np.array([4, 0, 17, 9, 4]),
         np.array([3, 1, 1, 9, 2]),
     )
-    table = (
+    model = TopicWords(
         snapshot.offsets,
         snapshot.topics,
         snapshot.counts / totals[snapshot.topics],
         snapshot.prior.strength / totals,
+        snapshot.alpha,
     )
-    given = snapshot.prior.base[rows], snapshot.alpha, 20, 1e-6
-    found = infer_documents(np.array([0, 3, 3, 5]), rows, occurrences, *table, *given)
+    given = rows, occurrences, snapshot.prior.base[rows], model, 20, 1e-6
+    found = infer_documents(np.array([0, 3, 3, 5]), *given)
     parts = [
         fast_infer(snapshot, rows[here], occurrences[here], 20, 1e-6)
         for here in (slice(0, 3), slice(3, 3), slice(3, 5))
