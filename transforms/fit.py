@@ -80,7 +80,14 @@ class _Fit(beam.DoFn):
         topics = store.get_snapshot(manifest.key, manifest.snapshot).topic_count
         pairs = map(Pair.from_bytes, element[1])
         yield ClassifierStore(self._store).put(
-            fit_classifier(manifest, topics, pairs, self._settings, self._inference, log_step)
+            fit_classifier(
+                manifest,
+                topics,
+                pairs,
+                self._settings,
+                inference=self._inference,
+                on_step=log_step,
+            )
         )
 
 

@@ -90,7 +90,7 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
         int64[V], rows of the snapshot, the document's known words in order of first use; int32[n],
         its tokens as indices into them.
     """
-    rows, columns = known_words(snapshot.rows_of(document.words))
+    rows, columns = known_words(snapshot.rows_of(document.words), distinct=not snapshot.buckets)
     tokens = columns[document.tokens]
     return rows, tokens[tokens >= 0]
 
@@ -104,15 +104,3 @@ def _joined(
     together = np.zeros(len(first), np.int64)
     np.add.at(together, numbers, occurrences)
     return rows[first], together, np.searchsorted(first, offsets)
-
-
-def repeat_words(occurrences: LongArray) -> IntArray:
-    """Return the tokens of a document word by word.
-
-    Args:
-        occurrences: int64[V], the number of tokens of each word.
-
-    Returns:
-        int32[n], word v as often as occurrences[v].
-    """
-    return np.repeat(np.arange(len(occurrences), dtype=np.int32), occurrences)

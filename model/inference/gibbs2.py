@@ -1,17 +1,17 @@
-"""Gibbs1 and Gibbs2 of Yao, Mimno and McCallum (2009): all new documents together, by Gibbs
-sampling.
+"""Gibbs1 and Gibbs2 (Yao, Mimno and McCallum 2009): Gibbs sampling of new documents together.
 
-* ``gibbs2``: the model's counts are held, and the new documents' are added to them, so documents
-  learn from one another.
-* ``gibbs2-s``: the same with two passes, the paper's Gibbs2.S.
-* ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again
-  (``--training``), their topics are drawn from the model, and then they and the new ones are swept
-  over together: what a new model of all documents would say, with the topics' numbers kept. It is
-  the reference that the others approach. (What the model's prior has learned, B and s_z, is held.)
+* ``gibbs2``: the model's counts are fixed, and the counts of the new documents are added to them.
+  So documents learn from one another.
+* ``gibbs2-s``: the same in two passes, the paper's Gibbs2.S.
+* ``gibbs1``: the model's counts are not fixed. The documents that the model was learned from are
+  read again (``--training``), and their topics are drawn from the model. Then they and the new
+  documents are sampled together. The result is what a new model of all documents would give, with
+  the topics' numbers kept. The other methods approximate it. What the model's prior has learned,
+  B and s_t, stays fixed.
 
-A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so
-the order in which documents come does not matter. With ``learn_alpha`` each sweep of the burn-in
-ends with steps of Minka's fixed point.
+The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
+documents arrive has no effect. With ``learn_alpha`` each sweep of the burn-in ends with steps of
+Minka's fixed point.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STARTING_SWEEPS = 5
 
 @dataclass(frozen=True)
 class CorpusGibbs(GibbsSampling):
-    """Documents that are sampled together can tell alpha."""
+    """Settings of the methods that sample all documents together."""
 
     learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
 
@@ -73,8 +73,16 @@ class Gibbs1(GibbsSweeps, CorpusGibbs):
 def run(
     settings: CorpusGibbs, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
 ) -> FloatArray:
-    """float64[D, T]: n_td of the new documents, the mean over the states that are kept;
-    ``others`` have topics and are sampled too.
+    """Sample the new documents, and average their counts over the states that are kept.
+
+    Args:
+        settings: the number of sweeps, and which states are kept.
+        sampler: the counts of all corpora.
+        new: the new documents, without topics.
+        others: corpora that have topics and are sampled as well.
+
+    Returns:
+        float64[D, T], n_td of the new documents.
     """
     kept = np.zeros(new.in_documents.shape, np.int64)
     everything = [*others, new]
@@ -93,7 +101,7 @@ def run(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model and how to use it."""
+    """A model, and the settings of the method."""
 
     settings: CorpusGibbs
     published: PublishedModel
@@ -101,7 +109,7 @@ class Prepared:
 
 @register(Gibbs2, Gibbs2S, needs_all_documents=True)
 class Gibbs2Inference:
-    """See the module's docstring."""
+    """Gibbs2: the model's counts are fixed; see the module's docstring."""
 
     needs_all_documents: bool
     needs: tuple[str, ...]
@@ -131,7 +139,7 @@ class Gibbs2Inference:
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
-        """The documents as a corpus, the mean n_td of each, and alpha."""
+        """Return the documents as a corpus, the mean n_td of each, and alpha."""
         rows, (new,) = build_corpora(prepared.published.snapshot, documents)
         sampler = make_sampler(
             prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler
@@ -141,7 +149,7 @@ class Gibbs2Inference:
 
 @register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
 class Gibbs1Inference(Gibbs2Inference):
-    """The model's own documents are sampled again."""
+    """Gibbs1: the documents of the model are sampled again."""
 
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]

@@ -1,9 +1,9 @@
-"""Gibbs3 of Yao, Mimno and McCallum (2009): each document alone, by Gibbs sampling.
+"""Gibbs3 of Yao, Mimno and McCallum (2009): Gibbs sampling of each document alone.
 
 The document's tokens are added to the training counts one by one, each topic drawn given all tokens
-before it, and then redrawn in sweeps. While that goes on the counts n_wz and n_z hold the
-document's own tokens too; nothing of it stays for the next document. ``gibbs3-s`` is the paper's
-Gibbs3.S: two passes, no more.
+before it. Then they are drawn again in sweeps. Meanwhile the counts n_wt and n_t include the
+document's own tokens. They are removed before the next document. ``gibbs3-s`` is the paper's
+Gibbs3.S, in two passes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 
 from model.gibbs.kernels import gibbs3
 from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
-from model.gibbs.kernels.records import ModelCounts
+from model.gibbs.kernels.records import DocumentWords, ModelCounts
 from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
 from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
 from model.inference.corpus import sorted_rows
-from model.inference.features import repeat_words, word_counts
+from model.inference.features import word_counts
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
-from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
+from model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,11 @@ class Gibbs3S(GibbsSampling):
 
 @dataclass(frozen=True, eq=False)
 class PreparedGibbs3:
-    """A model and how to use it.
+    """A model, as the samplers take it.
 
     Attributes:
-        settings, published: the method's settings and the model.
+        settings: the settings of the method.
+        published: the model.
         model: the model's counts, in descending order within a word where the sampler is sparse.
         sparse: whether the sampler is sparse.
     """
@@ -57,7 +58,7 @@ class PreparedGibbs3:
 
 @register(Gibbs3, Gibbs3S)
 class Gibbs3Inference:
-    """See the module's docstring."""
+    """Gibbs3; see the module's docstring."""
 
     needs_all_documents: bool
     needs: tuple[str, ...]
@@ -79,38 +80,26 @@ class Gibbs3Inference:
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
-        snapshot = prepared.published.snapshot
-        counts = word_counts(snapshot, documents)
-        found = np.empty((len(documents), snapshot.topic_count))
-        for d, (document, words) in enumerate(
-            zip(documents, counts.document_slices(), strict=True)
-        ):
-            found[d] = self._infer(
-                prepared, document, counts.rows[words], counts.occurrences[words]
-            )
-        return make_mixtures(
-            documents, prepared.published.version, prepared.settings.kind, found, counts.tokens
-        )
-
-    def _infer(
-        self,
-        prepared: PreparedGibbs3,
-        document: TokenisedDocument,
-        rows: LongArray,
-        occurrences: LongArray,
-    ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        keys = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        given = (
-            rows,
-            snapshot.prior.base[rows],
+        counts = word_counts(snapshot, documents)
+        names = (f"{document.key}\0{document.id}" for document in documents)
+        keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
+        sample = sparse_gibbs3.sample_documents if prepared.sparse else gibbs3.sample_documents
+        sums = sample(
+            DocumentWords(counts.rows, counts.occurrences, counts.offsets),
+            snapshot.prior.base[counts.rows],
             prepared.model,
             settings.sweeps,
             settings.kept,
-            keys,
+            keys.reshape(-1, 2),
         )
-        if prepared.sparse:
-            counts = sparse_gibbs3.sample_document(occurrences, *given)
-        else:
-            counts = gibbs3.sample_document(repeat_words(occurrences), *given)
-        return posterior_mean(counts / settings.kept, snapshot.alpha)
+        proportions = np.empty(sums.shape)
+        for d, row in enumerate(sums):
+            proportions[d] = posterior_mean(row / settings.kept, snapshot.alpha)
+        return make_mixtures(
+            documents,
+            prepared.published.version,
+            prepared.settings.kind,
+            proportions,
+            counts.tokens,
+        )

@@ -1,11 +1,10 @@
-"""MaxEnt and hybrid MaxEnt of Yao, Mimno and McCallum (2009): a classifier that foretells what
-Gibbs sampling would say.
+"""MaxEnt and hybrid MaxEnt (Yao, Mimno and McCallum 2009): proportions by a classifier.
 
-* ``maxent``: one product of a sparse matrix (the batch's words) with the classifier's weights,
+* ``maxent``: a sparse matrix of the batch's words is multiplied by the classifier's weights, and
   divided by its temperature.
-* ``hybrid``: from there, topics are drawn for all tokens given the proportions and P(w | z), and
-  the proportions estimated from the draws, so often as ``repeats`` says. It mends what the
-  classifier's sharpness gets wrong.
+* ``hybrid``: from these proportions, topics are drawn for all tokens given the proportions and
+  P(w | z), and the proportions are estimated from the draws. This is repeated ``repeats`` times. It
+  corrects proportions that are too extreme.
 
 Both need a classifier, which ``pipelines.fit_classifier`` fits for a model version.
 """
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.errors import OptionError
+from model.gibbs.kernels.gibbs3 import repeat_words
 from model.inference import variational
 from model.inference.base import (
     CLASSIFIER,
@@ -29,7 +29,7 @@ from model.inference.base import (
     softmax,
 )
 from model.inference.classifier import SingleArray
-from model.inference.features import WordCounts, repeat_words, word_counts
+from model.inference.features import WordCounts, word_counts
 from model.inference.kernels.hybrid import sample_document
 from model.inference.sampling import KEPT_HELP, Kept, Sampling
 from model.kernels import random
@@ -65,14 +65,19 @@ class Hybrid(Sampling):
 
     @property
     def kept(self) -> int:
-        """How many repeats the proportions come from: the later half, or the last."""
+        """The number of repeats that are averaged: the later half, or the last one."""
         return (self.repeats + 1) // 2 if self.states == "average" else 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``weights``: float32[W, T], lambda. ``temperature``, ``features``: tau and f of the
-    classifier.
+    """A classifier, as inference needs it.
+
+    Attributes:
+        published: the model.
+        weights: float32[W, T], lambda.
+        temperature: tau.
+        features: f.
     """
 
     published: PublishedModel
@@ -82,7 +87,11 @@ class Prepared:
 
 
 def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
-    """The classifier of a model version. Raises OptionError: there is none."""
+    """Return the classifier of a model version.
+
+    Raises:
+        OptionError: the version has none.
+    """
     classifier = published.classifier
     if classifier is None:
         raise OptionError(
@@ -98,7 +107,7 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
 
 @register(MaxEnt, needs=(CLASSIFIER,))
 class MaxEntInference:
-    """See the module's docstring."""
+    """MaxEnt; see the module's docstring."""
 
     needs_all_documents: bool
     needs: tuple[str, ...]
@@ -120,7 +129,7 @@ class MaxEntInference:
 
 
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
-    """float64[documents, T]: the classifier's proportions."""
+    """Return the proportions by the classifier, float64[D, T]."""
     snapshot = prepared.published.snapshot
     values = counts.matrix(len(snapshot.words), np.float32, prepared.features)
     found = softmax((values @ prepared.weights).astype(np.float64) / prepared.temperature)
@@ -130,7 +139,7 @@ def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PreparedHybrid:
-    """The classifier and the model's P(w | z)."""
+    """The classifier, and P(w | z) of the model."""
 
     settings: Hybrid
     classifier: Prepared
@@ -139,7 +148,7 @@ class PreparedHybrid:
 
 @register(Hybrid, needs=(CLASSIFIER,))
 class HybridInference:
-    """See the module's docstring."""
+    """Hybrid MaxEnt; see the module's docstring."""
 
     needs_all_documents: bool
     needs: tuple[str, ...]

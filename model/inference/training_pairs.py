@@ -1,6 +1,4 @@
-"""Training pairs for a classifier, and the classifier that is fitted to them: what
-:mod:`transforms.fit` does, without Beam.
-"""
+"""Training pairs for a classifier, and the classifier that is fitted to them, without Beam."""
 
 from __future__ import annotations
 
@@ -28,8 +26,10 @@ def make_pair(
     published: PublishedModel,
     document: TokenisedDocument,
 ) -> Pair | None:
-    """The document with what the method says of it; None where the model knows none of its
-    words.
+    """Return a document with the proportions that the method gives it.
+
+    Returns:
+        The pair; None where the model knows none of the document's words.
     """
     counts = word_counts(published.snapshot, [document])
     if not counts.tokens[0]:
@@ -44,8 +44,9 @@ def make_pair(
 
 
 def with_rank(document: bytes, seed: int) -> bytes:
-    """The document behind its rank in a uniform sample: the documents with the smallest ranks
-    are a sample, in whatever order they come.
+    """Return the document behind its rank in a uniform sample.
+
+    The documents with the smallest ranks are a sample, which does not depend on their order.
     """
     found = TokenisedDocument.from_bytes(document)
     rank = hashlib.sha256(
@@ -55,7 +56,7 @@ def with_rank(document: bytes, seed: int) -> bytes:
 
 
 def without_rank(data: bytes) -> bytes:
-    """The document without its rank."""
+    """Return the document without its rank."""
     return data[_RANK_BYTES:]
 
 
@@ -64,10 +65,20 @@ def fit_classifier(
     topics: int,
     pairs: Iterable[Pair],
     settings: FitSettings,
+    *,
     inference: InferenceSettings,
     on_step: Callable[[FitProgress], None],
 ) -> Classifier:
-    """A classifier for a model version; a function of the set of pairs."""
+    """Fit a classifier for a model version; the result is a function of the set of pairs.
+
+    Args:
+        manifest: of the model version.
+        topics: T.
+        pairs: documents with their proportions.
+        settings: how to fit.
+        inference: the method that gave the proportions.
+        on_step: is called after each iteration.
+    """
     found = list(pairs)
     fitted = fit(found, topics, settings, on_step)
     provenance = Provenance(

@@ -1,7 +1,7 @@
-"""Variational inference of one document alone: mean field with the model's P(w | z) held.
+"""Variational inference of one document alone: mean field with fixed P(w | z).
 
-phi_it is in proportion to P(w_i | t) exp(psi(gamma_t)), gamma_t = alpha_t + sum_i phi_it, repeated
-until the proportions gamma_t / sum(gamma) stay as they are. Nothing is drawn.
+phi_it ~ P(w_i | t) exp(psi(gamma_t)) and gamma_t = alpha_t + sum_i phi_it are updated until the
+proportions gamma_t / sum(gamma) no longer change. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -36,14 +36,19 @@ class Variational(InferenceSettings):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model's P(w | z) in two parts, see :mod:`model.inference.kernels.mean_field`."""
+    """A model, and its P(w | z) in two parts.
+
+    Attributes:
+        published: the model.
+        model: see :mod:`model.inference.kernels.mean_field`.
+    """
 
     published: PublishedModel
     model: TopicWords
 
 
 def prepare(published: PublishedModel) -> Prepared:
-    """What does not depend on a document."""
+    """Compute what does not depend on a document."""
     snapshot = published.snapshot
     totals = snapshot.normalisers
     model = TopicWords(
@@ -58,7 +63,7 @@ def prepare(published: PublishedModel) -> Prepared:
 
 @register(Variational)
 class VariationalInference:
-    """See the module's docstring."""
+    """Variational inference; see the module's docstring."""
 
     needs_all_documents: bool
     needs: tuple[str, ...]

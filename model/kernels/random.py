@@ -51,7 +51,7 @@ _UNIT = 1.0 / 9007199254740992.0
 
 
 def stream_key(seed: int, name: str) -> tuple[int, int]:
-    """Return two 32-bit words for a seed and a name, for example a model's key or a document's id."""
+    """Return two 32-bit words for a seed and a name (a model's key, a document's id)."""
     data = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
     return int.from_bytes(data[:4], "little"), int.from_bytes(data[4:8], "little")
 

@@ -98,6 +98,23 @@ def sweep_document(document: Any, fixed: Any, sampled: Any, workspace: Any, firs
 
 
 @kernel
+def repeat_words(occurrences: Any) -> Any:
+    """Return the tokens of a document word by word.
+
+    Args:
+        occurrences: int64[V], the number of tokens of each word.
+
+    Returns:
+        int32[n], word v as often as occurrences[v].
+    """
+    tokens, end = np.empty(occurrences.sum(), np.int32), 0
+    for v in range(occurrences.shape[0]):
+        begin, end = end, end + occurrences[v]
+        tokens[begin:end] = v
+    return tokens
+
+
+@kernel
 def sample_document(
     tokens: Any, rows: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any
 ) -> Any:
@@ -130,3 +147,27 @@ def sample_document(
         if sweep > sweeps - kept:
             result += document.counts
     return result
+
+
+@kernel
+def sample_documents(words: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+    """Draw the topics of many documents, each alone, as :func:`sample_document` does.
+
+    Args:
+        words: :class:`~model.gibbs.kernels.records.DocumentWords`.
+        base: float64[N], B(w) of these words.
+        model: :class:`~model.gibbs.kernels.records.ModelCounts`.
+        sweeps: number of sweeps after the first pass.
+        kept: number of states that are summed, the last ones.
+        keys: int64[D, 2], the stream key of each document.
+
+    Returns:
+        int64[D, T].
+    """
+    counts = np.empty((keys.shape[0], model.alpha.shape[0]), np.int64)
+    for d in range(keys.shape[0]):
+        here = slice(words.offsets[d], words.offsets[d + 1])
+        tokens = repeat_words(words.occurrences[here])
+        key = (keys[d, 0], keys[d, 1])
+        counts[d] = sample_document(tokens, words.rows[here], base[here], model, sweeps, kept, key)
+    return counts

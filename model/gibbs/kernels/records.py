@@ -60,6 +60,20 @@ class SweepName(NamedTuple):
     key1: int
 
 
+class DocumentWords(NamedTuple):
+    """The distinct words of D documents, one document after the other.
+
+    Attributes:
+        rows: int64[N], rows of a model.
+        occurrences: int64[N], the number of tokens of each word.
+        offsets: int64[D + 1]; document d has the words offsets[d] to offsets[d + 1].
+    """
+
+    rows: Any
+    occurrences: Any
+    offsets: Any
+
+
 class ModelCounts(NamedTuple):
     """The sparse counts of a model, with its priors.
 

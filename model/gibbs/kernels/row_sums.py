@@ -1,4 +1,4 @@
-"""The sum of a word's row times the topics' coefficients, on which SparseLDA spends most of its time.
+"""The sum of a word's row times the topics' coefficients, where SparseLDA spends its time.
 
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row
 (:mod:`model.gibbs.kernels.packed_rows`). :func:`pair_sum` is the same sum for topics and counts in

@@ -257,3 +257,19 @@ def sample_document(
         if sweep > sweeps - kept:
             result += document.counts
     return result
+
+
+@kernel
+def sample_documents(words: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+    """Draw the topics of many documents, each alone, as :func:`sample_document` does.
+
+    The arguments and the result are those of :func:`model.gibbs.kernels.gibbs3.sample_documents`.
+    """
+    counts = np.empty((keys.shape[0], model.alpha.shape[0]), np.int64)
+    for d in range(keys.shape[0]):
+        here = slice(words.offsets[d], words.offsets[d + 1])
+        key = (keys[d, 0], keys[d, 1])
+        counts[d] = sample_document(
+            words.occurrences[here], words.rows[here], base[here], model, sweeps, kept, key
+        )
+    return counts

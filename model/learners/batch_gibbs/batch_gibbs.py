@@ -1,12 +1,11 @@
-"""Batch Gibbs (Canini et al. 2009, Alg. 1): the reference, not a streaming algorithm.
+"""Batch Gibbs sampling (Canini et al. 2009, Alg. 1): the reference, not a streaming algorithm.
 
-It keeps every document in an initial batch that never ends. A snapshot is what P chains of
-``sweeps`` sweeps over all documents so far come to, the best by its joint probability. Each
-snapshot starts from nothing, so it is a function of the documents alone. Its state grows with the
-stream.
+It keeps every document in an initial batch that never ends. A snapshot is the best of P chains of
+``sweeps`` sweeps over all documents so far, by joint probability. Each snapshot is sampled from the
+start, so it is a function of the documents alone. The state grows with the stream.
 
-The chains are particles that never meet (``--sampler=dense``), or, where topics are many, chains of
-their own on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
+The chains are particles that never resample (``--sampler=dense``), or, where topics are many,
+independent chains on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _is_sparse(state: ParticleState) -> bool:
 
 
 def _current_chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
-    """What the documents so far come to, and its joint probability."""
+    """Return the best chain over the documents so far, and its joint probability."""
     settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
     if state.chain is None or len(state.chain[0].in_documents) != len(documents):
         ensure_capacity(state, 0, 0, 0)

@@ -1,9 +1,9 @@
-"""The vocabularies of topic models that need one (Zhai and Boyd-Graber 2013, section 6): which
-words have a number, and which.
+"""The vocabularies of online LDA with a fixed vocabulary (Zhai and Boyd-Graber 2013, section 6).
 
-A hash cannot be undone, but a number can be named: each remembers the word that it holds most
-often, by a vote in constant memory (Boyer and Moore): the word in office gains a voice with each
-use and loses one with each use of another word of that number.
+They decide which words have a number, and which number it is. A hash cannot be inverted, but a
+number can be named after the word that uses it most often. A majority vote in constant memory
+(Boyer and Moore) finds that word: its votes grow with each use, and fall with each use of another
+word with the same number.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _UNUSED = "#"
 
 @dataclass(frozen=True)
 class GrowingUntilFull(Record):
-    """Words join as they come until there are ``max_words``; the prior expects that many from
-    the start.
+    """Words join as they come until there are ``max_words``.
+
+    The prior expects that many from the start.
     """
 
     kind = "growing"
@@ -86,12 +87,13 @@ FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullH
 
 
 class FixedVocabulary:
-    """See the module's docstring.
+    """A vocabulary; see the module's docstring.
 
     Attributes:
-        words: names of the numbers. buckets: other words have a number below this, by a hash; 0:
-        they have none. expected: W of the prior, 0 while that is not known. voices: int64, of the
-        names where they are found by vote, else empty.
+        words: the name of each number.
+        buckets: the number of hash buckets for other words; 0: other words have no number.
+        expected: W of the prior; 0 while it is not known.
+        votes: int64, the votes of the names where they are found by vote, else empty.
     """
 
     def __init__(self, settings: Record) -> None:
@@ -110,7 +112,7 @@ class FixedVocabulary:
 
     @property
     def words(self) -> list[str]:
-        """The names of the numbers, in their order."""
+        """The name of each number."""
         return self._vocabulary.words
 
     def nbytes(self) -> int:
@@ -121,7 +123,12 @@ class FixedVocabulary:
         return self._vocabulary.nbytes()
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
-        """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
+        """Return the number of each word, int32; -1 where it has none.
+
+        Args:
+            words: distinct words.
+            uses: int32, how often each occurs.
+        """
         if self._names_by_vote:
             found = np.array([bucket(word, self.buckets) for word in words], np.int32)
             self._vote(words, found, uses)
@@ -137,7 +144,11 @@ class FixedVocabulary:
         return found
 
     def restore(self, words: Sequence[str], votes: np.ndarray) -> None:
-        """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
+        """Restore saved names.
+
+        Raises:
+            DamagedDataError: the settings do not allow them.
+        """
         checks.sized("votes for words", votes, len(self.votes))
         checks.within("votes for words", votes, 0, checks.LARGEST)
         if self._names_by_vote:
@@ -161,9 +172,11 @@ class FixedVocabulary:
             self._close()
 
     def _close(self) -> None:
+        """Admit no more words."""
         self.expected = self._vocabulary.limit = len(self.words)
 
     def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
+        """Count the uses of words as votes for the names of their numbers."""
         names, votes = self.words, self.votes
         for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
             if names[number] == word:

@@ -1,14 +1,17 @@
-"""Online LDA with a fixed vocabulary: ``fixvoc-vb`` (Hoffman, Blei and Bach 2010) and
-``fixvoc-hybrid`` (Mimno, Hoffman and Blei 2012).
+"""Online LDA with a fixed vocabulary.
 
-q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches added. A step makes it
-(1 - epsilon) lambda + epsilon (eta + D / |S| times the expected counts). The two differ in the
-expected counts only: by coordinate ascent on each document, or by Gibbs sweeps within it. Which
-words have a row is up to :mod:`model.learners.variational.fixed_vocabulary`.
+``fixvoc-vb`` is the learner of Hoffman, Blei and Bach (2010), ``fixvoc-hybrid`` that of Mimno,
+Hoffman and Blei (2012). q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches
+added. A step sets it to
 
-All that was added decays at each step, so the table is kept divided by ``scale``, and a step
-touches only the rows of its words. Topics begin unlike each other: each row with counts between 1/2
-and 3/2, drawn by name, as though they had been there from the start.
+    (1 - epsilon) lambda + epsilon (eta + D / |S| * expected counts)
+
+The learners differ in the expected counts: coordinate ascent on each document, or Gibbs sweeps
+within it. :mod:`model.learners.variational.fixed_vocabulary` decides which words have a row.
+
+All that was added decays at each step. The table is kept divided by ``scale``, so a step changes
+only the rows of its words. Topics begin unlike each other: each row begins with counts between 1/2
+and 3/2, drawn by name, as if they had been there from the start.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ _SMALLEST_SCALE = 2.0**-300
 
 @dataclass(frozen=True)
 class Fixvoc(VariationalSettings):
-    """What both learners have."""
+    """Settings of both learners."""
 
     beta: float = option(
         0.1,
@@ -72,18 +75,14 @@ class Fixvoc(VariationalSettings):
 
 @dataclass(frozen=True)
 class FixvocHybrid(Fixvoc, SampledLocally):
-    """Online variational LDA with Gibbs sweeps within each document (Mimno, Hoffman and Blei
-    2012).
-    """
+    """Online variational LDA with Gibbs sweeps in each document (Mimno, Hoffman and Blei 2012)."""
 
     kind = "fixvoc-hybrid"
 
 
 @dataclass(frozen=True)
 class FixvocVb(Fixvoc):
-    """Online variational LDA with coordinate ascent on each document (Hoffman, Blei and Bach
-    2010).
-    """
+    """Online variational LDA, coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
 
     kind = "fixvoc-vb"
 
@@ -91,7 +90,7 @@ class FixvocVb(Fixvoc):
 
     @property
     def sweeps(self) -> int:
-        """Over each document."""
+        """The number of updates of each document."""
         return self.local_iterations
 
 
@@ -100,11 +99,15 @@ F = TypeVar("F", FixvocHybrid, FixvocVb)
 
 @dataclass
 class FixvocState(VariationalState[F]):
-    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the
-    sums of its columns.
+    """The state of both learners.
 
-    fresh: what the start of a new row is multiplied by: 1, and, once the scale was too small and is
-        1 again, 0.
+    Attributes:
+        vocabulary: the words that have rows.
+        counts: float64[room, K], what was added to eta, divided by ``scale``.
+        added: float64[K], the column sums of ``counts``.
+        rows: the number of rows in use.
+        scale: the decay of everything that was added.
+        fresh: the factor of the start of a new row: 1, and 0 once ``scale`` was reset to 1.
     """
 
     vocabulary: FixedVocabulary = field(init=False)
@@ -122,12 +125,12 @@ class FixvocState(VariationalState[F]):
 
     @property
     def totals(self) -> FloatArray:
-        """float64[K]: the sum of lambda_k over the vocabulary of the prior."""
+        """float64[K], the sum of lambda_k over the vocabulary of the prior."""
         totals: FloatArray = self.settings.beta * self.vocabulary.expected + self.scale * self.added
         return totals
 
     def make_rows(self) -> None:
-        """Rows for the words that have joined."""
+        """Make rows for new words."""
         words, topics = len(self.vocabulary.words), self.settings.topics
         if words > len(self.counts):
             grown = np.zeros((max(words, len(self.counts) * 3 // 2), topics))
@@ -142,7 +145,7 @@ class FixvocState(VariationalState[F]):
             self.rows = words
 
     def decay(self, step: float) -> None:
-        """All that was added becomes (1 - step) of it."""
+        """Multiply all that was added by 1 - step."""
         self.scale *= 1.0 - step
         if self.scale < _SMALLEST_SCALE:
             self.counts *= self.scale
@@ -179,7 +182,7 @@ class _FixvocLearner(Generic[F]):
     def local_counts(
         self, state: FixvocState[F], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        """float64[V, K]: expected counts of the minibatch's words."""
+        """Return the expected counts of the minibatch's words, float64[V, K]."""
         raise NotImplementedError
 
     def snapshot(self, state: FixvocState[F]) -> Snapshot:
@@ -256,7 +259,7 @@ class _FixvocLearner(Generic[F]):
 
 @register(FixvocHybrid)
 class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
-    """Gibbs sweeps within each document."""
+    """Expected counts by Gibbs sweeps within each document."""
 
     def local_counts(
         self, state: FixvocState[FixvocHybrid], local: KnownTokens, weights: FloatArray
@@ -266,7 +269,7 @@ class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
 
 @register(FixvocVb)
 class FixvocVbLearner(_FixvocLearner[FixvocVb]):
-    """Coordinate ascent on each document."""
+    """Expected counts by coordinate ascent on each document."""
 
     def local_counts(
         self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
@@ -287,7 +290,7 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
 
 
 def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:
-    """float64[V, K]: a kernel's figures of the minibatch's words."""
+    """Return what a kernel computes for the minibatch's words, float64[V, K]."""
     out = np.empty((len(local.rows), state.settings.topics))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)
     return out

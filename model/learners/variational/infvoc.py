@@ -1,29 +1,27 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
-A topic is a stick that is broken without end; each piece belongs to a word that G0
-(:mod:`model.words.character_model`) invented; what words look like it learns from ``word_list``, or from
-the first minibatch. Of these words the topic keeps a truncation-ordered set
-(:mod:`model.learners.variational.kernels.sticks`), and what is left of the stick is for all other
-words:
+A topic is a stick-breaking process. Each piece of the stick belongs to a word that is drawn from
+G0 (:mod:`model.words.character_model`). G0 learns how words are spelled from ``word_list``, or from
+the first minibatch. A topic keeps a truncation-ordered set of these words
+(:mod:`model.learners.variational.kernels.sticks`). The rest of the stick is for all other words.
 
-* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words
-  in a topic's set, and for those outside by their share of what the topic's stick has left (as
-  printed all of it goes to each of them: ``remainder``);
-* new words join the sets of the topics that drew them, at the end, with their prior Beta(1,
-  concentration) (as printed with Beta(1, 1), which is too large a piece of the stick for long:
-  ``entry``), and all beta parameters take a step (eq. 8 and 9);
-* every U minibatches the words of each topic are put into the order of their rank score R,
-  parameters moving with their word, and only the first T stay, and of these the ``max_words`` that
-  all topics together use most. A word that is in no topic's set is forgotten; if it comes back, it
-  is new.
+* The topics of a minibatch are drawn by Gibbs sweeps within each document, by exp E[log beta] for
+  words in a topic's set. Words outside get their share of the rest of the stick. In the paper each
+  of them gets all of it; ``remainder`` chooses.
+* New words join the sets of the topics that drew them, at the end, with their prior
+  Beta(1, concentration). In the paper it is Beta(1, 1), which is too large a piece of the stick for
+  many steps; ``entry`` chooses. Then all beta parameters take a step (eq. 8 and 9).
+* Every U minibatches the words of each topic are sorted by their rank score R, with their
+  parameters. Only the first T of a topic stay, and of these the ``max_words`` that all topics
+  together use most. A word that is in no topic's set is forgotten; if it comes back, it is new.
 
-R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1
-- 1), and needs no memory of its own.
+R decays and grows as nu1 - 1 does, from the same start, up to the factor G0(w). So
+R = G0(w) (nu1 - 1), which needs no memory of its own.
 
-What a stick has left is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
-topic has, G0(w) / (V + 1) for all others. Under G0 alone, which has next to nothing for any one
-word, a word would belong for ever to the topic that drew it first; under the whole stick, every
-topic claims the words that it does not know. The same B is in a published model.
+The rest of a stick is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
+topic has, and G0(w) / (V + 1) for all others. With G0 alone, which gives a single word almost no
+probability, a word would stay for ever with the topic that drew it first. With the whole rest for
+each word, every topic claims the words that it does not know. A published model has the same B.
 """
 
 from __future__ import annotations
@@ -117,8 +115,14 @@ class Infvoc(SampledLocally):
 
 @dataclass
 class InfvocState(VariationalState[Infvoc]):
-    """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of
-    the sticks' parameters, as a witness.
+    """The state of the learner.
+
+    Attributes:
+        vocabulary: the words that are in some topic's set.
+        character_model: G0; None before the first word.
+        base: float64, G0 of these words.
+        sticks: the truncation-ordered sets.
+        sums: float64[K, 2], sums of the sticks' parameters, for the witness.
     """
 
     vocabulary: Vocabulary = field(init=False)
@@ -146,14 +150,14 @@ class InfvocState(VariationalState[Infvoc]):
 
     @property
     def base_distribution(self) -> CharacterModel:
-        """G0; there is one as soon as there is a word."""
+        """G0; it exists as soon as there is a word."""
         assert self.character_model is not None
         return self.character_model
 
 
 @register(Infvoc)
 class InfvocLearner:
-    """See the module's docstring."""
+    """The learner; see the module's docstring."""
 
     def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
         return InfvocState(settings, key, threads)
@@ -289,7 +293,7 @@ class InfvocLearner:
         return total_nbytes((*state.sticks, state.base)) + state.vocabulary.nbytes()
 
     def _append_base(self, state: InfvocState, known: int) -> None:
-        """G0 of the words that have joined the vocabulary."""
+        """Compute G0 of the words that have joined the vocabulary."""
         new = state.vocabulary.words[known:]
         if new:
             state.base = np.concatenate(
@@ -297,8 +301,9 @@ class InfvocLearner:
             )
 
     def _topic_means(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
-        """float64[V, K]: P(w | k), as in a snapshot, of a vocabulary of the first ``known``
-        words.
+        """Return P(w | k) of the minibatch's words, float64[V, K].
+
+        It is that of a snapshot whose vocabulary is the first ``known`` words.
         """
         shares, left = expectations(state, means)
         out, rest = np.empty((len(local.rows), len(left))), np.zeros((len(local.rows), len(left)))
@@ -307,7 +312,7 @@ class InfvocLearner:
         return out
 
     def _topic_weights(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
-        """float64[V, K]: what a topic is drawn by."""
+        """Return the weights by which topics are drawn, float64[V, K]."""
         weight, left = expectations(state, expected_logs)
         kind = state.settings.remainder
         if kind == "mass":
@@ -324,6 +329,7 @@ class InfvocLearner:
     def _learn(
         self, state: InfvocState, local: KnownTokens, counts: IntArray, scale: float, step: float
     ) -> None:
+        """Make one step of all topics."""
         words = len(state.vocabulary)
         state.sticks = resize(state.sticks, 0, words)
         longest = int(
@@ -343,7 +349,7 @@ class InfvocLearner:
 
 
 def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Infvoc) -> None:
-    """Refuse sets that are not of the words, or that have a word twice."""
+    """Refuse sets with unknown words, or with a word twice."""
     checks.sized("sizes of a saved learner's topics", size, settings.topics)
     checks.within("sizes of a saved learner's topics", size, 0, words + 1)
     checks.sized("entries of a saved learner", numbers, int(size.sum()))
@@ -354,15 +360,23 @@ def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Inf
 
 
 def shared_base(base_probability: FloatArray, rows: LongArray, known: int) -> FloatArray:
-    """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below
-    ``known`` are in some topic's set.
+    """Return B(w) of the module's docstring.
+
+    Args:
+        base_probability: float64, G0(w).
+        rows: int64, the words' numbers.
+        known: numbers below this are in some topic's set.
     """
     shared: FloatArray = (base_probability + (rows < known)) / (known + 1)
     return shared
 
 
 def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArray]:
-    """(float64[K, C], float64[K]): of each entry and of what each stick has left."""
+    """Return what a kernel computes for the sticks.
+
+    Returns:
+        float64[K, C], for each entry; float64[K], for the rest of each stick.
+    """
     weight, left = np.empty(state.sticks.use.shape), np.empty(len(state.sticks.size))
     over_slices(
         len(left),
@@ -373,7 +387,7 @@ def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArra
 
 
 def reorder(state: InfvocState) -> None:
-    """A new order of every topic's words; those that no topic has any more leave the vocabulary."""
+    """Sort every topic's words, and forget the words that no topic has any more."""
     settings, words = state.settings, state.vocabulary.words
     kept = truncate(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
     state.sticks = renumber(state.sticks, kept)

@@ -1,5 +1,6 @@
-"""Truncation-ordered sets: room for more words, a new order, words that leave
-(:mod:`model.learners.variational.kernels.sticks` does the arithmetic).
+"""Truncation-ordered sets: growth, sorting and truncation.
+
+:mod:`model.learners.variational.kernels.sticks` has the arithmetic.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ Mask = npt.NDArray[np.bool_]
 
 
 def empty_positions(words: int, topics: int) -> IntArray:
-    """int32[words, topics] of -1: no topic has the words."""
+    """Return int32[words, topics] of -1: no topic has the words."""
     return np.full((words, topics), -1, np.int32)
 
 
 def used_entries(sticks: Sticks) -> Mask:
-    """bool[K, C]: which places are in use."""
+    """Return which entries are in use, bool[K, C]."""
     used: Mask = np.arange(sticks.use.shape[1]) < sticks.size[:, None]
     return used
 
 
 def resize(sticks: Sticks, entries_each: int, words: int) -> Sticks:
-    """The sticks with room for so many entries in a topic and so many words."""
+    """Return the sticks with room for so many entries in each topic and so many words."""
     topics, room = sticks.use.shape
     if words > len(sticks.position):
         grown = empty_positions(max(words, len(sticks.position) * 3 // 2), topics)
@@ -50,11 +51,20 @@ def write_positions(sticks: Sticks) -> None:
 
 
 def truncate(sticks: Sticks, base: FloatArray, words: int, truncation: int, max_words: int) -> Mask:
-    """Each topic's words by rank score, the first ``truncation`` of them; then the ``max_words``
-    that all topics together use most.
+    """Sort each topic's words by rank score, and keep the best.
 
-    base: float64, G0 of the words. Returns bool[words]: which of them some topic still has.
-        Positions are wrong until :func:`renumber`.
+    Each topic keeps its first ``truncation`` words. Of these, the ``max_words`` stay that all
+    topics together use most. Positions are wrong until :func:`renumber`.
+
+    Args:
+        sticks: the sets, changed in place.
+        base: float64, G0 of the words.
+        words: the number of words.
+        truncation: T.
+        max_words: the maximum number of words of all topics.
+
+    Returns:
+        bool[words], which words some topic still has.
     """
     for k, size in enumerate(sticks.size):
         rank = base[sticks.words[k, :size]] * sticks.use[k, :size]
@@ -72,7 +82,7 @@ def truncate(sticks: Sticks, base: FloatArray, words: int, truncation: int, max_
 
 
 def renumber(sticks: Sticks, kept: Mask) -> Sticks:
-    """The same sets when only these words have numbers, in their order."""
+    """Return the same sets where only the kept words have numbers, in their order."""
     if not kept.all():
         sticks.words[:] = np.where(used_entries(sticks), (np.cumsum(kept) - 1)[sticks.words], 0)
         sticks = sticks._replace(position=empty_positions(int(kept.sum()), len(sticks.size)))
@@ -81,7 +91,7 @@ def renumber(sticks: Sticks, kept: Mask) -> Sticks:
 
 
 def _keep_entries(sticks: Sticks, k: int, order: LongArray) -> None:
-    """Topic k keeps these of its entries, in this order."""
+    """Keep these entries of topic k, in this order."""
     for part in (sticks.words, sticks.use, sticks.rest):
         part[k, : len(order)] = part[k, order]
     sticks.size[k] = len(order)

@@ -1,13 +1,12 @@
-"""What the variational learners share: a minibatch as they see it, the step size, how they are
-scored, and what they say of themselves.
+"""What the variational learners share: minibatches, step sizes, scores and saved state.
 
-They are one chain: no particles, no weights, no islands. Minibatch i moves the topics by epsilon_i
-= (tau0 + i)^-kappa towards what they would be if the whole stream of D documents were like it
-(Hoffman, Blei and Bach 2010). kappa = 0 with D = |S| is the batch algorithm.
+A variational learner is a single chain, without particles, weights or islands. Minibatch i moves
+the topics by epsilon_i = (tau0 + i)^-kappa towards what they would be if the whole stream of D
+documents were like it (Hoffman, Blei and Bach 2010). kappa = 0 with D = |S| is the batch algorithm.
 
-``evidence`` is prequential: each minibatch's probability by the first-moment estimate under the
-topics' means before it is learned. The first minibatch is not scored, as nothing is known before
-it.
+``evidence`` is prequential: the probability of each minibatch by the first-moment estimate, under
+the topics' means, before it is learned. The first minibatch is not scored, as nothing is known
+before it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ EVIDENCE_WINDOW = 20
 
 @dataclass(frozen=True)
 class VariationalSettings(LearnerSettings):
-    """What all variational learners have."""
+    """Settings of all variational learners."""
 
     kappa: float = option(
         0.6,
@@ -69,7 +68,7 @@ class VariationalSettings(LearnerSettings):
 
 @dataclass(frozen=True)
 class SampledLocally(VariationalSettings):
-    """Each minibatch's topics are drawn by Gibbs sweeps within its documents."""
+    """Settings of learners that draw a minibatch's topics by Gibbs sweeps within its documents."""
 
     local_burn_in: int = option(
         5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
@@ -80,7 +79,7 @@ class SampledLocally(VariationalSettings):
 
     @property
     def sweeps(self) -> int:
-        """Over each document."""
+        """The number of sweeps over each document."""
         return self.local_burn_in + self.local_sweeps
 
 
@@ -88,8 +87,12 @@ S = TypeVar("S", bound=VariationalSettings)
 
 
 class KnownTokens(NamedTuple):
-    """The known tokens of a minibatch: ``rows`` are its words in the vocabulary, ``tokens``
-    (int32) index into these.
+    """The known tokens of a minibatch.
+
+    Attributes:
+        rows: int64[V], the rows of its distinct words in the vocabulary.
+        tokens: int32[N], indices into ``rows``.
+        offsets: int64[D + 1]; document d is tokens[offsets[d]:offsets[d + 1]].
     """
 
     rows: LongArray
@@ -102,9 +105,13 @@ class VariationalState(Generic[S]):
     """What every variational learner keeps beside its topics.
 
     Attributes:
-        settings, key, threads: as given to ``init``. sequence: of the last minibatch. steps: i.
-        documents, tokens: learned. scored: tokens scored. evidence: of all of these; recent: of the
-        last minibatches.
+        settings, key, threads: as given to ``init``.
+        sequence: number of the last minibatch.
+        steps: i.
+        documents, tokens: how many were learned.
+        scored: number of tokens that were scored.
+        evidence: the probability of these tokens.
+        recent: the probabilities of the last minibatches.
     """
 
     settings: S
@@ -119,11 +126,11 @@ class VariationalState(Generic[S]):
     recent: deque[Scaled] = field(default_factory=deque)
 
     def keys(self) -> tuple[int, int]:
-        """Names the draws."""
+        """Return the stream key of the draws."""
         return stream_key(self.settings.seed, self.key)
 
     def score(self, found: Scaled, tokens: int) -> None:
-        """Take the probability of a minibatch."""
+        """Add the probability of a minibatch with so many tokens."""
         self.scored += tokens
         self.evidence = self.evidence * found
         self.recent.append(found)
@@ -131,8 +138,11 @@ class VariationalState(Generic[S]):
             self.recent.popleft()
 
     def begin(self, minibatch: Minibatch, local: KnownTokens) -> tuple[float, float]:
-        """Count a minibatch; its step size epsilon, and D / |S|, what one of its documents
-        stands for.
+        """Count a minibatch.
+
+        Returns:
+            The step size epsilon, and D / |S|, the number of documents that each of its documents
+            stands for.
         """
         settings = self.settings
         self.sequence, self.steps = minibatch.sequence, self.steps + 1
@@ -149,8 +159,14 @@ class VariationalState(Generic[S]):
         found: Scaled | None,
         sweeps: int,
     ) -> StepInfo:
-        """What a step did; ``found``: the minibatch's probability, None where it was not scored;
-        ``sweeps``: over its tokens.
+        """Return what a step did.
+
+        Args:
+            minibatch: the minibatch.
+            local: its known tokens.
+            words: size of the vocabulary.
+            found: the minibatch's probability; None where it was not scored.
+            sweeps: the number of sweeps over its tokens.
         """
         return StepInfo(
             documents=len(minibatch),
@@ -165,8 +181,9 @@ class VariationalState(Generic[S]):
         )
 
     def summary(self, words: int) -> Summary:
-        """For ``Learner.summary``; there is no posterior of a particle, so the evidence of
-        everything stands in for it.
+        """Return the summary of the learner.
+
+        There is no posterior of a particle; the evidence of all tokens takes its place.
         """
         recent = Scaled.of(1.0)
         for evidence in self.recent:
@@ -184,13 +201,17 @@ class VariationalState(Generic[S]):
         )
 
     def header(self) -> dict[str, Any]:
-        """The whole of it, for a saved state."""
+        """Return the fields for a saved state."""
         names = ("sequence", "steps", "documents", "tokens", "scored")
         evidence = [value.to_bytes().hex() for value in (self.evidence, *self.recent)]
         return {**{name: getattr(self, name) for name in names}, "evidence": evidence}
 
     def restore(self, header: dict[str, Any]) -> None:
-        """The inverse of ``header``. Raises DamagedDataError."""
+        """Restore the fields of ``header``.
+
+        Raises:
+            DamagedDataError: a field is missing or impossible.
+        """
         for name in ("sequence", "steps", "documents", "tokens", "scored"):
             setattr(
                 self, name, checks.whole(f"{name} of a saved learner", checks.field(header, name))
@@ -211,14 +232,14 @@ def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
         numbers: int32[V], the number of each word; -1 for none. Words with one number, in one
             bucket of a hash, become one word.
     """
-    rows, columns = known_words(numbers)
+    rows, columns = known_words(numbers, distinct=False)
     tokens = columns[minibatch.tokens]
     ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
     return KnownTokens(rows, tokens[tokens >= 0], ends[minibatch.offsets].astype(np.int64))
 
 
 def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
-    """The probability of a minibatch; phi: float64[V, K], P(w | k) of its words."""
+    """Return the probability of a minibatch; phi is float64[V, K], P(w | k) of its words."""
     mantissa, exponent = score_documents(local.tokens, local.offsets, phi, alpha)
     return Scaled.of(float(mantissa), int(exponent))
 
@@ -229,7 +250,17 @@ def sample_counts(
     local: KnownTokens,
     weights: FloatArray,
 ) -> IntArray:
-    """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
+    """Draw the topics of a minibatch by Gibbs sweeps within its documents.
+
+    Args:
+        state: names the draws.
+        settings: the number of sweeps.
+        local: the known tokens.
+        weights: float64[V, K], exp E[log beta].
+
+    Returns:
+        int32[V, K], how often each word had each topic in the sweeps that count.
+    """
     sums = np.empty_like(weights)
     cumulate(weights, sums)
     slices = [np.zeros(weights.shape, np.int32) for _ in range(state.threads)]
@@ -261,7 +292,11 @@ def word_repeats(local: KnownTokens) -> WordRepeats:
 def unpack_state(
     magic: bytes, data: bytes, settings: VariationalSettings, blobs: int
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """The parts of a saved state. Raises DamagedDataError where they do not fit the settings."""
+    """Return the header and the parts of a saved state.
+
+    Raises:
+        DamagedDataError: it is damaged, or was saved with other settings.
+    """
     header, found = wire.unpack(magic, data, blobs)
     if header.get("settings") != settings_digest(settings):
         raise DamagedDataError(
@@ -271,10 +306,10 @@ def unpack_state(
 
 
 def settings_digest(settings: VariationalSettings) -> str:
-    """Which settings a saved state belongs to."""
+    """Return a digest of the settings that a saved state belongs to."""
     return wire.digest(settings.canonical().encode()).hex()
 
 
 def total_nbytes(parts: Iterable[Any]) -> int:
-    """Bytes of arrays."""
+    """Return the memory of arrays."""
     return sum(part.nbytes for part in parts)

@@ -32,7 +32,9 @@ class Shard:
     def document(self, name, end):
         data = document(name, 0).to_bytes()
         self._take(
-            self.labeller.document(self.head, self.mirror, self.bag, self.waiting, end * MS, data)
+            self.labeller.document(
+                self.head, self.mirror, self.bag, self.waiting, end=end * MS, document=data
+            )
         )
 
     def reference(self, time, version, sequence=None):

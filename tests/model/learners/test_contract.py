@@ -243,7 +243,7 @@ def contracts(variant):
     return "full vocabulary" in variant
 
 
-def repeat_words(state):
+def tokens_of(state):
     """Of each word, in the best particle."""
     state = initialised(state)
     rows = word_rows(
@@ -401,7 +401,7 @@ def test_a_snapshot_counts_every_token_once(variant):
     known = {word: used[word] for word in snapshot.words}
     rows = snapshot.rows(np.arange(len(snapshot.words))).sum(axis=1).tolist()
     counted = dict(
-        zip(snapshot.words, repeat_words(state) if settings.prior.discount else rows, strict=True)
+        zip(snapshot.words, tokens_of(state) if settings.prior.discount else rows, strict=True)
     )
     assert all(0 <= count <= known[word] for word, count in counted.items())
     assert summary.tokens >= sum(counted.values())
