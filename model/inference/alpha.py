@@ -17,7 +17,7 @@ import numpy as np
 
 from model.records import FloatArray, IntArray
 
-# A topic that no document uses would go to 0, from where it never comes back.
+# The alpha of a topic that no document uses would converge to 0 and stay there.
 SMALLEST_ALPHA = 1e-4
 
 

@@ -42,8 +42,7 @@ TRAINING = "training"
 
 Prepared = TypeVar("Prepared")
 
-# The least that a proportion can be: methods that multiply probabilities would give 0 for long
-# documents.
+# The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
 SMALLEST_PROPORTION = 1e-300
 
 

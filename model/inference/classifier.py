@@ -21,7 +21,7 @@ from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot
 
 SingleArray = npt.NDArray[np.float32]
-# Sums over a document's words are still finite in 32 bits.
+# The largest weight. Sums over a document's words are then finite in 32 bits.
 _MOST_WEIGHT = 1e25
 
 

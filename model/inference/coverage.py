@@ -22,7 +22,7 @@ from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
 
-# Below this share of known distinct words a model no longer speaks the language of its documents.
+# The share of known distinct words below which a model should be trained again.
 RETRAIN_BELOW = 0.7
 _WORDS = "<u8"
 

@@ -90,7 +90,10 @@ def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongA
         int64[V], rows of the snapshot, the document's known words in order of first use; int32[n],
         its tokens as indices into them.
     """
-    rows, columns = known_words(snapshot.rows_of(document.words), distinct=not snapshot.buckets)
+    rows = snapshot.rows_of(document.words)
+    if not snapshot.buckets and (rows >= 0).all():
+        return rows, document.tokens.copy()
+    rows, columns = known_words(rows, distinct=not snapshot.buckets)
     tokens = columns[document.tokens]
     return rows, tokens[tokens >= 0]
 

@@ -40,7 +40,7 @@ from model.inference.features import FEATURES, feature_values
 from model.records import FloatArray, LongArray
 
 VARIANCES = (1e-4, 1e-3, 1e-2, 1e-1)
-# Of 1 / tau.
+# Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
 
 
@@ -225,8 +225,7 @@ def fit(
         np.array([pair.proportions for pair in pairs]),
     )
     apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
-    # Threads of the linear algebra would give other last bits on machines with other numbers of
-    # cores.
+    # With several threads of the linear algebra, the last bits would depend on the number of cores.
     with threadpool_limits(1):
         losses, weights = [], np.zeros(len(rows) * topics)
         for variance in sorted(settings.variances):

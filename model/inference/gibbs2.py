@@ -37,8 +37,7 @@ from model.kernels import random
 from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
-# Sweeps over the training documents, beside the model's counts, that give their tokens topics to
-# start from.
+# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
 STARTING_SWEEPS = 5
 
 
@@ -171,8 +170,8 @@ class Gibbs1Inference(Gibbs2Inference):
         sampler = make_sampler(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
-        # From here on the training documents speak for themselves.
+        # From here on the counts of the training documents replace those of the model.
         sampler.drop_model_counts()
-        # Their further uniforms must not be those of the sweeps before.
+        # The sweeps below must have other uniforms than those above.
         old.number += CORPUS_STRIDE
         return new, run(prepared.settings, sampler, new, [old]), sampler.alpha

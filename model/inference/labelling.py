@@ -23,8 +23,8 @@ from model.records import TokenisedDocument
 
 NO_MODEL = "no_model"
 PRIOR = ""
-# Some runners know whole milliseconds only, and an element at the very time of a timer may come
-# after it.
+# One millisecond. Some runners round times to milliseconds, and an element with the time of a timer
+# may arrive after the timer.
 TICK = 1000
 
 _END = struct.Struct("<q")

@@ -35,16 +35,16 @@ from model.records import FloatArray, LongArray
 from model.scaled import Scaled
 from model.words.ngrams import CHARACTERS, NgramModel
 
-# Of the characters before a character, how many count.
+# The number of characters of a context.
 ORDER = 3
-# How much of the length law is geometric.
+# The weight of the geometric distribution of lengths.
 GEOMETRIC = 0.1
-# Long words are below what a float can hold. probabilities() gives them this, so that even the
-# product of two is not 0.
+# The smallest result of probabilities(). The probability of a long word may underflow; the product of
+# two of these does not.
 SMALLEST = 2.0**-500
 
-# A longer context than this costs more memory than its text: each n-gram has a node for each of its
-# runs.
+# The longest context of stored models. Each n-gram has a node for each of its prefixes, so a longer
+# context takes more memory than its text.
 _MOST_ORDER = 8
 _TINY = 2.0**-400
 
@@ -91,8 +91,8 @@ class CharacterModel:
                 "a character model needs words, none of them empty, each used at least once"
             )
         spelling = NgramModel.fit(spelled, order, characters)
-        # Where all words have one character: as though they had one more, so that longer words keep
-        # a probability.
+        # Words of one character alone count as one character more, so that longer words have a
+        # positive probability.
         characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
         return cls(
             spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all

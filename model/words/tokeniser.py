@@ -35,14 +35,14 @@ _WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+(?:[{_JOINERS}][\p{{L}}\p{{M}}\
 _DIGIT = regex.compile(r"\p{N}")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-# What separates words in ASCII becomes a space.
+# A translation table that replaces the ASCII characters between words by spaces.
 _ASCII = "".join(
     character if character.isalnum() or character == "'" else " "
     for character in map(chr, range(128))
 )
 
-# Short words that lose their vowel before another: "l'homme" is a stop word and a word. The lists
-# spell them without apostrophe.
+# Stop words that lose their vowel before another word: "l'homme" is a stop word and a word. The
+# lists of stop words spell them without the apostrophe.
 _ELIDED = {
     "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
     "it": (

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from model.records import FloatArray, IntArray, LongArray
 
 UNKNOWN = -1
-# So much of the vocabulary is free after words have left, so that they do not leave at every
-# minibatch.
+# The share of the vocabulary that is free after words have left. Words then do not have to leave at
+# every minibatch.
 FREED = 0.1
 
 
@@ -62,7 +62,7 @@ class Vocabulary:
         words = list(words)
         found = np.fromiter(map(self._numbers.get, words, repeat(UNKNOWN)), np.int32, len(words))
         for place in np.flatnonzero(found == UNKNOWN).tolist():
-            # The same new word may have come earlier in the list.
+            # The word may also be new earlier in the list.
             number = self._numbers.get(words[place], UNKNOWN)
             if number == UNKNOWN and len(self.words) < self.limit:
                 number = self._numbers[words[place]] = len(self.words)

@@ -118,7 +118,7 @@ class FixedVocabulary:
     def nbytes(self) -> int:
         """Return the memory of the words."""
         if self._names_by_vote:
-            # The names change, their number does not.
+            # Names change, so the sizes are not cached.
             return sum(map(sys.getsizeof, self.words))
         return self._vocabulary.nbytes()
 

@@ -51,8 +51,8 @@ from model.records import FloatArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
 
 MAGIC = b"BTf1"
-# Counts below this are noise of the start, and of documents' weakest topics; a published model
-# leaves them out.
+# A published model leaves out smaller counts. They are noise of the initial topics, and of the
+# weakest topics of documents.
 SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
 
@@ -188,7 +188,7 @@ class _FixvocLearner(Generic[F]):
     def snapshot(self, state: FixvocState[F]) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
-        # Before the first word of a ``null`` vocabulary; a prior must have some strength.
+        # A ``null`` vocabulary may have no word yet; a prior must have some strength.
         expected = max(words.expected, 1)
         return Snapshot.from_dense(
             np.where(counts < SMALLEST_COUNT, 0.0, counts),

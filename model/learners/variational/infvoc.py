@@ -71,7 +71,7 @@ from model.words.character_model import SMALLEST, CharacterModel
 from model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTi1"
-# Of a stored beta parameter nu2.
+# The smallest stored beta parameter nu2.
 _SMALLEST_REST = 2.0**-400
 
 
@@ -192,8 +192,7 @@ class InfvocLearner:
     def snapshot(self, state: InfvocState) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
         shares, left = expectations(state, means)
-        # As many counts as the topic's words have, so that a few new tokens weigh as little as they
-        # should.
+        # A topic gets as many counts as it has tokens, so that new tokens have the right weight.
         tokens = sticks.use.sum(axis=1, where=used_entries(sticks)) + settings.concentration
         topics, places = np.nonzero(used_entries(sticks))
         numbers = sticks.words[topics, places]
@@ -259,8 +258,8 @@ class InfvocLearner:
         _check_entries(len(names), size, numbers, settings)
         for name, values in (("use", use), ("rest", rest)):
             checks.sized(f"{name} of a saved learner's entries", values, len(numbers))
-        # An entry's rest is above 0: it begins there, and a step keeps a part of it or adds the
-        # concentration.
+        # The rest of an entry is above 0: it begins above 0, and a step keeps a part of it or adds
+        # the concentration.
         checks.measures("use of a saved learner's entries", use)
         checks.measures("rest of a saved learner's entries", rest, _SMALLEST_REST)
         checks.sized("spellings of a saved learner's words", base, len(names))
@@ -354,7 +353,7 @@ def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Inf
     checks.within("sizes of a saved learner's topics", size, 0, words + 1)
     checks.sized("entries of a saved learner", numbers, int(size.sum()))
     checks.within("words of a saved learner's entries", numbers, 0, words)
-    # Words of different topics are different here.
+    # Numbers of different topics are in different ranges.
     apart = np.sort(np.repeat(np.arange(len(size)) * (words + 1), size) + numbers)
     checks.ascending("words of a saved learner's topic, sorted", apart, strictly=True)
 

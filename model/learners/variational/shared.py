@@ -36,7 +36,7 @@ from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
 from model.words.known_words import known_words
 
-# A chain alone keeps the evidence of so many minibatches, though nobody compares it with another's.
+# The number of minibatches whose evidence is kept.
 EVIDENCE_WINDOW = 20
 
 
