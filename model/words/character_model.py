@@ -39,8 +39,8 @@ from model.words.ngrams import CHARACTERS, NgramModel
 ORDER = 3
 # The weight of the geometric distribution of lengths.
 GEOMETRIC = 0.1
-# The smallest result of probabilities(). The probability of a long word may underflow; the product of
-# two of these does not.
+# The smallest result of probabilities(). The probability of a long word may underflow; the product
+# of two of these does not.
 SMALLEST = 2.0**-500
 
 # The longest context of stored models. Each n-gram has a node for each of its prefixes, so a longer
