@@ -173,9 +173,9 @@ class DenseSampler:
     """A sampler that weighs every topic: :mod:`model.gibbs.kernels.gibbs2`."""
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
-        model = snapshot.offsets, snapshot.topics, snapshot.counts
+        trained = snapshot.offsets, snapshot.topics, snapshot.counts
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
-        self._table = dense_rows(rows, *model, self._strength, self._base)
+        self._table = dense_rows(rows, *trained, self._strength, self._base)
         self._totals = snapshot.normalisers
         self._sampled = DenseSampled(
             np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)

@@ -46,13 +46,13 @@ class PreparedGibbs3:
     Attributes:
         settings: the settings of the method.
         published: the model.
-        model: the model's counts, in descending order within a word where the sampler is sparse.
+        trained: the model's counts, in descending order within a word where the sampler is sparse.
         sparse: whether the sampler is sparse.
     """
 
     settings: GibbsSampling
     published: PublishedModel
-    model: ModelCounts
+    trained: ModelCounts
     sparse: bool
 
 
@@ -67,7 +67,7 @@ class Gibbs3Inference:
         snapshot = published.snapshot
         sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM)
         topics, counts = sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts)
-        model = ModelCounts(
+        trained = ModelCounts(
             snapshot.offsets,
             topics,
             counts,
@@ -75,7 +75,7 @@ class Gibbs3Inference:
             snapshot.alpha,
             snapshot.prior.strength,
         )
-        return PreparedGibbs3(settings, published, model, sparse)
+        return PreparedGibbs3(settings, published, trained, sparse)
 
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
@@ -88,7 +88,7 @@ class Gibbs3Inference:
         sums = sample(
             DocumentWords(counts.rows, counts.occurrences, counts.offsets),
             snapshot.prior.base[counts.rows],
-            prepared.model,
+            prepared.trained,
             settings.sweeps,
             settings.kept,
             keys.reshape(-1, 2),

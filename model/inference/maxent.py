@@ -190,7 +190,7 @@ class HybridInference:
             repeat_words(occurrences),
             rows,
             snapshot.prior.base[rows],
-            topics.model,
+            topics.trained,
             theta,
             settings.repeats,
             settings.kept,

@@ -40,25 +40,25 @@ class Prepared:
 
     Attributes:
         published: the model.
-        model: see :mod:`model.inference.kernels.mean_field`.
+        trained: see :mod:`model.inference.kernels.mean_field`.
     """
 
     published: PublishedModel
-    model: TopicWords
+    trained: TopicWords
 
 
 def prepare(published: PublishedModel) -> Prepared:
     """Compute what does not depend on a document."""
     snapshot = published.snapshot
     totals = snapshot.normalisers
-    model = TopicWords(
+    trained = TopicWords(
         snapshot.offsets,
         snapshot.topics,
         snapshot.counts / totals[snapshot.topics],
         snapshot.prior.strength / totals,
         snapshot.alpha,
     )
-    return Prepared(published, model)
+    return Prepared(published, trained)
 
 
 @register(Variational)
@@ -84,7 +84,7 @@ class VariationalInference:
             counts.rows,
             counts.occurrences,
             snapshot.prior.base[counts.rows],
-            held.model,
+            held.trained,
             settings.iterations,
             settings.tolerance,
         )

@@ -116,7 +116,7 @@ def repeat_words(occurrences: Any) -> Any:
 
 @kernel
 def sample_document(
-    tokens: Any, rows: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any
+    tokens: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
 ) -> Any:
     """Draw the topics of a document in a first pass and ``sweeps`` Gibbs sweeps.
 
@@ -124,7 +124,7 @@ def sample_document(
         tokens: int32[n], indices into ``rows``.
         rows: int64[V], the document's words as rows of the model.
         base: float64[V], B(w) of these words.
-        model: :class:`~model.gibbs.kernels.records.ModelCounts`.
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: (int, int), the stream key of the document.
@@ -132,9 +132,11 @@ def sample_document(
     Returns:
         int64[T], the sum of n_td over the last ``kept`` states.
     """
-    n, t_count = tokens.shape[0], model.alpha.shape[0]
-    table = dense_rows(rows, model.offsets, model.topics, model.counts, model.strength, base)
-    fixed = DenseFixed(table, model.totals, model.alpha)
+    n, t_count = tokens.shape[0], trained.alpha.shape[0]
+    table = dense_rows(
+        rows, trained.offsets, trained.topics, trained.counts, trained.strength, base
+    )
+    fixed = DenseFixed(table, trained.totals, trained.alpha)
     sampled = DenseSampled(
         np.zeros((rows.shape[0], t_count), np.int32), np.zeros(t_count, np.int64)
     )
@@ -150,13 +152,13 @@ def sample_document(
 
 
 @kernel
-def sample_documents(words: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
     """Draw the topics of many documents, each alone, as :func:`sample_document` does.
 
     Args:
         words: :class:`~model.gibbs.kernels.records.DocumentWords`.
         base: float64[N], B(w) of these words.
-        model: :class:`~model.gibbs.kernels.records.ModelCounts`.
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: int64[D, 2], the stream key of each document.
@@ -164,10 +166,12 @@ def sample_documents(words: Any, base: Any, model: Any, sweeps: Any, kept: Any, 
     Returns:
         int64[D, T].
     """
-    counts = np.empty((keys.shape[0], model.alpha.shape[0]), np.int64)
+    counts = np.empty((keys.shape[0], trained.alpha.shape[0]), np.int64)
     for d in range(keys.shape[0]):
         here = slice(words.offsets[d], words.offsets[d + 1])
         tokens = repeat_words(words.occurrences[here])
         key = (keys[d, 0], keys[d, 1])
-        counts[d] = sample_document(tokens, words.rows[here], base[here], model, sweeps, kept, key)
+        counts[d] = sample_document(
+            tokens, words.rows[here], base[here], trained, sweeps, kept, key
+        )
     return counts

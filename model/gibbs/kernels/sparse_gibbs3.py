@@ -200,28 +200,28 @@ def _sweep(
 
 
 @kernel
-def _copy_rows(words: Any, occurrences: Any, model: Any) -> Any:
+def _copy_rows(words: Any, occurrences: Any, trained: Any) -> Any:
     """Return (:class:`_Rows`, length of the longest row) of some words of the model."""
     v_count, room, longest = words.shape[0], 0, 0
     offsets, sizes = np.zeros(v_count, np.uint64), np.zeros(v_count, np.uint64)
     for v in range(v_count):
-        offsets[v], sizes[v] = room, model.offsets[words[v] + 1] - model.offsets[words[v]]
+        offsets[v], sizes[v] = room, trained.offsets[words[v] + 1] - trained.offsets[words[v]]
         length = padded_length(np.int64(sizes[v]) + occurrences[v])
         room, longest = room + length, max(longest, length)
     topics, counts = np.zeros(room, np.uint32), np.zeros(room)
     for v in range(v_count):
         for k in range(sizes[v]):
-            source = np.uint64(model.offsets[words[v]]) + k
+            source = np.uint64(trained.offsets[words[v]]) + k
             topics[offsets[v] + k], counts[offsets[v] + k] = (
-                model.topics[source],
-                model.counts[source],
+                trained.topics[source],
+                trained.counts[source],
             )
     return _Rows(offsets, sizes, topics, counts), longest
 
 
 @kernel
 def sample_document(
-    occurrences: Any, rows: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any
+    occurrences: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
 ) -> Any:
     """Draw the topics of a document in a first pass and ``sweeps`` Gibbs sweeps.
 
@@ -229,7 +229,7 @@ def sample_document(
         occurrences: int64[V], the number of tokens of each word. Tokens are numbered word by word.
         rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        model: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
             its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
@@ -238,8 +238,13 @@ def sample_document(
     Returns:
         int64[T], the sum of n_td over the last ``kept`` states.
     """
-    n, t_count, alpha, totals = occurrences.sum(), model.alpha.shape[0], model.alpha, model.totals
-    copied, longest = _copy_rows(rows, occurrences, model)
+    n, t_count, alpha, totals = (
+        occurrences.sum(),
+        trained.alpha.shape[0],
+        trained.alpha,
+        trained.totals,
+    )
+    copied, longest = _copy_rows(rows, occurrences, trained)
     document = _Topics(
         np.zeros(t_count, np.int32),
         np.zeros(t_count),
@@ -247,7 +252,7 @@ def sample_document(
         (alpha + 1.0) / (totals + 1.0),
         alpha,
         totals,
-        model.strength,
+        trained.strength,
     )
     workspace = _Workspace(np.empty(n, np.uint32), np.empty(longest), np.empty(n))
     result = np.zeros(t_count, np.int64)
@@ -260,16 +265,16 @@ def sample_document(
 
 
 @kernel
-def sample_documents(words: Any, base: Any, model: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
     """Draw the topics of many documents, each alone, as :func:`sample_document` does.
 
     The arguments and the result are those of :func:`model.gibbs.kernels.gibbs3.sample_documents`.
     """
-    counts = np.empty((keys.shape[0], model.alpha.shape[0]), np.int64)
+    counts = np.empty((keys.shape[0], trained.alpha.shape[0]), np.int64)
     for d in range(keys.shape[0]):
         here = slice(words.offsets[d], words.offsets[d + 1])
         key = (keys[d, 0], keys[d, 1])
         counts[d] = sample_document(
-            words.occurrences[here], words.rows[here], base[here], model, sweeps, kept, key
+            words.occurrences[here], words.rows[here], base[here], trained, sweeps, kept, key
         )
     return counts

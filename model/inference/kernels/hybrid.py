@@ -33,7 +33,7 @@ def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
 
 @kernel
 def sample_document(
-    tokens: Any, rows: Any, base: Any, model: Any, theta: Any, repeats: Any, kept: Any, keys: Any
+    tokens: Any, rows: Any, base: Any, trained: Any, theta: Any, repeats: Any, kept: Any, keys: Any
 ) -> Any:
     """Draw the topics of a document ``repeats`` times, and estimate its proportions each time.
 
@@ -41,7 +41,7 @@ def sample_document(
         tokens: int32[n], indices into ``rows``.
         rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        model: :class:`~model.inference.kernels.mean_field.TopicWords`.
+        trained: :class:`~model.inference.kernels.mean_field.TopicWords`.
         theta: float64[T], the proportions to begin with.
         repeats: number of repeats.
         kept: number of repeats that are summed, the last ones.
@@ -50,7 +50,7 @@ def sample_document(
     Returns:
         int64[T], the sum of n_td over the last ``kept`` repeats.
     """
-    offsets, topics, alpha = model.offsets, model.topics, model.alpha
+    offsets, topics, alpha = trained.offsets, trained.topics, trained.alpha
     n, t_count = tokens.shape[0], alpha.shape[0]
     starts = np.zeros(rows.shape[0] + 1, np.int64)
     for v in range(rows.shape[0]):
@@ -61,12 +61,12 @@ def sample_document(
         fill_uniforms(uniforms, n, repeat * n, keys[0], keys[1], 0, 0, INFERENCE)
         total = 0.0
         for t in range(t_count):
-            total += theta[t] * model.smooth[t]
+            total += theta[t] * trained.smooth[t]
             smoothing_sums[t] = total
         for v in range(rows.shape[0]):
             sparse_sum, at = 0.0, offsets[rows[v]]
             for k in range(starts[v], starts[v + 1]):
-                sparse_sum += theta[topics[at]] * model.sparse[at]
+                sparse_sum += theta[topics[at]] * trained.sparse[at]
                 sums[k] = sparse_sum
                 at += 1
         counts = np.zeros(t_count, np.int64)

@@ -72,16 +72,16 @@ class _Workspace(NamedTuple):
 
 
 @kernel
-def _by_word(rows: Any, model: Any) -> Any:
+def _by_word(rows: Any, trained: Any) -> Any:
     """Return the rows of some words of the model as blocks."""
-    starts, offsets = np.zeros(rows.shape[0] + 1, np.int64), model.offsets
+    starts, offsets = np.zeros(rows.shape[0] + 1, np.int64), trained.offsets
     for v in range(rows.shape[0]):
         starts[v + 1] = starts[v] + padded_length(offsets[rows[v] + 1] - offsets[rows[v]])
     topics, values = np.zeros(starts[-1], np.int32), np.zeros(starts[-1])
     for v in range(rows.shape[0]):
         shift = starts[v] - offsets[rows[v]]
         for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
-            topics[at + shift], values[at + shift] = model.topics[at], model.sparse[at]
+            topics[at + shift], values[at + shift] = trained.topics[at], trained.sparse[at]
     return _Blocks(starts, topics, values)
 
 
@@ -123,14 +123,20 @@ def _row_sum(weights: Any, blocks: Any, row: Any) -> Any:
 
 @page_kernel
 def _update(
-    occurrences: Any, base: Any, model: Any, by_word: Any, by_topic: Any, workspace: Any, gamma: Any
+    occurrences: Any,
+    base: Any,
+    trained: Any,
+    by_word: Any,
+    by_topic: Any,
+    workspace: Any,
+    gamma: Any,
 ) -> Any:
     """Update gamma once, in place.
 
     Args:
         occurrences: int64[V], n_w.
         base: float64[V], B(w).
-        model: :class:`TopicWords`.
+        trained: :class:`TopicWords`.
         by_word, by_topic: :class:`_Blocks`.
         workspace: :class:`_Workspace`.
         gamma: float64[T].
@@ -138,7 +144,7 @@ def _update(
     Returns:
         The largest change of an entry of gamma.
     """
-    e, shares, smooth, alpha = workspace.e, workspace.shares, model.smooth, model.alpha
+    e, shares, smooth, alpha = workspace.e, workspace.shares, trained.smooth, trained.alpha
     shared, change = 0.0, 0.0
     for t in range(alpha.shape[0]):
         e[t] = exp_digamma_below(gamma[t])
@@ -159,7 +165,7 @@ def _update(
 
 @kernel
 def infer_document(
-    rows: Any, occurrences: Any, base: Any, model: Any, iterations: Any, tolerance: Any
+    rows: Any, occurrences: Any, base: Any, trained: Any, iterations: Any, tolerance: Any
 ) -> Any:
     """Return gamma of a document after convergence.
 
@@ -167,23 +173,23 @@ def infer_document(
         rows: int64[V], the document's distinct words as rows of the model.
         occurrences: int64[V], n_w.
         base: float64[V], B(w) of these words.
-        model: :class:`TopicWords`.
+        trained: :class:`TopicWords`.
         iterations: the maximum number of updates.
         tolerance: updates end when no gamma_t / sum(gamma) changes by more.
 
     Returns:
         float64[T].
     """
-    t_count, total = model.alpha.shape[0], occurrences.sum()
-    gamma = model.alpha + total / t_count
+    t_count, total = trained.alpha.shape[0], occurrences.sum()
+    gamma = trained.alpha + total / t_count
     if total == 0:
         return gamma
-    bound = tolerance * (total + model.alpha.sum())
-    by_word = _by_word(rows, model)
+    bound = tolerance * (total + trained.alpha.sum())
+    by_word = _by_word(rows, trained)
     by_topic = _by_topic(by_word, t_count)
     workspace = _Workspace(np.empty(t_count), np.empty(rows.shape[0]))
     for _ in range(iterations):
-        change = _update(occurrences, base, model, by_word, by_topic, workspace, gamma)
+        change = _update(occurrences, base, trained, by_word, by_topic, workspace, gamma)
         if change < bound:
             break
     return gamma
@@ -195,7 +201,7 @@ def infer_documents(
     rows: Any,
     occurrences: Any,
     base: Any,
-    model: Any,
+    trained: Any,
     iterations: Any,
     tolerance: Any,
 ) -> Any:
@@ -205,14 +211,14 @@ def infer_documents(
         document_offsets: int64[D + 1]; the words of document d are document_offsets[d] to
             document_offsets[d + 1] of ``rows``, ``occurrences`` and ``base``.
         rows, occurrences, base: of all documents, one after the other.
-        model: :class:`TopicWords`.
+        trained: :class:`TopicWords`.
         iterations: the maximum number of updates of a document.
         tolerance: updates end when no gamma_t / sum(gamma) changes by more.
     """
-    gamma = np.empty((document_offsets.shape[0] - 1, model.alpha.shape[0]))
+    gamma = np.empty((document_offsets.shape[0] - 1, trained.alpha.shape[0]))
     for d in range(document_offsets.shape[0] - 1):
         here = slice(document_offsets[d], document_offsets[d + 1])
         gamma[d] = infer_document(
-            rows[here], occurrences[here], base[here], model, iterations, tolerance
+            rows[here], occurrences[here], base[here], trained, iterations, tolerance
         )
     return gamma
