@@ -26,12 +26,12 @@ from model.compositions import compose
 from model.evaluation.agreement import agreement
 from model.gibbs.samplers import Sampler
 from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
-from model.inference.alpha import minka
+from model.inference.alpha import fit_alpha
 from model.inference.classifier import Classifier, Provenance
-from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.corpus import Corpus, CorpusSampler, build_corpora, make_sampler
 from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings, fit
-from model.inference.pairing import pair_of
+from model.inference.training_pairs import make_pair
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot, TopicWordPrior
@@ -101,13 +101,13 @@ def train(
     """
     words = tuple(sorted({word for document in documents for word in document.words}))
     empty = empty_model(words, topics)
-    rows, (corpus,) = corpora_of(empty, documents)
-    state = sampler_of(empty, rows, [corpus], stream_key(1, "train"), sampler)
+    rows, (corpus,) = build_corpora(empty, documents)
+    state = make_sampler(empty, rows, [corpus], stream_key(1, "train"), sampler)
     begin = time.thread_time()
     for sweep in range(sweeps + 1):
         state.sweep(corpus, sweep, first=sweep == 0)
         if sweep >= 50 and sweep % 10 == 0:
-            state.alpha = minka(corpus.in_documents, state.alpha)
+            state.alpha = fit_alpha(corpus.in_documents, state.alpha)
         if enough(sweep, state, corpus):
             break
     seconds = time.thread_time() - begin
@@ -136,7 +136,7 @@ def classify(
     pairs = [
         pair
         for document in documents
-        if (pair := pair_of(settings, prepared, published, document)) is not None
+        if (pair := make_pair(settings, prepared, published, document)) is not None
     ]
     made = time.thread_time()
     fitted = fit(pairs, published.snapshot.topic_count, FitSettings(features))
@@ -159,7 +159,7 @@ def infer(
     """(mixtures, seconds for each document)."""
     method = inference_for(settings)
     prepared = method.prepare(settings, published)
-    if not method.together:
+    if not method.needs_all_documents:
         method.infer(prepared, documents[:3])
     begin = time.thread_time()
     found = method.infer(prepared, documents)

@@ -23,7 +23,7 @@ from benchmarks.ledger import Result
 from model.compositions import compose
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, Gibbs3, PublishedModel
-from model.inference.corpus import Corpus, CorpusSampler, corpora_of, sampler_of
+from model.inference.corpus import Corpus, CorpusSampler, build_corpora, make_sampler
 from model.inference.coverage import Tally
 from model.kernels.random import stream_key
 from model.records import Document, TokenisedDocument, TopicMixture
@@ -148,9 +148,9 @@ def speed(size: Size, topics: int, sampler: Any) -> Result:
     documents = papers((size.papers and size.papers // 2) or 400)
     words = tuple(sorted({word for document in documents for word in document.words}))
     empty = empty_model(words, topics)
-    rows, (corpus,) = corpora_of(empty, documents)
+    rows, (corpus,) = build_corpora(empty, documents)
     tracemalloc.start()
-    state = sampler_of(empty, rows, [corpus], stream_key(1, "speed"), sampler)
+    state = make_sampler(empty, rows, [corpus], stream_key(1, "speed"), sampler)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     times = []

@@ -1,9 +1,9 @@
-"""Products of very many probabilities without logarithms.
+"""Products of very many probabilities, without logarithms.
 
-A :class:`Scaled` is mantissa * 2**exponent with 0.5 <= mantissa < 1 (or 0). Multiplying and
-comparing need only what IEEE 754 fixes, so the bits are the same on every machine; logarithms,
-whose last bits differ between libraries, are taken only for people to read. Kernels keep the two
-parts in arrays of their own and scale by exact powers of two.
+A :class:`Scaled` is mantissa * 2**exponent with 0.5 <= mantissa < 1, or 0. Multiplication and
+comparison use only operations that IEEE 754 specifies, so the bits are the same on every machine.
+The last bits of logarithms differ between libraries; they are computed for display only. Kernels
+keep the two parts in separate arrays and scale by exact powers of two.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Scaled:
 
     @classmethod
     def of(cls, mantissa: float, exponent: int = 0) -> Scaled:
-        """The number mantissa * 2**exponent in its one normal form."""
+        """Return the number mantissa * 2**exponent in its unique normal form."""
         fraction, shift = math.frexp(mantissa)
         return cls(fraction, exponent + shift if fraction else 0)
 
@@ -38,11 +38,11 @@ class Scaled:
         return self.order() < other.order()
 
     def order(self) -> tuple[float, float]:
-        """A key to sort by; 0 comes before everything."""
+        """Return a sort key; 0 comes first."""
         return (self.exponent, self.mantissa) if self.mantissa else (-math.inf, 0.0)
 
     def log(self) -> float:
-        """The natural logarithm, for people to read."""
+        """Return the natural logarithm, for display."""
         return math.log(self.mantissa) + self.exponent * math.log(2) if self.mantissa else -math.inf
 
     def to_bytes(self) -> bytes:
@@ -50,7 +50,11 @@ class Scaled:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Scaled:
-        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        """Decode the bytes of :meth:`to_bytes`.
+
+        Raises:
+            DamagedDataError: the bytes are not a scaled number.
+        """
         checks.sized("bytes of a scaled number", data, _FORM.size)
         mantissa, exponent = _FORM.unpack(data)
         if mantissa:
@@ -60,7 +64,7 @@ class Scaled:
 
     @classmethod
     def from_hex(cls, text: object) -> Scaled:
-        """The same, of bytes in hexadecimal digits."""
+        """Decode bytes in hexadecimal digits, as :meth:`from_bytes` does."""
         try:
             return cls.from_bytes(bytes.fromhex(str(text)))
         except ValueError:

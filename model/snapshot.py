@@ -1,14 +1,14 @@
-"""A published model: everything that is needed to say something about a new document.
+"""A published model: everything that inference needs.
 
-Notation of this module: w a word, z a topic, T topics, n_wz what z has of w, n_z = sum over w of
-    n_wz. Whatever learned it, a model says
+Notation of this module: w is a word, z a topic, T the number of topics, n_wz the count of word w in
+topic z, and n_z the sum of n_wz over w. For every learner a model gives
 
     P(w | z) = (n_wz + s_z B(w)) / (n_z + s_z)
 
-with B a distribution over words and s_z the topic's strength of belief in it (DESIGN section 8).
-Counts need not be whole: a discount d leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a
-variational learner has expected ones. B is in the snapshot for the words of the vocabulary, and for
-all others, so a word that the model has never seen has a probability too.
+where B is a distribution over words and s_z is the strength of the topic's prior. Counts need not
+be integers. A discount d leaves n_wz - d t_wz tokens and s_z = a + d t_z, and a variational learner
+has expected counts. The snapshot has B for the words of its vocabulary and for all others. So a
+word that the model has never seen has a probability, too.
 """
 
 from __future__ import annotations
@@ -23,19 +23,20 @@ import numpy.typing as npt
 
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
+from model.words.character_model import CharacterModel
 from model.words.hashing import bucket
-from model.words.kernels.positions import rows_in, table_of
-from model.words.strings import CharacterModel
+from model.words.kernels.word_index import build_index, find_words
 
 
 @dataclass(frozen=True, eq=False)
 class TopicWordPrior:
-    """What a topic believes before it has seen anything.
+    """The prior of the topics over words.
 
     Attributes:
-        strength: float64[T], s_z, in pseudo-counts. base: float64[W], B(w) of the vocabulary's
-        words. unseen: B(w) of each other word, or, where there are ``characters``, what
-            their probability of it is multiplied by; 0 where there can be no other words.
+        strength: float64[T], s_z, in pseudo-counts.
+        base: float64[W], B(w) of the words of the vocabulary.
+        unseen: B(w) of each other word; with ``characters``, the factor of their probability. 0
+            where there can be no other words.
         characters: G0, a distribution over all strings; None where unseen words are all alike.
     """
 
@@ -46,19 +47,24 @@ class TopicWordPrior:
 
     @classmethod
     def flat(cls, a: float, words: int, known: int, topics: int) -> TopicWordPrior:
-        """``a`` pseudo-counts spread evenly over ``words`` words, ``known`` of which are in the
-        vocabulary.
+        """Return a uniform prior.
+
+        Args:
+            a: pseudo-counts of each topic.
+            words: the number of words that the prior expects.
+            known: the number of these that are in the vocabulary.
+            topics: T.
         """
         return cls(
             np.full(topics, a), np.full(known, 1.0 / words), 1.0 / words if words > known else 0.0
         )
 
     def shares(self, rows: IntArray | LongArray) -> FloatArray:
-        """float64[len(rows), T]: s_z B(w) of some words."""
+        """Return s_z B(w) of some words, float64[len(rows), T]."""
         return np.multiply.outer(self.base[rows], self.strength)
 
     def unseen_base(self, words: Iterable[str]) -> FloatArray:
-        """float64: B(w) of words that are not in the vocabulary."""
+        """Return B(w) of words that are not in the vocabulary, float64."""
         if self.characters is None:
             return np.array([self.unseen for _ in words], np.float64)
         found: FloatArray = self.unseen * self.characters.probabilities(words)
@@ -67,17 +73,25 @@ class TopicWordPrior:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A model at one moment. Counts are sparse: word w's are ``counts[offsets[w]:offsets[w+1]]`` in
-    topics ``topics[...]``.
+    """A model at one moment, with sparse counts.
+
+    Word w has the counts ``counts[offsets[w]:offsets[w + 1]]`` in the topics ``topics[...]``.
 
     Attributes:
-        key, sequence, event_time: which model, after which minibatch, and the end of its window
-        (microseconds). fingerprint: the learner's, hex; two snapshots with one fingerprint come
-        from the same settings and documents. alpha: float64[T]. prior: of the topics over words.
-        totals: float64[T], n_z. words: the vocabulary. offsets: int64[W + 1]. topics: int32[nnz],
-        ascending within a word. counts: float64[nnz]. tokeniser: the settings that made the words.
-        buckets: other words have a row below this number, by a hash (:mod:`model.words.hashing`);
-        0: they have none.
+        key: the key of the model.
+        sequence: number of the last minibatch.
+        event_time: the end of its window, microseconds.
+        fingerprint: the learner's, hex. Snapshots with one fingerprint come from the same settings
+            and documents.
+        alpha: float64[T], the Dirichlet prior of a document's topics.
+        prior: of the topics over words.
+        words: the vocabulary.
+        offsets: int64[W + 1].
+        topics: int32[nnz], ascending within a word.
+        counts: float64[nnz].
+        tokeniser: the settings that made the words.
+        buckets: the number of buckets that other words are hashed to (:mod:`model.words.hashing`),
+            which are the first rows; 0 where other words have no row.
     """
 
     key: str
@@ -95,7 +109,7 @@ class Snapshot:
 
     @classmethod
     def from_dense(cls, counts: FloatArray, **others: Any) -> Snapshot:
-        """From float64[W, T] counts; the other fields by name."""
+        """Return a snapshot of float64[W, T] counts; the other fields are given by name."""
         words, topics = np.nonzero(counts)
         offsets = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(np.bincount(words, minlength=len(counts)), out=offsets[1:])
@@ -113,43 +127,43 @@ class Snapshot:
 
     @cached_property
     def totals(self) -> FloatArray:
-        """float64[T]: n_z."""
+        """float64[T], n_z."""
         return np.bincount(self.topics, weights=self.counts, minlength=self.topic_count).astype(
             np.float64
         )
 
     @cached_property
     def normalisers(self) -> FloatArray:
-        """float64[T]: n_z + s_z."""
+        """float64[T], n_z + s_z."""
         normalisers: FloatArray = self.totals + self.prior.strength
         return normalisers
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Word to row."""
+        """The row of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
     def row_of(self, word: str) -> int:
-        """Its row, -1 where it has none."""
+        """Return the row of a word; -1 where it has none."""
         row = self.numbers.get(word, -1)
         return bucket(word, self.buckets) if row < 0 and self.buckets else row
 
     @cached_property
     def _index(self) -> tuple[Any, Any, Any]:
-        """What :func:`model.words.kernels.positions.rows_in` looks words up in."""
+        """The arguments of :func:`model.words.kernels.word_index.find_words` for the vocabulary."""
         text = _joined(self.words)
-        return text, *table_of(text, len(self.words))
+        return text, *build_index(text, len(self.words))
 
     def rows_of(self, words: Sequence[str]) -> LongArray:
-        """int64[len(words)]: :meth:`row_of` each, in one call: a document has hundreds of words."""
-        rows: LongArray = rows_in(*self._index, _joined(words), len(words))
+        """Return the row of each word as :meth:`row_of` does, int64[len(words)], in one call."""
+        rows: LongArray = find_words(*self._index, _joined(words), len(words))
         if self.buckets:
             for at in np.flatnonzero(rows < 0).tolist():
                 rows[at] = bucket(words[at], self.buckets)
         return rows
 
     def rows(self, numbers: IntArray | LongArray) -> FloatArray:
-        """float64[len(numbers), T]: the counts of some words."""
+        """Return the counts of some words, float64[len(numbers), T]."""
         dense = np.zeros((len(numbers), self.topic_count))
         for row, w in enumerate(numbers):
             at = slice(self.offsets[w], self.offsets[w + 1])
@@ -157,7 +171,7 @@ class Snapshot:
         return dense
 
     def top_words(self, count: int) -> list[list[str]]:
-        """For each topic, its most frequent words; ties in the order of the vocabulary."""
+        """Return the most frequent words of each topic; ties are in the order of the vocabulary."""
         by_word = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
         order = np.lexsort((by_word, -self.counts, self.topics))
         starts = np.searchsorted(self.topics[order], np.arange(self.topic_count + 1))
@@ -168,8 +182,10 @@ class Snapshot:
 
 
 def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """The words' bytes, newlines between, as :func:`model.wire.words_to_bytes` has them. Raises
-    ValueError.
+    """Return the words' bytes joined by newlines, as :func:`model.wire.words_to_bytes` does.
+
+    Raises:
+        ValueError: a word contains a newline.
     """
     text = "\n".join(words).encode()
     if words and text.count(b"\n") != len(words) - 1:

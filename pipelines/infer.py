@@ -134,7 +134,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.
-    if inference_for(settings).together and source.is_log:
+    if inference_for(settings).needs_all_documents and source.is_log:
         raise OptionError(
             "--method",
             settings.kind,
@@ -152,7 +152,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     mixtures, versioned = [], []
     for key, manifest in models.items():
         of_key = routed.by_key[key]
-        if inference_for(settings).together:
+        if inference_for(settings).needs_all_documents:
             again = learned.by_key[key] if training is not None else None
             infer: beam.PTransform = InferTogether(
                 store, manifest.key, manifest.version, settings, again

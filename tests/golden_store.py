@@ -18,7 +18,7 @@ from model import wire
 from model.compositions import compose
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.fitting import FitSettings
-from model.inference.pairing import fit_classifier, pair_of
+from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
@@ -245,10 +245,12 @@ def fit(stored, documents):
     manifest, inference = stored.store.latest(stored.key), compose(METHOD, {})
     published = published_model(stored, manifest)
     prepared = inference_for(inference).prepare(inference, published)
-    pairs = [pair_of(inference, prepared, published, document) for document in documents]
+    pairs = [make_pair(inference, prepared, published, document) for document in documents]
     settings = FitSettings(variances=(0.1,), iterations=20)
     topics = published.snapshot.topic_count
-    fitted = fit_classifier(manifest, topics, filter(None, pairs), settings, inference, bool)
+    fitted = fit_classifier(
+        manifest, topics, filter(None, pairs), settings, inference=inference, on_step=bool
+    )
     return ClassifierStore(str(stored.root)).put(fitted)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 BUGS = ("prior's part twice", "token not taken out of q", "coefficients never updated")
 
 
-def descending(counts):
+def sorted_rows(counts):
     """(topic, count) of a row, as the packed entries are sorted: by count and then topic, both
     descending.
     """
@@ -46,7 +46,7 @@ def blocks(parts):
         yield 1, part
 
 
-def prior_sum(strength, coef):
+def smoothing_sum(strength, coef):
     """rest: what all topics have of the prior, without B(w)."""
     total = 0.0
     for _, part in blocks([s * c for s, c in zip(strength, coef, strict=True)]):
@@ -54,7 +54,7 @@ def prior_sum(strength, coef):
     return total
 
 
-def from_prior(x, strength, coef):
+def draw_from_smoothing(x, strength, coef):
     """The topic at x in [0, rest): sixteen are passed by at a time."""
     parts = [s * c for s, c in zip(strength, coef, strict=True)]
     start, total = 0, 0.0
@@ -86,7 +86,7 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
         for d, text in enumerate(texts):
             n_d = counts[d]
             coef = [(alpha[t] + n_d[t]) / (totals[t] + own_totals[t]) for t in topics]
-            rest = prior_sum(strength, coef)
+            rest = smoothing_sum(strength, coef)
             for i, (v, u) in enumerate(zip(text, uniforms(d, sweep, len(text)), strict=True)):
                 old, out_rest, before = states[d][i], rest, 0.0
                 if old >= 0:
@@ -97,7 +97,7 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                         coef[old] = (alpha[old] + n_d[old]) / (totals[old] + own_totals[old])
                     out_rest += strength[old] * (coef[old] - before)
                 at_held = row_sum(coef, held[v])
-                q = at_held + row_sum(coef, descending(own[v]))
+                q = at_held + row_sum(coef, sorted_rows(own[v]))
                 if old >= 0 and bug != "token not taken out of q":
                     q -= coef[old]
                 weight = 2 * base[v] if bug == "prior's part twice" else base[v]
@@ -109,7 +109,7 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     total = at_held
                     left = [
                         (t, n - (t == old and bug != "token not taken out of q"))
-                        for t, n in descending(own[v])
+                        for t, n in sorted_rows(own[v])
                     ]
                     entries = [(t, coef[t] * n) for t, n in left if n > 0]
                 for t, part in entries:
@@ -117,7 +117,7 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
                     if total > x:
                         break
                 if not entries:
-                    new = from_prior((x - q) / weight, strength, coef)
+                    new = draw_from_smoothing((x - q) / weight, strength, coef)
                 own_totals[new] += 1
                 n_d[new] += 1
                 if new == old:
@@ -134,7 +134,7 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
     return states, np.array(counts)
 
 
-def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
+def slow_alone(snapshot, rows, occurrences, sweeps, kept, uniforms, bug=None):
     """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a
     list of [topic, count, product].
     """
@@ -145,18 +145,18 @@ def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
         snapshot.alpha.tolist(),
         snapshot.prior.base[rows].tolist(),
     )
-    n_d, where, result = [0] * len(alpha), [None] * sum(times), np.zeros(len(alpha), np.int64)
+    n_d, where, result = [0] * len(alpha), [None] * sum(occurrences), np.zeros(len(alpha), np.int64)
 
     def coef(t, more=0):
         return (alpha[t] + (n_d[t] + more)) / (totals[t] + (n_d[t] + more))
 
     for sweep in range(sweeps + 1):
-        rest, i = prior_sum(strength, [coef(t) for t in topics]), 0
+        rest, i = smoothing_sum(strength, [coef(t) for t in topics]), 0
         for v, row in enumerate(table):
             q = row_sum([coef(t) for t in topics], [entry[:2] for entry in row])
             for entry in row:
                 entry[2] = coef(entry[0]) * entry[1]
-            for _ in range(times[v]):
+            for _ in range(occurrences[v]):
                 out_q, out_rest, stay, here = q, rest, 0.0, where[i]
                 if sweep and bug != "not taken out":
                     stay = coef(here[0], -1) * (here[1] - 1)
@@ -178,7 +178,9 @@ def slow_alone(snapshot, rows, times, sweeps, kept, uniforms, bug=None):
                         entry = each
                         break
                 if entry is None:
-                    t = from_prior((x - out_q) / base[v], strength, [coef(t) for t in topics])
+                    t = draw_from_smoothing(
+                        (x - out_q) / base[v], strength, [coef(t) for t in topics]
+                    )
                     entry = next((each for each in row if each[0] == t), None) or next(
                         (each for each in row if each[1] == 0), None
                     )

@@ -25,7 +25,7 @@ from model.errors import MisplacedOptionError, one_of
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, InferenceSettings, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING
-from model.inference.corpus import in_order
+from model.inference.corpus import canonical_order
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
@@ -155,7 +155,7 @@ class _Compare(beam.DoFn):
 
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         new, learned = split_roles(element[1])
-        documents = [new[place] for place in in_order(new)]
+        documents = [new[place] for place in canonical_order(new)]
         for line in compare(
             ModelStore(self._store),
             self._key,

@@ -22,8 +22,8 @@ from apache_beam.transforms.window import GlobalWindows
 
 from model.errors import OptionError
 from model.inference import Gibbs3, InferenceSettings, inference_for
-from model.inference.fitting import FitSettings, Pair, Step
-from model.inference.pairing import fit_classifier, pair_of, ranked, unranked
+from model.inference.fitting import FitProgress, FitSettings, Pair
+from model.inference.training_pairs import fit_classifier, make_pair, with_rank, without_rank
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
@@ -46,7 +46,7 @@ class _MakePairs(beam.DoFn):
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
-        pair = pair_of(
+        pair = make_pair(
             self._settings, self._prepared, self._published, TokenisedDocument.from_bytes(element)
         )
         if pair is None:
@@ -79,11 +79,18 @@ class _Fit(beam.DoFn):
         topics = store.get_snapshot(manifest.key, manifest.snapshot).topic_count
         pairs = map(Pair.from_bytes, element[1])
         yield ClassifierStore(self._store).put(
-            fit_classifier(manifest, topics, pairs, self._settings, self._inference, log_step)
+            fit_classifier(
+                manifest,
+                topics,
+                pairs,
+                self._settings,
+                inference=self._inference,
+                on_step=log_step,
+            )
         )
 
 
-def log_step(step: Step) -> None:
+def log_step(step: FitProgress) -> None:
     """Log one line of progress."""
     logging.getLogger(LOGGER).info(
         "fitting, %s: iteration %d, objective %.5f", step.stage, step.iteration, step.objective
@@ -122,7 +129,7 @@ class FitClassifier(beam.PTransform):
             most,
         )
         method = inference_for(self._inference)
-        if method.together or method.needs:
+        if method.needs_all_documents or method.needs:
             raise OptionError(
                 "--method",
                 self._inference.kind,
@@ -136,10 +143,10 @@ class FitClassifier(beam.PTransform):
         if self._most is not None:
             documents = (
                 documents
-                | "Rank" >> beam.Map(ranked, self._inference.seed).with_output_types(bytes)
+                | "Rank" >> beam.Map(with_rank, self._inference.seed).with_output_types(bytes)
                 | "Sample" >> beam.combiners.Top.Smallest(self._most)
                 | "One by one" >> beam.FlatMap(list).with_output_types(bytes)
-                | "Unrank" >> beam.Map(unranked).with_output_types(bytes)
+                | "Unrank" >> beam.Map(without_rank).with_output_types(bytes)
             )
         return (
             documents

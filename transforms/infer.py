@@ -36,7 +36,7 @@ from model.inference import (
     inference_named,
     inference_names,
 )
-from model.inference.base import CLASSIFIER, TRAINING, mixtures_of
+from model.inference.base import CLASSIFIER, TRAINING, make_mixtures
 from model.inference.labelling import PRIOR
 from model.learners.base import LearnerSettings
 from model.publishing.classifier_store import ClassifierStore
@@ -77,7 +77,7 @@ class TopicModelHandler(ModelHandler):
         self._store, self._key, self._settings = store, key, settings or Gibbs3()
         # A wrong method is refused when the graph is built, not on a worker.
         method = inference_for(self._settings)
-        if method.together:
+        if method.needs_all_documents:
             raise OptionError(
                 "--method",
                 self._settings.kind,
@@ -149,7 +149,7 @@ class InferLabelled(beam.DoFn):
         document = TokenisedDocument.from_bytes(data)
         if version == PRIOR:
             even = np.full((1, self._topics), 1 / self._topics)
-            (mixture,) = mixtures_of([document], PRIOR, "prior", even, np.zeros(1, np.int64))
+            (mixture,) = make_mixtures([document], PRIOR, "prior", even, np.zeros(1, np.int64))
         else:
             (mixture,) = self._inference.infer(self._model(document.key, version), [document])
         yield mixture.to_bytes()
@@ -302,11 +302,11 @@ def check_stream_method(settings: InferenceSettings) -> None:
         OptionError: It cannot.
     """
     method = inference_for(settings)
-    if method.together or method.needs:
+    if method.needs_all_documents or method.needs:
         alone = [
             name
             for name in inference_names()
-            if not (other := inference_named(name)).together and not other.needs
+            if not (other := inference_named(name)).needs_all_documents and not other.needs
         ]
         raise OptionError(
             "--method",

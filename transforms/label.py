@@ -134,7 +134,12 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
             labels = self._labeller.document(
-                before, self.mirrors.of(key), pending, waiting, end, data[1 + _END_BYTES :]
+                before,
+                self.mirrors.of(key),
+                pending,
+                waiting,
+                end=end,
+                document=data[1 + _END_BYTES :],
             )
         if (time := self._schedule.time_to_set(_target(before), _target(labels.head))) is not None:
             timer.set(time)

@@ -1,4 +1,4 @@
-"""How good a model is: nMI against labels, held-out perplexity, coverage of the vocabulary."""
+"""The quality of a model: nMI against labels, held-out perplexity, coverage of the vocabulary."""
 
 from model.evaluation.held_out import EvaluationSettings, Figures, clusters, coverage, evaluate
 from model.evaluation.nmi import nmi

@@ -1,14 +1,14 @@
-"""How well one inference method agrees with another on the same documents: the three measures of
-Yao, Mimno and McCallum (2009).
+"""How well an inference method agrees with another one on the same documents.
 
-For a document with proportions p by the reference and q by the method:
+These are the three measures of Yao, Mimno and McCallum (2009). For a document with proportions p by
+the reference and q by the method:
 
-* cosine: of the angle between p and q; 1 is the same direction.
+* cosine: the cosine of the angle between p and q; 1 is the same direction.
 * KL(p || q) = sum_t p_t ln(p_t / q_t), nats; 0 is equality.
-* F1 of the topics that hold ``mass`` (80 %) of p and of q, each the smallest such set: harmonic
+* F1 of the topics that hold ``mass`` (80 %) of p and of q, each the smallest such set: the harmonic
   mean of precision and recall.
 
-All are means over the documents that have a known word; the others get the prior from every method.
+All are means over the documents that have a known word. Every method gives the prior to the others.
 """
 
 from __future__ import annotations
@@ -24,26 +24,24 @@ MEASURES = ("cosine", "kl", "f1")
 
 
 def cosine(p: FloatArray, q: FloatArray) -> float:
-    """Of two float64[T]."""
+    """Return the cosine of the angle between two float64[T]."""
     return float(p @ q / np.sqrt((p @ p) * (q @ q)))
 
 
 def divergence(p: FloatArray, q: FloatArray) -> float:
-    """KL(p || q), nats; both float64[T], positive."""
+    """Return KL(p || q) in nats; both are float64[T] and positive."""
     return max(float(np.sum(p * np.log(p / q))), 0.0)
 
 
 def major_topics(p: FloatArray, mass: float) -> set[int]:
-    """The fewest topics, largest first, that hold ``mass`` of p; of equal ones the lower comes
-    first.
-    """
+    """Return the fewest topics that hold ``mass`` of p; of equal topics the lower comes first."""
     order = np.argsort(-p, kind="stable")
     count = int(np.searchsorted(np.cumsum(p[order]), mass * p.sum())) + 1
     return set(order[: min(count, len(p))].tolist())
 
 
 def f1(p: FloatArray, q: FloatArray, mass: float) -> float:
-    """Of the two sets of major topics."""
+    """Return F1 of the two sets of major topics."""
     wanted, found = major_topics(p, mass), major_topics(q, mass)
     return 2 * len(wanted & found) / (len(wanted) + len(found))
 
@@ -51,11 +49,14 @@ def f1(p: FloatArray, q: FloatArray, mass: float) -> float:
 def agreement(
     reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], mass: float = 0.8
 ) -> dict[str, float | int | None]:
-    """``documents`` compared and the mean ``cosine``, ``kl`` and ``f1``; None where there is no
-    document.
+    """Return how many ``documents`` were compared, and the mean ``cosine``, ``kl`` and ``f1``.
 
     Args:
         reference, estimate: mixtures of the same documents in one order.
+        mass: the share of the proportions that the major topics hold.
+
+    Returns:
+        The figures; the means are None where there is no document with a known word.
 
     Raises:
         OptionError: the mass is not between 0 and 1.

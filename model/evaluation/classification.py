@@ -1,7 +1,7 @@
-"""What topic proportions are worth as features: the accuracy of a linear support vector machine.
+"""Topic proportions as features: the accuracy of a linear support vector machine.
 
-Proportions are scaled to [0, 1] by the training documents, C is 1, classes are told apart one
-against the rest. Needs scikit-learn (``pip install 'beam-topics[evaluation]'``). Mixtures of a
+Proportions are scaled to [0, 1] by the training documents, C is 1, and classes are separated one
+against the rest. This needs scikit-learn (``pip install 'beam-topics[evaluation]'``). Mixtures of a
 published model are inferred by ``gibbs3``.
 """
 
@@ -19,7 +19,15 @@ from model.snapshot import Snapshot
 
 
 def check_classifier(option: str, given: object) -> None:
-    """Raises OptionError: ``option`` needs scikit-learn, which is not installed."""
+    """Check that scikit-learn is installed.
+
+    Args:
+        option: the option that needs it.
+        given: the option's value.
+
+    Raises:
+        OptionError: it is not installed.
+    """
     if importlib.util.find_spec("sklearn") is None:
         raise OptionError(
             option,
@@ -32,11 +40,15 @@ def check_classifier(option: str, given: object) -> None:
 def svm_accuracy(
     train: FloatArray, train_labels: Sequence[str], test: FloatArray, test_labels: Sequence[str]
 ) -> float:
-    """The share of test documents whose label is found; float64[D, T] proportions.
+    """Return the share of the test documents whose label is predicted.
+
+    Args:
+        train, test: float64[D, T], proportions.
+        train_labels, test_labels: the label of each document.
 
     Raises:
-        OptionError: scikit-learn is not installed. ValueError: the training documents have fewer
-            than two labels.
+        OptionError: scikit-learn is not installed.
+        ValueError: the training documents have fewer than two labels.
     """
     check_classifier("--classify", "svm")
     from sklearn.svm import LinearSVC
@@ -50,8 +62,10 @@ def svm_accuracy(
 def classification_figures(
     snapshot: Snapshot, training: Sequence[TokenisedDocument], test: Sequence[TokenisedDocument]
 ) -> dict[str, float | None]:
-    """``svm_accuracy``; None where either has no label, or training only one. Documents without
-    a label are left out.
+    """Return ``svm_accuracy``; documents without a label are left out.
+
+    It is None where no test document has a label, or the training documents have fewer than
+    two labels.
     """
     parts = [
         [document for document in documents if document.label is not None]

@@ -1,16 +1,15 @@
-"""How well the words of a topic belong together: pointwise mutual information over the documents of
-a reference corpus.
+"""Topic coherence: pointwise mutual information over the documents of a reference corpus.
 
-With n_a documents that hold word a, n_ab that hold both, N in all, and e = n_a n_b / N, which
-independent words would have together:
+With n_a documents that contain word a, n_ab that contain both, N in all, and e = n_a n_b / N, the
+expected number for independent words:
 
     PMI(a, b)  = ln((n_ab + 1) / (e + 1))
     NPMI(a, b) = PMI(a, b) / -ln((n_ab + 1) / (N + 1))
 
-The pseudo-document on both sides is the smoothing: what was seen together and what was expected
-meet where there is little of both, so a pair of rare words says little, and a word that the
-reference does not have says nothing (0). A topic's coherence is the mean over all pairs of its
-first ten words (Newman, Karimi and Cavedon 2009), a model's the mean over its topics.
+The pseudo-document on both sides smooths the ratio. So the figure of a pair of rare words is near
+0, and a word that the reference does not have gives 0. The coherence of a topic is the mean over
+all pairs of its first ten words (Newman, Karimi and Cavedon 2009). That of a model is the mean over
+its topics.
 """
 
 from __future__ import annotations
@@ -29,8 +28,10 @@ TOP_WORDS = 10
 
 @dataclass(frozen=True)
 class Coherence:
-    """float64[T] each: mean PMI and NPMI of each topic's pairs; a topic of fewer than two words
-    has 0.
+    """The mean PMI and NPMI of each topic's pairs of words.
+
+    Attributes:
+        pmi, npmi: float64[T]; 0 for a topic of fewer than two words.
     """
 
     pmi: FloatArray
@@ -38,10 +39,11 @@ class Coherence:
 
 
 class Reference:
-    """Which documents hold which of some words.
+    """Which documents of a reference corpus contain which words.
 
     Args:
-        documents: of the reference corpus. words: all that will be asked for.
+        documents: the reference corpus.
+        words: all words that will be looked up.
     """
 
     def __init__(self, documents: Iterable[TokenisedDocument], words: Iterable[str]) -> None:
@@ -61,7 +63,7 @@ class Reference:
         self._together = csr_array(held_by.T @ held_by)
 
     def pairs(self, words: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """(PMI, NPMI) of each pair of some words, float64[n (n - 1) / 2] each."""
+        """Return (PMI, NPMI) of each pair of some words, float64[n (n - 1) / 2] each."""
         columns = [self._column[word] for word in words]
         together = self._together[columns][:, columns].toarray()
         alone = np.diag(together)
@@ -73,7 +75,7 @@ class Reference:
         return pmi, npmi
 
     def coherence(self, topics: Iterable[Sequence[str]]) -> Coherence:
-        """Of topics, each as its first words."""
+        """Return the coherence of topics, each given as its first words."""
         means = [
             [float(part.mean()) if len(part) else 0.0 for part in self.pairs(words)]
             for words in topics
@@ -83,14 +85,14 @@ class Reference:
 
 
 def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]) -> Coherence:
-    """Of topics, each as its first words, against a reference corpus."""
+    """Return the coherence of topics, each given as its first words, against a reference corpus."""
     return Reference(documents, (word for words in topics for word in words)).coherence(topics)
 
 
 def coherence_figures(
     snapshot: Snapshot, reference: Sequence[TokenisedDocument]
 ) -> dict[str, float | None]:
-    """``pmi`` and ``npmi``: means over the topics; None without reference documents."""
+    """Return ``pmi`` and ``npmi``, means over the topics; None without reference documents."""
     if not reference:
         return {"pmi": None, "npmi": None}
     found = coherence(snapshot.top_words(TOP_WORDS), reference)

@@ -1,10 +1,9 @@
-"""All figures of one model version on documents that it has not learned, as one flat dictionary for
-a table or a line of JSON.
+"""All figures of one model version on documents that it has not learned, as a flat dictionary.
 
-The nMI follows May, Clemmer and Van Durme (2014): topics fixed at P(w | z), a first pass and five
-Gibbs sweeps over the test documents, a document's cluster is its most frequent topic (the lower one
-of two that are equal). As the topics are fixed, documents do not influence each other, so their
-order, which May shuffled, is of no account.
+The nMI follows May, Clemmer and Van Durme (2014): topics are fixed at P(w | z), and the test
+documents get a first pass and five Gibbs sweeps. The cluster of a document is its most frequent
+topic, the lower one of two that are equal. As the topics are fixed, documents do not influence each
+other, so their order, which May shuffled, has no effect.
 """
 
 from __future__ import annotations
@@ -31,10 +30,13 @@ class EvaluationSettings:
     """How held-out documents are scored.
 
     Attributes:
-        sweeps: Gibbs sweeps before the nMI's clusters are read. unseen: score unknown words too,
-        where the prior has a probability for them; else leave them out. check_documents: how many
-        documents, evenly spread, left-to-right scores; 0: none. check_tokens: the first so many
-        tokens of each. particles: of left-to-right. seed: of all draws.
+        sweeps: Gibbs sweeps before the clusters for the nMI are read.
+        unseen: whether to score unknown words where the prior has a probability for them; else they
+            are left out.
+        check_documents: number of documents, evenly spread, that left-to-right scores; 0: none.
+        check_tokens: the number of tokens of each of them, from the first.
+        particles: the number of particles of left-to-right.
+        seed: the seed of all draws.
     """
 
     sweeps: int = 5
@@ -57,7 +59,7 @@ def evaluate(
     documents: Iterable[TokenisedDocument],
     settings: EvaluationSettings | None = None,
 ) -> Figures:
-    """The figures of one snapshot.
+    """Return the figures of one snapshot.
 
     Returns:
         ``documents``, ``tokens``; ``labelled_documents``, ``nmi`` (None without labels);
@@ -86,21 +88,19 @@ def evaluate(
         "scored_tokens": scored.tokens,
         "left_out_tokens": scored.left_out,
         "first_moment_perplexity": scored.perplexity,
-        **_check(snapshot, documents, settings),
+        **_check_left_to_right(snapshot, documents, settings),
     }
 
 
 def clusters(
     snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings
 ) -> list[int]:
-    """Each document's most frequent topic; of a document without a known word, topic 0."""
+    """Return the most frequent topic of each document; 0 where no word is known."""
     return [int(np.argmax(_topic_counts(snapshot, document, settings))) for document in documents]
 
 
 def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:
-    """The share of the documents' distinct words that the model knows; None where there is no
-    word.
-    """
+    """Return the share of the distinct words that the model knows; None without words."""
     words = {word for document in documents for word in document.words}
     return sum(snapshot.row_of(word) >= 0 for word in words) / len(words) if words else None
 
@@ -116,7 +116,7 @@ def _topic_counts(
     return counts
 
 
-def _check(
+def _check_left_to_right(
     snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings
 ) -> Figures:
     slow, fast = Score(), Score()

@@ -1,9 +1,8 @@
-"""Normalised mutual information between the classes that people gave to documents and the clusters
-that a model gives.
+"""Normalised mutual information between labels of documents and the clusters of a model.
 
-nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean: other
-means give other figures (the geometric mean is never smaller), so papers are comparable only where
-they use the same. 1 for the same partition, 0 for independent ones.
+nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean. Other
+means give other figures (the geometric mean never gives a smaller one), so papers are comparable
+only where they use the same mean. nMI is 1 for equal partitions and 0 for independent ones.
 
 >>> nmi(["sea", "sea", "land", "land"], [1, 1, 0, 0])
 1.0
@@ -19,7 +18,7 @@ from model.records import FloatArray
 
 
 def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:
-    """nMI of two partitions of the same documents; 1 where both have one part only.
+    """Return the nMI of two partitions of the same documents; 1 where both have one part only.
 
     Raises:
         ValueError: there is no document, or the partitions have different lengths.
@@ -39,12 +38,12 @@ def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:
 
 
 def _numbers(values: Sequence[Hashable]) -> list[int]:
-    """The values as 0, 1, 2, ... in order of first use."""
+    """Return the values as 0, 1, 2, ... in order of first use."""
     numbers: dict[Hashable, int] = {}
     return [numbers.setdefault(value, len(numbers)) for value in values]
 
 
 def _entropy(counts: FloatArray) -> float:
-    """In nats."""
+    """Return the entropy in nats."""
     shares = counts[counts > 0] / counts.sum()
     return float(-np.sum(shares * np.log(shares)))

@@ -1,21 +1,20 @@
-"""How well a model predicts documents that it has not learned: probabilities of their tokens, each
-given the tokens before it.
+"""Held-out perplexity: the probability of each token given the tokens before it.
 
-Topics are fixed at the snapshot's P(w | z); only the document's mixture is unknown, and no method
-below looks ahead. Two estimates:
+Topics are fixed at the snapshot's P(w | z). Only the mixture of a document is unknown, and no
+method looks ahead. There are two estimates:
 
-* *first moment* (Scott and Baldridge 2013): one pass with expected topic counts. Deterministic,
-  linear, the one for traces.
-* *left to right* (Wallach et al. 2009): R particles, each of which redraws all earlier topics
-  before every token. Quadratic; the check. A token's probability is the mean over the particles.
-  Ours are resampled after each token, in proportion to what they gave it: only then is the estimate
-  of P(document) unbiased. (As printed, the particles after a token follow another law than the
-  topics given all tokens so far; on a document of six tokens the limit of many particles was 10 %
-  too high, on longer ones 0.3 %.)
+* *first moment* (Scott and Baldridge 2013): one pass with expected topic counts. It is
+  deterministic and linear.
+* *left to right* (Wallach et al. 2009): R particles, each of which draws all earlier topics again
+  before every token. It is quadratic and serves as a check. The probability of a token is the mean
+  over the particles. Here, particles are resampled after each token in proportion to the
+  probability that they gave it. Only then is the estimate of P(document) unbiased. In the paper's
+  version, the particles after a token are not distributed as the topics given all tokens so far.
+  On a document of six tokens its limit for many particles was 10 % too high, on longer ones 0.3 %.
 
 Perplexity = exp(-sum of ln p / tokens scored). A word that the model does not know has a
-probability where the prior expects more words than the model has (a growing vocabulary); where it
-does not, the token is left out, and counted as left out.
+probability where the prior expects more words than the model has (a growing vocabulary). Elsewhere
+its tokens are left out, and counted as left out.
 """
 
 from __future__ import annotations
@@ -34,7 +33,13 @@ from model.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Tokens scored, the sum of their ln p, and the tokens left out; scores of documents add up."""
+    """The score of tokens; scores of documents are added.
+
+    Attributes:
+        log_probability: the sum of ln p.
+        tokens: the number of tokens scored.
+        left_out: the number of tokens left out.
+    """
 
     log_probability: float = 0.0
     tokens: int = 0
@@ -49,20 +54,27 @@ class Score:
 
     @property
     def perplexity(self) -> float | None:
-        """None where nothing was scored."""
+        """The perplexity; None where no token was scored."""
         return math.exp(-self.log_probability / self.tokens) if self.tokens else None
 
 
 def knows_unseen_words(snapshot: Snapshot) -> bool:
-    """Whether the prior keeps some probability for words that are not in the snapshot."""
+    """Return whether the prior has probability for words that are not in the snapshot."""
     return snapshot.prior.unseen > 0.0
 
 
 def word_table(
     snapshot: Snapshot, document: TokenisedDocument, unseen: bool
 ) -> tuple[FloatArray, IntArray]:
-    """float64[V, T]: P(w | z) of the document's words; int32[n]: its tokens as rows of that.
-    Unknown words are in it if ``unseen``.
+    """Return P(w | z) of a document's words.
+
+    Args:
+        snapshot: the model.
+        document: the document.
+        unseen: whether to include unknown words.
+
+    Returns:
+        float64[V, T], P(w | z); int32[n], the document's tokens as rows of that.
     """
     rows = snapshot.rows_of(document.words)
     scored = rows >= (-1 if unseen else 0)
@@ -80,7 +92,7 @@ def word_table(
 
 
 def _base(snapshot: Snapshot, rows: LongArray, unseen: list[str]) -> FloatArray:
-    """float64: B(w) of some rows; those of -1 are the unseen words in their order."""
+    """Return B(w) of some rows; those of -1 are the unseen words in their order."""
     base = np.append(snapshot.prior.base, 0.0)[rows]
     if (rows < 0).any():
         base[rows < 0] = snapshot.prior.unseen_base(unseen)
@@ -88,8 +100,12 @@ def _base(snapshot: Snapshot, rows: LongArray, unseen: list[str]) -> FloatArray:
 
 
 def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool = True) -> Score:
-    """The first-moment estimate. ``unseen``: score unknown words too, where the prior has a
-    probability for them.
+    """Return the first-moment estimate.
+
+    Args:
+        snapshot: the model.
+        document: the document.
+        unseen: whether to score unknown words where the prior has a probability for them.
     """
     phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
     p = held_out.first_moment(tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()))
@@ -99,8 +115,14 @@ def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool =
 def left_to_right(
     snapshot: Snapshot, document: TokenisedDocument, particles: int, seed: int, unseen: bool = True
 ) -> Score:
-    """The left-to-right estimate with so many particles; draws depend on (seed, key, document
-    id) alone.
+    """Return the left-to-right estimate.
+
+    Args:
+        snapshot: the model.
+        document: the document.
+        particles: the number of particles.
+        seed: the seed; draws depend on (seed, key, document id) alone.
+        unseen: whether to score unknown words where the prior has a probability for them.
     """
     phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
     key0, key1 = random.stream_key(seed, f"{document.key}\0{document.id}")

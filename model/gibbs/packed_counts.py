@@ -1,12 +1,12 @@
-"""Counts of many words, in packed rows side by side: what SparseLDA samples on
-(:mod:`model.gibbs.kernels.packed_rows`).
+"""Counts of many words in packed rows side by side, on which SparseLDA samples.
 
-A row has room for the topics that its word has, in whole blocks, and moves to the end of all rows
-when it needs more; what it left is won back when the rows are packed anew. So a table of 400 topics
-and 1,740 papers is a twentieth of a dense one. No bit depends on places.
+A row (:mod:`model.gibbs.kernels.packed_rows`) has room for the topics of its word, in whole blocks.
+It is moved to the end of all rows when it needs more. The space that it leaves is recovered when
+the rows are packed anew. A table of 400 topics and 1,740 papers takes a twentieth of a dense one.
+No sampled bit depends on where rows are.
 
 >>> counts = PackedCounts(np.array([3, 1]), topics=4)
->>> counts.bits, counts.begins.tolist(), counts.rooms.tolist()
+>>> counts.bits, counts.begins.tolist(), counts.capacities.tolist()
 (2, [0, 8], [8, 8])
 """
 
@@ -17,80 +17,89 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import moved
+from model.gibbs.kernels.packed_rows import copy_rows
+from model.gibbs.kernels.records import PackedRows, SweepPosition
 from model.gibbs.kernels.row_sums import LANES
-from model.records import FloatArray, IntArray, LongArray
+from model.records import IntArray, LongArray
 
-_SMALL = 2**31
-# Free entries behind the rows, as a share of the rows; and how many times what the rows need may be
-# held before they are packed anew.
-_FREE, _LOOSE = 0.25, 1.75
+_INT32_LIMIT = 2**31
+# Free entries behind the rows, as a share of the rows.
+_FREE_SHARE = 0.25
+# Rows are packed anew when they take more than this factor of what they need.
+_REPACK_FACTOR = 1.75
 
 
 class PackedCounts:
-    """No tokens yet.
+    """Counts n_wt in packed rows, all 0 at first.
 
     Attributes:
-        bits: of a topic's number in an entry. topics: T. begins: int64[V], where each row begins in
-        ``entries``: int32, or int64 where counts need it. lengths: int32[V]. rooms: int32[V], how
-        many entries each row has room for. used: int64[1], the first entry behind all rows.
+        topics: T.
+        bits: width of a topic number in an entry.
+        begins: int64[V], where each row begins in ``entries``.
+        entries: int32, or int64 where the counts need it.
+        lengths: int32[V], the number of entries in each row.
+        capacities: int32[V], the number of entries that each row has room for.
+        end_of_rows: int64[1], the first entry behind all rows.
     """
 
     def __init__(self, frequency: LongArray, topics: int) -> None:
-        """``frequency``: int64[V], how many tokens each word can have."""
+        """Create empty counts.
+
+        Args:
+            frequency: int64[V], the largest number of tokens that each word can have.
+            topics: T.
+        """
         self.topics, self.bits = topics, max((topics - 1).bit_length(), 1)
-        small = int(frequency.max(initial=0) + 1) << self.bits < _SMALL
+        small = int(frequency.max(initial=0) + 1) << self.bits < _INT32_LIMIT
         self.begins: LongArray = np.zeros(len(frequency), np.int64)
         self.lengths: IntArray = np.zeros(len(frequency), np.int32)
-        self.rooms: IntArray = np.zeros(len(frequency), np.int32)
-        self.used: LongArray = np.zeros(1, np.int64)
+        self.capacities: IntArray = np.zeros(len(frequency), np.int32)
+        self.end_of_rows: LongArray = np.zeros(1, np.int64)
         self.entries: Any = np.zeros(0, np.int32 if small else np.int64)
         self._pack()
 
     @property
-    def rows(self) -> tuple[LongArray, Any, IntArray, int]:
-        """What kernels take that leave the rows where they are."""
-        return self.begins, self.entries, self.lengths, self.bits
+    def rows(self) -> PackedRows:
+        """The arrays, for kernels; valid until the rows are packed anew."""
+        return PackedRows(
+            self.begins, self.entries, self.lengths, self.capacities, self.end_of_rows, self.bits
+        )
 
-    @property
-    def room(self) -> tuple[IntArray, LongArray]:
-        """What kernels that move rows take besides."""
-        return self.rooms, self.used
+    def sweep(self, documents: int, kernel: Callable[[PackedRows, SweepPosition], None]) -> None:
+        """Run a kernel over all documents, and pack the rows anew where it runs out of room.
 
-    def run(self, documents: int, kernel: Callable[[LongArray, FloatArray], None]) -> None:
-        """Pass over so many documents: ``kernel`` goes on from (progress, carried) until there
-        is no room (:mod:`model.gibbs.kernels.sparse_lda`).
+        Args:
+            documents: D.
+            kernel: continues a sweep from its position, as
+                :func:`model.gibbs.kernels.sparse_lda.sweep_documents` does.
         """
-        progress, carried = np.zeros(2, np.int64), np.zeros(1)
-        kernel(progress, carried)
-        while progress[0] < documents:
+        position = SweepPosition(np.zeros(2, np.int64), np.zeros(1))
+        kernel(self.rows, position)
+        while position.progress[0] < documents:
             self._pack()
-            kernel(progress, carried)
-        if len(self.entries) > _LOOSE * self._whole(self.lengths).sum() + self.topics:
+            kernel(self.rows, position)
+        if len(self.entries) > _REPACK_FACTOR * self._padded(self.lengths).sum() + self.topics:
             self._pack()
 
     def _pack(self) -> None:
-        """Rows side by side, as short as can be, with free entries behind them: for the longest
-        row that there can be, at least.
-        """
-        rooms = self._whole(self.lengths)
-        begins, used = np.cumsum(rooms) - rooms, int(rooms.sum())
-        self.entries = moved(
-            self.begins,
-            self.entries,
-            self.lengths,
-            begins,
-            used + int(_FREE * used) + self.topics + LANES,
-        )
-        self.begins, self.rooms, self.used[0] = begins, rooms.astype(np.int32), used
+        """Put the rows side by side, with free entries behind them.
 
-    def _whole(self, lengths: Any) -> LongArray:
-        """In whole blocks; a row is read in blocks, and has one at least."""
-        rooms: LongArray = -(-np.maximum(lengths, 1).astype(np.int64) // LANES) * LANES
-        return rooms
+        There is space for the longest row that is possible, at least.
+        """
+        capacities = self._padded(self.lengths)
+        begins, end = np.cumsum(capacities) - capacities, int(capacities.sum())
+        size = end + int(_FREE_SHARE * end) + self.topics + LANES
+        self.entries = copy_rows(self.begins, self.entries, self.lengths, begins, size)
+        self.begins, self.capacities = begins, capacities.astype(np.int32)
+        self.end_of_rows[0] = end
+
+    def _padded(self, lengths: Any) -> LongArray:
+        """Return lengths in whole blocks. Rows are read in blocks, so each has one at least."""
+        padded: LongArray = -(-np.maximum(lengths, 1).astype(np.int64) // LANES) * LANES
+        return padded
 
     def triples(self) -> tuple[LongArray, LongArray, LongArray]:
-        """(words, topics, counts) of all entries, by word and topic ascending."""
+        """Return (words, topics, counts) of all entries, by word and topic ascending."""
         words = np.repeat(np.arange(len(self.lengths)), self.lengths)
         starts = np.cumsum(self.lengths, dtype=np.int64) - self.lengths
         entries = self.entries[self.begins[words] + np.arange(len(words)) - starts[words]].astype(
@@ -101,7 +110,7 @@ class PackedCounts:
         return words[order], found[order], entries[order] >> self.bits
 
     def nbytes(self) -> int:
-        """Memory."""
+        """Return the memory of the arrays."""
         return int(
-            self.begins.nbytes + self.entries.nbytes + self.lengths.nbytes + self.rooms.nbytes
+            self.begins.nbytes + self.entries.nbytes + self.lengths.nbytes + self.capacities.nbytes
         )

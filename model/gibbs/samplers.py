@@ -1,5 +1,7 @@
-"""Dense or sparse: the two ways of Gibbs sampling topics, as learners and inference choose
-between them.
+"""The choice between dense and sparse Gibbs sampling, for learners and for inference.
+
+A dense sampler weighs every topic for each token. A sparse one (SparseLDA) weighs the topics that
+the word and the document have.
 """
 
 from __future__ import annotations
@@ -12,8 +14,12 @@ SAMPLER_HELP = (
     "dense weighs every topic, sparse (SparseLDA) those of the word and the document, auto goes by"
     " the number of topics"
 )
+# The number of topics from which on sparse sampling is faster, see benchmarks/README.md. Learning
+# from no counts and inference beside the counts of a model differ.
+SPARSE_LEARNING_FROM = 4
+SPARSE_INFERENCE_FROM = 8
 
 
-def is_sparse(sampler: Sampler, topics: int, least: int) -> bool:
-    """Whether these settings mean sparse counts, which ``auto`` takes from ``least`` topics on."""
-    return sampler == "sparse" or (sampler == "auto" and topics >= least)
+def is_sparse(sampler: Sampler, topics: int, threshold: int) -> bool:
+    """Return whether to sample with sparse counts; ``auto`` does from ``threshold`` topics on."""
+    return sampler == "sparse" or (sampler == "auto" and topics >= threshold)

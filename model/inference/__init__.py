@@ -1,7 +1,6 @@
-"""Topic proportions of new documents, given a model: see :mod:`model.inference.base` for the
-contract.
+"""Topic proportions of new documents, given a model.
 
-A method is made known by importing its module here.
+:mod:`model.inference.base` has the contract. Importing a method's module here registers the method.
 """
 
 from model.inference.base import (

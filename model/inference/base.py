@@ -1,23 +1,26 @@
-"""The contract of all inference methods (new documents' topic proportions, given a model), and
-their registry.
+"""The contract of all inference methods, and their registry.
 
-A method is a small class without state. ``prepare`` does once for a model what need not be done for
-each document; ``infer`` takes some documents and gives a mixture for each, in their order:
+A method infers the topic proportions of new documents, given a model. It is a small class without
+state. ``prepare`` does once for a model what does not depend on a document. ``infer`` takes some
+documents and returns a mixture for each, in their order:
 
 >>> from model.inference import Gibbs3, inference_for
->>> inference_for(Gibbs3(sweeps=2)).together
+>>> inference_for(Gibbs3(sweeps=2)).needs_all_documents
 False
 
-Most methods treat a document alone: documents can then be inferred anywhere, in any batches. Those
-with ``together`` let documents learn from one another, so they want all documents of a run in one
-call. ``needs`` says what else of a :class:`PublishedModel` must be there: a ``classifier``, or the
-``training`` documents.
+Most methods treat each document alone. Documents can then be inferred anywhere, in any batches. A
+method with ``needs_all_documents`` lets documents learn from one another, so it takes all documents
+of a run in one call. ``needs`` names what else a :class:`PublishedModel` must contain: a
+``classifier``, or the ``training`` documents.
 
-Laws, tested over every registered method: a mixture is a function of the model, the settings and
-the document (with ``together``: the set of documents) alone, whatever their order; randomness comes
-from (seed, key, document) and nothing else; proportions are positive and sum to 1; words that the
-model does not know are dropped, and a document without a known word gets the prior's mixture, alpha
-/ sum(alpha), and ``words_known`` 0.
+Every registered method is tested for these laws:
+
+* A mixture is a function of the model, the settings and the document alone, whatever the order of
+  the documents. With ``needs_all_documents`` it is a function of the set of documents.
+* Draws depend on (seed, key, document) and nothing else.
+* Proportions are positive and sum to 1.
+* Words that the model does not know are dropped. A document without a known word gets the mixture
+  of the prior, alpha / sum(alpha), and ``words_known`` 0.
 """
 
 from __future__ import annotations
@@ -39,30 +42,31 @@ TRAINING = "training"
 
 Prepared = TypeVar("Prepared")
 
-# The least that a proportion can be: methods that multiply probabilities would give 0 for long
-# documents.
-LEAST = 1e-300
+# The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
+SMALLEST_PROPORTION = 1e-300
 
 
 class InferenceSettings(Record):
-    """What every method has; a method's own settings derive from it, and its ``kind`` is the
-    method's name.
+    """The settings of a method.
+
+    The settings of each method derive from this class; their ``kind`` is the method's name.
     """
 
     @property
     def seed(self) -> int:
-        """Names the draws; of a method that draws nothing it says nothing."""
+        """The seed of the draws; it has no effect on methods without draws."""
         return 1
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedModel:
-    """What there is of a model version.
+    """A model version, as inference needs it.
 
     Attributes:
-        snapshot: the model. version: its name, for the mixtures. classifier: fitted for this
-        version by ``pipelines.fit_classifier``; None where there is none. training: the documents
-        that the model was learned from; empty unless a method reads them again.
+        snapshot: the model.
+        version: its name, for the mixtures.
+        classifier: the classifier of ``pipelines.fit_classifier`` for this version, or None.
+        training: the documents that the model was learned from; empty unless a method reads them.
     """
 
     snapshot: Snapshot
@@ -72,18 +76,24 @@ class PublishedModel:
 
 
 class Inference(Protocol[Prepared]):
-    """See the module's docstring."""
+    """An inference method; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: Any, published: PublishedModel) -> Prepared:
-        """What ``infer`` needs of a model; never changed afterwards, so threads may share it."""
+        """Return what ``infer`` needs of a model.
+
+        It never changes afterwards, so threads may share it.
+        """
 
     def infer(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
-        """The documents' mixtures; ``words_known`` counts the tokens whose word the model knows."""
+        """Return the mixtures of the documents, in their order.
+
+        ``words_known`` counts the tokens whose word the model knows.
+        """
 
 
 METHODS = Kinds()
@@ -97,14 +107,20 @@ M = TypeVar("M")
 
 
 def register(
-    *settings: type[InferenceSettings], together: bool = False, needs: tuple[str, ...] = ()
+    *settings: type[InferenceSettings],
+    needs_all_documents: bool = False,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make the method known by the ``kind`` of its settings; the other
-    arguments as in the module's docstring.
+    """Register a class as the method of some settings.
+
+    Args:
+        settings: the classes of settings; their ``kind`` names the method.
+        needs_all_documents: whether documents learn from one another.
+        needs: what else of a model the method needs.
     """
 
     def add(cls: type[M]) -> type[M]:
-        for attribute, value in (("together", together), ("needs", needs)):
+        for attribute, value in (("needs_all_documents", needs_all_documents), ("needs", needs)):
             setattr(cls, attribute, value)
         method = cls()
         for one in settings:
@@ -116,28 +132,36 @@ def register(
 
 
 def inference_names() -> tuple[str, ...]:
-    """The registered names, sorted."""
+    """Return the names of all methods, sorted."""
     return tuple(sorted(METHODS))
 
 
 def inference_for(settings: InferenceSettings) -> Inference[object]:
-    """The method that these settings belong to."""
+    """Return the method that these settings belong to."""
     return _BY_SETTINGS[type(settings)]
 
 
 def inference_named(name: str) -> Inference[object]:
-    """A method by one of :func:`inference_names`."""
+    """Return the method with one of the names of :func:`inference_names`."""
     return _BY_SETTINGS[METHODS[name]]
 
 
-def mixtures_of(
+def make_mixtures(
     documents: Sequence[TokenisedDocument],
     model_version: str,
     method: str,
     proportions: FloatArray,
     words_known: LongArray,
 ) -> list[TopicMixture]:
-    """The records of results: float64[D, T], and int64[D], the known tokens."""
+    """Return the records of results.
+
+    Args:
+        documents: D documents.
+        model_version: the version that inferred them.
+        method: name of the method.
+        proportions: float64[D, T].
+        words_known: int64[D], the number of known tokens.
+    """
     return [
         TopicMixture(
             key=document.key,
@@ -153,15 +177,17 @@ def mixtures_of(
     ]
 
 
-def from_counts(counts: FloatArray, alpha: FloatArray) -> FloatArray:
-    """(n_td + alpha_t), normalised."""
+def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return the mean of the Dirichlet posterior, (n_td + alpha_t) / sum."""
     weights = counts + alpha
     result: FloatArray = weights / np.sum(weights)
     return result
 
 
-def from_logs(logs: FloatArray) -> FloatArray:
-    """exp(logs) along the last axis, normalised, none below :data:`LEAST`."""
+def softmax(logs: FloatArray) -> FloatArray:
+    """Return exp(logs), normalised along the last axis, none below :data:`SMALLEST_PROPORTION`."""
     weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    result: FloatArray = np.maximum(weights / np.sum(weights, axis=-1, keepdims=True), LEAST)
+    result: FloatArray = np.maximum(
+        weights / np.sum(weights, axis=-1, keepdims=True), SMALLEST_PROPORTION
+    )
     return result

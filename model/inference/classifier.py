@@ -1,9 +1,9 @@
-"""A classifier beside a snapshot: p(t | x) in proportion to exp(sum_w lambda_wt f(n_w) / tau), for
-the words w of a document x.
+"""A classifier beside a snapshot.
 
-What it does is in :mod:`model.inference.maxent`, how it is fitted in
-:mod:`model.inference.fitting`. Its bytes are explicit and a function of its content, so their
-SHA-256 names it; the facts beside the weights say which model it belongs to and how it was made.
+For the words w of a document x, p(t | x) ~ exp(sum_w lambda_wt f(n_w) / tau).
+:mod:`model.inference.maxent` uses a classifier, and :mod:`model.inference.fitting` fits one. Its
+bytes are a function of its content, so their SHA-256 names it. The provenance beside the weights
+says which model it belongs to and how it was made.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot
 
 SingleArray = npt.NDArray[np.float32]
-# Sums over a document's words are still finite in 32 bits.
+# The largest weight. Sums over a document's words are then finite in 32 bits.
 _MOST_WEIGHT = 1e25
 
 
@@ -30,12 +30,17 @@ class Provenance:
     """What a classifier was made of.
 
     Attributes:
-        key, version, snapshot: the model that it belongs to; the snapshot's digest, hex. pairs: how
-        many documents it learned from. tokens: their known tokens. pairs_digest: SHA-256 over the
-        pairs, hex. settings: of the fit. method: what gave the pairs their proportions, with its
-        settings. variance: the chosen sigma squared. held_out_loss: for each variance tried, the
-        mean cross-entropy of the held-out pairs, nats. iterations: of the last fit. release: of
-        this package.
+        key, version: the model that it belongs to.
+        snapshot: digest of the model's snapshot, hex.
+        pairs: number of documents that it was fitted to.
+        tokens: number of their known tokens.
+        pairs_digest: SHA-256 over the pairs, hex.
+        settings: the settings of the fit.
+        method: the method that gave the pairs their proportions, with its settings.
+        variance: the chosen sigma squared.
+        held_out_loss: for each variance tried, the mean cross-entropy of the held-out pairs, nats.
+        iterations: number of iterations of the last fit.
+        release: version of this package.
     """
 
     key: str
@@ -64,12 +69,14 @@ class _Facts:
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """lambda, tau and f.
+    """The weights lambda, the temperature tau and the feature f.
 
     Attributes:
-        rows: int64[R], ascending: the model's words that have weights; all others have 0. weights:
-        float32[R, T], lambda_wt. temperature: tau. features: f, one of
-        :data:`~model.inference.features.FEATURES`. provenance: see there.
+        rows: int64[R], ascending: the model's words that have weights. All others have weight 0.
+        weights: float32[R, T], lambda_wt.
+        temperature: tau.
+        features: f, one of :data:`~model.inference.features.FEATURES`.
+        provenance: what the classifier was made of.
     """
 
     rows: LongArray
@@ -96,7 +103,11 @@ class Classifier:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Classifier:
-        """The inverse of ``to_bytes``. Raises DamagedDataError."""
+        """Decode the bytes of :meth:`to_bytes`.
+
+        Raises:
+            DamagedDataError: the bytes are not a classifier.
+        """
         header, (rows, weights) = wire.unpack(cls.MAGIC, data, 2)
         facts = _Facts(**checks.record(_Facts, header, "a classifier"))
         made = Provenance(
@@ -116,7 +127,7 @@ class Classifier:
         return cls(words, table, float(facts.temperature), facts.features, made)
 
     def table(self, snapshot: Snapshot) -> SingleArray:
-        """float32[W, T]: a row for every word of the model.
+        """Return the weights with a row for every word of the model, float32[W, T].
 
         Raises:
             DamagedDataError: the classifier has words or topics that this model does not have.
@@ -135,7 +146,7 @@ class Classifier:
 
 
 def log_likelihoods(scores: FloatArray) -> FloatArray:
-    """ln p(t | x) of float64[N, T] scores, row by row."""
+    """Return ln p(t | x) of float64[N, T] scores, row by row."""
     shifted = scores - np.max(scores, axis=1, keepdims=True)
     result: FloatArray = shifted - np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
     return result

@@ -1,9 +1,8 @@
-"""Documents and counts for Gibbs sampling over several documents together, with dense or sparse
-counts.
+"""Documents and counts for Gibbs sampling over several documents together.
 
-A :class:`Corpus` holds documents as numbers, with their topics. A sampler holds the counts that
-corpora share: those of a model, which are held as they are, and those of the corpora's own tokens,
-which change. Both samplers draw from the same law, though not the same topics:
+A :class:`Corpus` holds documents as word numbers, with their topics. A sampler holds the counts
+that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
+change. The dense and the sparse sampler draw from the same distribution, but not the same topics.
 
 >>> from model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
@@ -12,8 +11,8 @@ which change. Both samplers draw from the same law, though not the same topics:
 >>> facts |= dict(alpha=alpha, prior=prior, words=words)
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
 >>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
->>> rows, corpora = corpora_of(snapshot, [document])
->>> sampler = sampler_of(snapshot, rows, corpora, (1, 2), "sparse")
+>>> rows, corpora = build_corpora(snapshot, [document])
+>>> sampler = make_sampler(snapshot, rows, corpora, (1, 2), "sparse")
 >>> sampler.sweep(corpora[0], 0, first=True)
 >>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
 (5, 5)
@@ -27,20 +26,27 @@ from typing import Protocol
 
 import numpy as np
 
-from model.gibbs.kernels import gibbs2
-from model.gibbs.kernels import sparse_lda as sparse
+from model.gibbs.kernels import gibbs2, sparse_lda
 from model.gibbs.kernels.gibbs3 import dense_rows
+from model.gibbs.kernels.records import (
+    DenseFixed,
+    DenseSampled,
+    Documents,
+    PackedRows,
+    SparseFixed,
+    SweepName,
+    SweepPosition,
+)
 from model.gibbs.kernels.row_sums import LANES
 from model.gibbs.packed_counts import PackedCounts
-from model.gibbs.samplers import Sampler, is_sparse
+from model.gibbs.samplers import SPARSE_INFERENCE_FROM, Sampler, is_sparse
 from model.inference.features import known_tokens
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 
-# From so many topics on sparse counts are faster; docs/results/benchmarks.md has the measurement.
-SPARSE_FROM = 8
-# Far above the number of any document: each corpus has uniforms of its own.
-APART = 1 << 40
+# Corpora number their documents this far apart, so that each has uniforms of its own. It is far
+# above the number of documents in a corpus.
+CORPUS_STRIDE = 1 << 40
 
 
 @dataclass(eq=False)
@@ -48,45 +54,81 @@ class Corpus:
     """Documents in an order of their own, as words and topics.
 
     Attributes:
-        tokens: int32[N], numbers of words. offsets: int64[D + 1]. states: int32[N], the topics.
-        in_documents: int32[D, T]. number: the first document's, which names its uniforms.
+        documents: the words and topics of D documents.
+        number: number of the first document, which names its uniforms.
     """
 
-    tokens: IntArray
-    offsets: LongArray
-    states: IntArray
-    in_documents: IntArray
+    documents: Documents
     number: int
+
+    @property
+    def tokens(self) -> IntArray:
+        """int32[N], word numbers."""
+        tokens: IntArray = self.documents.tokens
+        return tokens
+
+    @property
+    def offsets(self) -> LongArray:
+        """int64[D + 1], where documents begin in ``tokens``."""
+        offsets: LongArray = self.documents.offsets
+        return offsets
+
+    @property
+    def states(self) -> IntArray:
+        """int32[N], the tokens' topics."""
+        states: IntArray = self.documents.states
+        return states
+
+    @property
+    def in_documents(self) -> IntArray:
+        """int32[D, T], n_td."""
+        in_documents: IntArray = self.documents.in_documents
+        return in_documents
+
+    def sweep_name(self, sweep: int, first: bool, keys: tuple[int, int]) -> SweepName:
+        """Return the name of a sweep over this corpus."""
+        return SweepName(first, self.number, sweep, *keys)
 
 
 class CorpusSampler(Protocol):
-    """The counts that corpora share; ``alpha``, float64[T], may be replaced between sweeps."""
+    """The counts that corpora share.
+
+    Attributes:
+        alpha: float64[T]; it may be replaced between sweeps.
+    """
 
     alpha: FloatArray
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        """Redraw the topics of a corpus; draw them for the first time where ``first``. ``sweep``
-        names the uniforms.
+        """Draw the topics of a corpus once.
+
+        Args:
+            corpus: documents whose tokens are counted here, except where ``first``.
+            sweep: number of the sweep, which names its uniforms.
+            first: whether the tokens have no topics yet.
         """
 
-    def forget_model(self) -> None:
-        """Leave only the corpora's own counts, and the prior."""
+    def drop_model_counts(self) -> None:
+        """Remove the counts of the model; those of the corpora and the prior stay."""
 
     def counts(self) -> IntArray:
-        """int32[V, T]: the corpora's own n_wt."""
+        """Return the corpora's own n_wt, int32[V, T]."""
 
 
-def in_order(documents: Sequence[TokenisedDocument]) -> list[int]:
-    """The documents' places in the order of (time, id, content)."""
+def canonical_order(documents: Sequence[TokenisedDocument]) -> list[int]:
+    """Return the indices of the documents in the order of (time, id, content)."""
     keys = [document.order() for document in documents]
     return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def corpora_of(
+def build_corpora(
     snapshot: Snapshot, *groups: Sequence[TokenisedDocument]
 ) -> tuple[LongArray, list[Corpus]]:
-    """int64[V]: the rows of the snapshot that the documents use, ascending; and a corpus of each
-    group, without topics yet.
+    """Build a corpus of each group of documents, without topics yet.
+
+    Returns:
+        int64[V], the rows of the snapshot that the documents use, ascending; the corpora, whose
+        word numbers are indices into these rows.
     """
     known = [[known_tokens(snapshot, document) for document in group] for group in groups]
     rows = np.unique(
@@ -95,76 +137,67 @@ def corpora_of(
     corpora = []
     for number, group in enumerate(known):
         tokens = [np.searchsorted(rows, used).astype(np.int32)[local] for used, local in group]
-        offsets = np.cumsum([0, *map(len, tokens)], dtype=np.int64)
         flat = np.concatenate([np.zeros(0, np.int32), *tokens])
-        in_documents = np.zeros((len(group), snapshot.topic_count), np.int32)
-        corpora.append(
-            Corpus(flat, offsets, np.zeros(len(flat), np.int32), in_documents, number * APART)
+        documents = Documents(
+            flat,
+            np.cumsum([0, *map(len, tokens)], dtype=np.int64),
+            np.zeros(len(flat), np.int32),
+            np.zeros((len(group), snapshot.topic_count), np.int32),
         )
+        corpora.append(Corpus(documents, number * CORPUS_STRIDE))
     return rows, corpora
 
 
-def sampler_of(
+def make_sampler(
     snapshot: Snapshot,
     rows: LongArray,
     corpora: Sequence[Corpus],
     keys: tuple[int, int],
     sampler: Sampler = "auto",
 ) -> CorpusSampler:
-    """A sampler of corpora beside the model's counts, with none of their tokens counted yet;
-    ``keys`` are of the stream of uniforms.
+    """Create a sampler of corpora beside the model's counts.
+
+    Args:
+        snapshot: the model.
+        rows: int64[V], the rows of the snapshot that the corpora use.
+        corpora: documents of which no token is counted yet.
+        keys: the stream key of the uniforms.
+        sampler: dense or sparse.
     """
-    if is_sparse(sampler, snapshot.topic_count, SPARSE_FROM):
+    if is_sparse(sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM):
         return SparseSampler(snapshot, rows, corpora, keys)
     return DenseSampler(snapshot, rows, keys)
 
 
 class DenseSampler:
-    """Every topic is weighed: :mod:`model.gibbs.kernels.gibbs2`."""
+    """A sampler that weighs every topic: :mod:`model.gibbs.kernels.gibbs2`."""
 
     def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
-        held = snapshot.offsets, snapshot.topics, snapshot.counts
+        trained = snapshot.offsets, snapshot.topics, snapshot.counts
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
-        self._table, self._totals = (
-            dense_rows(rows, *held, self._strength, self._base),
-            snapshot.normalisers,
-        )
-        self._own, self._own_totals = (
-            np.zeros(self._table.shape, np.int32),
-            np.zeros(snapshot.topic_count, np.int64),
+        self._table = dense_rows(rows, *trained, self._strength, self._base)
+        self._totals = snapshot.normalisers
+        self._sampled = DenseSampled(
+            np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
         )
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        counts = (
-            corpus.in_documents,
-            self._own,
-            self._own_totals,
-            self._table,
-            self._totals,
-            self.alpha,
-        )
-        gibbs2.pass_over(
-            corpus.tokens,
-            corpus.offsets,
-            corpus.states,
-            *counts,
-            first,
-            corpus.number,
-            sweep,
-            *self._keys,
-        )
+        fixed = DenseFixed(self._table, self._totals, self.alpha)
+        name = corpus.sweep_name(sweep, first, self._keys)
+        gibbs2.sweep_documents(corpus.documents, fixed, self._sampled, name)
 
-    def forget_model(self) -> None:
+    def drop_model_counts(self) -> None:
         self._table = np.multiply.outer(self._base, self._strength)
         self._totals = self._strength
 
     def counts(self) -> IntArray:
-        return self._own
+        counts: IntArray = self._sampled.counts
+        return counts
 
 
 class SparseSampler:
-    """SparseLDA: :mod:`model.gibbs.kernels.sparse_lda`."""
+    """A sampler with sparse counts, SparseLDA: :mod:`model.gibbs.kernels.sparse_lda`."""
 
     def __init__(
         self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]
@@ -173,56 +206,47 @@ class SparseSampler:
             (np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora),
             np.zeros(len(rows), np.int64),
         )
-        self._own = PackedCounts(frequency, snapshot.topic_count)
-        self._held = _held_rows(snapshot, rows)
-        self._totals, self._own_totals = (
-            snapshot.normalisers,
-            np.zeros(snapshot.topic_count, np.int64),
-        )
+        self._sampled = PackedCounts(frequency, snapshot.topic_count)
+        self._sampled_totals = np.zeros(snapshot.topic_count, np.int64)
+        self._fixed_rows, self._totals = _fixed_rows(snapshot, rows), snapshot.normalisers
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        documents = corpus.tokens, corpus.offsets, corpus.states, corpus.in_documents
-        held = self._own_totals, self._totals, self.alpha, self._strength, self._base, *self._held
+        fixed = SparseFixed(*self._fixed_rows, self._totals, self.alpha, self._strength, self._base)
+        name = corpus.sweep_name(sweep, first, self._keys)
 
-        def kernel(progress: LongArray, carried: FloatArray) -> None:
-            counts = *self._own.rows, *self._own.room
-            sparse.pass_over(
-                *documents,
-                *held,
-                *counts,
-                first,
-                corpus.number,
-                sweep,
-                *self._keys,
-                progress,
-                carried,
+        def kernel(rows: PackedRows, position: SweepPosition) -> None:
+            sparse_lda.sweep_documents(
+                corpus.documents, fixed, rows, self._sampled_totals, name, position
             )
 
-        self._own.run(len(corpus.in_documents), kernel)
+        self._sampled.sweep(len(corpus.in_documents), kernel)
 
-    def forget_model(self) -> None:
-        self._held = sparse.no_rows(len(self._base))
+    def drop_model_counts(self) -> None:
+        self._fixed_rows = sparse_lda.empty_rows(len(self._base))
         self._totals = self._strength
 
     def counts(self) -> IntArray:
         dense = np.zeros((len(self._base), len(self._totals)), np.int32)
-        words, topics, counts = self._own.triples()
+        words, topics, counts = self._sampled.triples()
         dense[words, topics] = counts
         return dense
 
 
-def descending(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
-    """The model's topics and counts, each row in descending order of the counts, ties by topic."""
+def sorted_rows(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
+    """Return the model's topics and counts, each row in descending order of the counts.
+
+    Equal counts are in ascending order of the topics.
+    """
     words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     order = np.lexsort((snapshot.topics, -snapshot.counts, words))
     return snapshot.topics[order], snapshot.counts[order]
 
 
-def _held_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
-    """(offsets, topics, counts) of some of the model's rows, descending, each in whole blocks."""
-    from_topics, from_counts = descending(snapshot)
+def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+    """Return (offsets, topics, counts) of some of the model's rows, sorted and in whole blocks."""
+    from_topics, from_counts = sorted_rows(snapshot)
     lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
     offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

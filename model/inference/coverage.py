@@ -1,14 +1,13 @@
-"""Coverage: how much of what documents say a model can read, and the signal that it should be
-trained again.
+"""Coverage: how much of the documents a model knows, and when it should be trained again.
 
-Two shares, each of the words that the model knows: of the *distinct* words of a window's documents,
-and of their tokens. Below 70 % of the distinct words proportions get worse (Yao, Mimno and McCallum
-2009), so that is where the signal is given.
+Coverage has two figures: the share of the *distinct* words of a window's documents that the model
+knows, and the same share of their tokens. Below 70 % of the distinct words the proportions get
+worse (Yao, Mimno and McCallum 2009). There the report says that the model should be trained again.
 
-A :class:`Tally` is kept for a window on each worker and sent as bytes; tallies add up. Known words
-are counted by their rows, unknown ones by 64 bits of their digest, so a window's tally is as large
-as its vocabulary, not as its documents. A model with hashed words knows every word, and many words
-have one row there: its words are counted by their digests, and its signal never comes.
+Each worker keeps a :class:`Tally` for a window and sends it as bytes. Tallies add up. Known words
+are counted by their rows, unknown ones by 64 bits of their digest. So the tally of a window is as
+large as its vocabulary, not as its documents. A model with hashed words knows every word, and many
+words have one row. Its words are counted by their digests, and its report never asks for training.
 """
 
 from __future__ import annotations
@@ -23,17 +22,20 @@ from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
 
-# Below this share of known distinct words a model no longer speaks the language of its documents.
+# The share of known distinct words below which a model should be trained again.
 RETRAIN_BELOW = 0.7
 _WORDS = "<u8"
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of documents and tokens, and the distinct words: rows of those that the model knows,
-    digests of the others.
+    """Counts of documents and tokens, and the distinct words.
 
-    Of a model with hashed words ``known`` are digests too.
+    Attributes:
+        documents, tokens: what was counted.
+        tokens_known: tokens whose word the model knows.
+        known: rows of the words that the model knows; digests where the model hashes words.
+        unknown: digests of the other words.
     """
 
     documents: int = 0
@@ -56,7 +58,7 @@ class Tally:
         self.unknown.update(_digest(document.words[at]) for at in np.nonzero(rows < 0)[0])
 
     def merge(self, other: Tally) -> None:
-        """Count what another tally counted, too."""
+        """Add the counts of another tally."""
         self.documents += other.documents
         self.tokens += other.tokens
         self.tokens_known += other.tokens_known
@@ -95,9 +97,11 @@ class CoverageReport:
     """What one model version knows of one window's documents.
 
     Attributes:
-        key, model_version: of the model. start, end: of the window, microseconds. tally: of its
-        documents. retrain_below: the share of distinct words below which the model should be
-        trained again; None while it is being trained.
+        key, model_version: the model.
+        start, end: the window, microseconds.
+        tally: of the window's documents.
+        retrain_below: the share of distinct words below which to train the model again; None
+            while it is being trained.
     """
 
     key: str
@@ -109,18 +113,18 @@ class CoverageReport:
 
     @property
     def word_share(self) -> float | None:
-        """Known distinct words over distinct words; None where there is no word."""
+        """The share of the distinct words that is known; None where there is no word."""
         words = len(self.tally.known) + len(self.tally.unknown)
         return len(self.tally.known) / words if words else None
 
     @property
     def token_share(self) -> float | None:
-        """The same for tokens."""
+        """The share of the tokens whose word is known; None where there is no token."""
         return self.tally.tokens_known / self.tally.tokens if self.tally.tokens else None
 
     @property
     def retrain(self) -> bool:
-        """Whether the model knows too little."""
+        """Whether the model should be trained again."""
         return (
             self.word_share is not None
             and self.retrain_below is not None
@@ -128,7 +132,7 @@ class CoverageReport:
         )
 
     def as_json(self) -> str:
-        """One line."""
+        """Return the report as one line of JSON."""
         return wire.canonical_json(
             {
                 "key": self.key,
@@ -148,7 +152,7 @@ class CoverageReport:
         )
 
     def sentence(self) -> str:
-        """For a person."""
+        """Return the report as a sentence."""
         if self.word_share is None or self.token_share is None:
             return (
                 f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without"

@@ -1,19 +1,19 @@
-"""Fit a classifier to pairs of (document, topic proportions): maximum entropy with soft labels and
-a Gaussian prior.
+"""Fit a classifier to pairs of (document, topic proportions).
 
-For document x_i with proportions theta_i, in which word w occurs n_iw times, the weights lambda [W,
-T] maximise
+The classifier is a maximum entropy model with soft labels and a Gaussian prior. For document x_i
+with proportions theta_i, in which word w occurs n_iw times, L-BFGS maximises over the weights
+lambda [W, T]
 
-    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2),      p(t | x) in proportion
-    to exp(sum_w lambda_wt f(n_w))
+    sum_i sum_t theta_it ln p(t | x_i)  -  sum lambda^2 / (2 sigma^2)
+    p(t | x) ~ exp(sum_w lambda_wt f(n_w))
 
-by L-BFGS. f is the square root, because a word's tenth occurrence says less than its first, or, as
-in the paper, nothing.
+f is the square root, because the tenth occurrence of a word says less than the first, or the count
+itself, as in the paper.
 
-sigma^2 is tried out: for each candidate, from the narrowest to the widest and each from the optimum
-of the one before, the loss on held-out pairs is measured, with the temperature tau that suits them
-best; the best sigma^2 is kept, and lambda is fitted again to all pairs. Which pairs are held out
-depends on their ids alone, so the result is a function of the set of pairs.
+sigma^2 is chosen on held-out pairs. Candidates are tried from the narrowest to the widest, each
+from the optimum of the one before. For each, the loss on held-out pairs is measured at the
+temperature tau that minimises it. Then lambda is fitted to all pairs with the best sigma^2. The ids
+of the pairs determine which are held out, so the result is a function of the set of pairs.
 
 >>> pairs = [Pair(str(d), np.array([d % 2]), np.array([3.0]), np.eye(2)[d % 2]) for d in range(20)]
 >>> fitted = fit(pairs, topics=2)
@@ -40,7 +40,7 @@ from model.inference.features import FEATURES, feature_values
 from model.records import FloatArray, LongArray
 
 VARIANCES = (1e-4, 1e-3, 1e-2, 1e-1)
-# Of 1 / tau.
+# Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
 
 
@@ -49,10 +49,11 @@ class FitSettings:
     """How a classifier is fitted.
 
     Attributes:
-        features: f, one of :data:`~model.inference.features.FEATURES`. variances: the sigma squared
-        that are tried, ascending. held_out: the share of pairs that chooses among them. iterations:
-        of L-BFGS, at most, for each. tolerance: it ends when the objective, per pair, falls by less
-        than this, relatively.
+        features: f, one of :data:`~model.inference.features.FEATURES`.
+        variances: the candidates for sigma squared.
+        held_out: the share of the pairs on which the candidates are compared.
+        iterations: the maximum number of iterations of L-BFGS for each candidate.
+        tolerance: L-BFGS ends when the objective per pair falls by less than this, relatively.
     """
 
     features: str = FEATURES[0]
@@ -92,19 +93,21 @@ class Pair:
     """A document and its proportions.
 
     Attributes:
-        name: its key and id. rows: int64[V], the model's words in it. times: float64[V], n_w.
-            proportions: float64[T].
+        name: its key and id.
+        rows: int64[V], the model's words in it.
+        occurrences: float64[V], n_w.
+        proportions: float64[T].
     """
 
     name: str
     rows: LongArray
-    times: FloatArray
+    occurrences: FloatArray
     proportions: FloatArray
 
     MAGIC = b"BTq1"
 
     def to_bytes(self) -> bytes:
-        parts = (self.rows, "<i8"), (self.times, "<f8"), (self.proportions, "<f8")
+        parts = (self.rows, "<i8"), (self.occurrences, "<f8"), (self.proportions, "<f8")
         return wire.pack(
             self.MAGIC,
             {"name": self.name},
@@ -114,21 +117,21 @@ class Pair:
     @classmethod
     def from_bytes(cls, data: bytes) -> Pair:
         header, parts = wire.unpack(cls.MAGIC, data, 3)
-        facts = checks.record(cls, header, "a pair", apart=("rows", "times", "proportions"))
-        rows, times, proportions = (
+        facts = checks.record(cls, header, "a pair", apart=("rows", "occurrences", "proportions"))
+        rows, occurrences, proportions = (
             wire.array_from_bytes(part, kind)
             for part, kind in zip(parts, ("<i8", "<f8", "<f8"), strict=True)
         )
         checks.within("words of a pair", rows, 0, checks.LARGEST)
-        checks.sized("occurrences of a pair", times, len(rows))
-        checks.measures("occurrences of a pair", times, 1.0, float(checks.LARGEST))
+        checks.sized("occurrences of a pair", occurrences, len(rows))
+        checks.measures("occurrences of a pair", occurrences, 1.0, float(checks.LARGEST))
         checks.measures("proportions of a pair", proportions, 0.0, 1.0)
-        return cls(**facts, rows=rows, times=times, proportions=proportions)
+        return cls(**facts, rows=rows, occurrences=occurrences, proportions=proportions)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """Where a fit stands, for progress."""
+class FitProgress:
+    """The progress of a fit, reported after each iteration."""
 
     stage: str
     iteration: int
@@ -136,9 +139,14 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """``rows``: int64[R], ascending; ``weights``: float32[R, T]; the rest as in
-    :class:`model.inference.classifier.Provenance`.
+class FitResult:
+    """A fitted classifier.
+
+    Attributes:
+        rows: int64[R], ascending: the words that have weights.
+        weights: float32[R, T].
+        temperature, variance, held_out_loss, iterations: as in
+            :class:`model.inference.classifier.Provenance`.
     """
 
     rows: LongArray
@@ -150,9 +158,13 @@ class Fitted:
 
 
 @dataclass(eq=False)
-class Problem:
-    """``values``: CSR [N, R], f(n_iw). ``proportions``: float64[N, T]. ``variance``: sigma
-    squared.
+class Objective:
+    """The objective of a fit for one variance.
+
+    Attributes:
+        values: CSR [N, R], f(n_iw).
+        proportions: float64[N, T].
+        variance: sigma squared.
     """
 
     values: Any
@@ -164,8 +176,10 @@ class Problem:
         self.transposed = self.values.T.tocsr()
 
     def objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
-        """The negative of what is maximised, and its gradient, both divided by N; ``flat``:
-        float64[R * T].
+        """Return the negative objective and its gradient, both divided by N.
+
+        Args:
+            flat: float64[R * T], the weights.
         """
         number, topics = self.proportions.shape
         weights = flat.reshape(-1, topics)
@@ -181,12 +195,18 @@ def fit(
     pairs: Sequence[Pair],
     topics: int,
     settings: FitSettings | None = None,
-    on_step: Callable[[Step], None] = lambda step: None,
-) -> Fitted:
-    """Fit a classifier; ``on_step`` hears of each iteration.
+    on_step: Callable[[FitProgress], None] = lambda step: None,
+) -> FitResult:
+    """Fit a classifier.
+
+    Args:
+        pairs: the documents and their proportions.
+        topics: T.
+        settings: how to fit; the default settings where None.
+        on_step: is called after each iteration.
 
     Raises:
-        OptionError: fewer than two pairs.
+        OptionError: there are fewer than two pairs.
     """
     settings = settings or FitSettings()
     if len(pairs) < 2:
@@ -205,13 +225,12 @@ def fit(
         np.array([pair.proportions for pair in pairs]),
     )
     apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
-    # Threads of the linear algebra would give other last bits on machines with other numbers of
-    # cores.
+    # With several threads of the linear algebra, the last bits would depend on the number of cores.
     with threadpool_limits(1):
         losses, weights = [], np.zeros(len(rows) * topics)
         for variance in sorted(settings.variances):
             weights, _ = _maximise(
-                Problem(values[apart:], proportions[apart:], variance), weights, settings, on_step
+                Objective(values[apart:], proportions[apart:], variance), weights, settings, on_step
             )
             losses.append(
                 (
@@ -223,10 +242,10 @@ def fit(
             )
         variance, _, temperature = min(losses, key=lambda tried: tried[1])
         weights, iterations = _maximise(
-            Problem(values, proportions, variance), weights, settings, on_step, "all pairs, "
+            Objective(values, proportions, variance), weights, settings, on_step, "all pairs, "
         )
     table = weights.reshape(-1, topics).astype(np.float32)
-    return Fitted(
+    return FitResult(
         rows, table, temperature, variance, [[tried, loss] for tried, loss, _ in losses], iterations
     )
 
@@ -234,15 +253,15 @@ def fit(
 def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
     offsets = np.cumsum([0, *(len(pair.rows) for pair in pairs)])
     columns = np.searchsorted(rows, np.concatenate([pair.rows for pair in pairs]))
-    values = feature_values(features, np.concatenate([pair.times for pair in pairs]))
+    values = feature_values(features, np.concatenate([pair.occurrences for pair in pairs]))
     return csr_array((values, columns, offsets), shape=(len(pairs), len(rows)))
 
 
 def _maximise(
-    problem: Problem,
+    problem: Objective,
     start: FloatArray,
     settings: FitSettings,
-    on_step: Callable[[Step], None],
+    on_step: Callable[[FitProgress], None],
     where: str = "",
 ) -> tuple[FloatArray, int]:
     stage, iteration = f"{where}sigma^2 = {problem.variance:g}", 0
@@ -250,7 +269,7 @@ def _maximise(
     def report(intermediate_result: Any) -> None:
         nonlocal iteration
         iteration += 1
-        on_step(Step(stage, iteration, float(intermediate_result.fun)))
+        on_step(FitProgress(stage, iteration, float(intermediate_result.fun)))
 
     bounds = {
         "maxiter": settings.iterations,
@@ -265,7 +284,10 @@ def _maximise(
 
 
 def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, float]:
-    """(mean cross-entropy, tau) at the tau with the least of it; convex in 1 / tau."""
+    """Return (mean cross-entropy, tau) at the tau that minimises it.
+
+    The cross-entropy is convex in 1 / tau.
+    """
 
     def loss(inverse: float) -> float:
         return -float(np.sum(proportions * log_likelihoods(scores * inverse))) / len(scores)

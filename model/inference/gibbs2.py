@@ -1,17 +1,17 @@
-"""Gibbs1 and Gibbs2 of Yao, Mimno and McCallum (2009): all new documents together, by Gibbs
-sampling.
+"""Gibbs1 and Gibbs2 (Yao, Mimno and McCallum 2009): Gibbs sampling of new documents together.
 
-* ``gibbs2``: the model's counts are held, and the new documents' are added to them, so documents
-  learn from one another.
-* ``gibbs2-s``: the same with two passes, the paper's Gibbs2.S.
-* ``gibbs1``: the model's counts are not held. The documents that it was learned from are read again
-  (``--training``), their topics are drawn from the model, and then they and the new ones are swept
-  over together: what a new model of all documents would say, with the topics' numbers kept. It is
-  the reference that the others approach. (What the model's prior has learned, B and s_z, is held.)
+* ``gibbs2``: the model's counts are fixed, and the counts of the new documents are added to them.
+  So documents learn from one another.
+* ``gibbs2-s``: the same in two passes, the paper's Gibbs2.S.
+* ``gibbs1``: the model's counts are not fixed. The documents that the model was learned from are
+  read again (``--training``), and their topics are drawn from the model. Then they and the new
+  documents are sampled together. The result is what a new model of all documents would give, with
+  the topics' numbers kept. The other methods approximate it. What the model's prior has learned,
+  B and s_t, stays fixed.
 
-A document's place among those of its kind, sorted by (time, id, content), names its uniforms, so
-the order in which documents come does not matter. With ``learn_alpha`` each sweep of the burn-in
-ends with steps of Minka's fixed point.
+The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
+documents arrive has no effect. With ``learn_alpha`` each sweep of the burn-in ends with steps of
+Minka's fixed point.
 """
 
 from __future__ import annotations
@@ -22,52 +22,66 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.errors import OptionError
-from model.inference.alpha import minka
-from model.inference.base import TRAINING, PublishedModel, from_counts, mixtures_of, register
-from model.inference.corpus import APART, Corpus, CorpusSampler, corpora_of, in_order, sampler_of
+from model.inference.alpha import fit_alpha
+from model.inference.base import TRAINING, PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.corpus import (
+    CORPUS_STRIDE,
+    Corpus,
+    CorpusSampler,
+    build_corpora,
+    canonical_order,
+    make_sampler,
+)
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
 from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
-# Sweeps over the training documents, beside the model's counts, that give their tokens topics to
-# start from.
+# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
 STARTING_SWEEPS = 5
 
 
 @dataclass(frozen=True)
-class _Together(GibbsSampling):
-    """Documents that are sampled together can tell alpha."""
+class CorpusGibbs(GibbsSampling):
+    """Settings of the methods that sample all documents together."""
 
     learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
 
 
 @dataclass(frozen=True)
-class Gibbs2(GibbsSweeps, _Together):
+class Gibbs2(GibbsSweeps, CorpusGibbs):
     """All documents together, in one batch."""
 
     kind = "gibbs2"
 
 
 @dataclass(frozen=True)
-class Gibbs2S(_Together):
+class Gibbs2S(CorpusGibbs):
     """All documents together, in two passes."""
 
     kind = "gibbs2-s"
 
 
 @dataclass(frozen=True)
-class Gibbs1(GibbsSweeps, _Together):
+class Gibbs1(GibbsSweeps, CorpusGibbs):
     """With the training documents sampled again."""
 
     kind = "gibbs1"
 
 
 def run(
-    settings: _Together, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
+    settings: CorpusGibbs, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
 ) -> FloatArray:
-    """float64[D, T]: n_td of the new documents, the mean over the states that are kept;
-    ``others`` have topics and are sampled too.
+    """Sample the new documents, and average their counts over the states that are kept.
+
+    Args:
+        settings: the number of sweeps, and which states are kept.
+        sampler: the counts of all corpora.
+        new: the new documents, without topics.
+        others: corpora that have topics and are sampled as well.
+
+    Returns:
+        float64[D, T], n_td of the new documents.
     """
     kept = np.zeros(new.in_documents.shape, np.int64)
     everything = [*others, new]
@@ -76,7 +90,7 @@ def run(
         for corpus in everything if sweep else ():
             sampler.sweep(corpus, sweep)
         if settings.learn_alpha and sweep <= settings.burned:
-            sampler.alpha = minka(
+            sampler.alpha = fit_alpha(
                 np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha
             )
         if sweep > settings.sweeps - settings.kept:
@@ -86,34 +100,34 @@ def run(
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model and how to use it."""
+    """A model, and the settings of the method."""
 
-    settings: _Together
+    settings: CorpusGibbs
     published: PublishedModel
 
 
-@register(Gibbs2, Gibbs2S, together=True)
+@register(Gibbs2, Gibbs2S, needs_all_documents=True)
 class Gibbs2Inference:
-    """See the module's docstring."""
+    """Gibbs2: the model's counts are fixed; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: _Together, published: PublishedModel) -> Prepared:
+    def prepare(self, settings: CorpusGibbs, published: PublishedModel) -> Prepared:
         return Prepared(settings, published)
 
     def infer(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
-        order = in_order(documents)
+        order = canonical_order(documents)
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
         new, counts, alpha = self._sample(prepared, ordered, keys)
         places = np.argsort(order)
-        found = np.array([from_counts(row, alpha) for row in counts]).reshape(
+        found = np.array([posterior_mean(row, alpha) for row in counts]).reshape(
             len(order), len(alpha)
         )[places]
-        return mixtures_of(
+        return make_mixtures(
             documents,
             prepared.published.version,
             prepared.settings.kind,
@@ -124,24 +138,24 @@ class Gibbs2Inference:
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
-        """The documents as a corpus, the mean n_td of each, and alpha."""
-        rows, (new,) = corpora_of(prepared.published.snapshot, documents)
-        sampler = sampler_of(
+        """Return the documents as a corpus, the mean n_td of each, and alpha."""
+        rows, (new,) = build_corpora(prepared.published.snapshot, documents)
+        sampler = make_sampler(
             prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler
         )
         return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
-@register(Gibbs1, together=True, needs=(TRAINING,))
+@register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
 class Gibbs1Inference(Gibbs2Inference):
-    """The model's own documents are sampled again."""
+    """Gibbs1: the documents of the model are sampled again."""
 
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         snapshot, training = prepared.published.snapshot, prepared.published.training
-        learned = [training[place] for place in in_order(training)]
-        rows, (new, old) = corpora_of(snapshot, documents, learned)
+        learned = [training[place] for place in canonical_order(training)]
+        rows, (new, old) = build_corpora(snapshot, documents, learned)
         if len(new.tokens) and not len(old.tokens):
             known = (
                 f"{len(learned)} documents without a word of model {prepared.published.version},"
@@ -153,11 +167,11 @@ class Gibbs1Inference(Gibbs2Inference):
                 "the documents that it was learned from",
                 "Name their files, with --key_field as then.",
             )
-        sampler = sampler_of(snapshot, rows, [new, old], keys, prepared.settings.sampler)
+        sampler = make_sampler(snapshot, rows, [new, old], keys, prepared.settings.sampler)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
-        # From here on the training documents speak for themselves.
-        sampler.forget_model()
-        # Their further uniforms must not be those of the sweeps before.
-        old.number += APART
+        # From here on the counts of the training documents replace those of the model.
+        sampler.drop_model_counts()
+        # The sweeps below must have other uniforms than those above.
+        old.number += CORPUS_STRIDE
         return new, run(prepared.settings, sampler, new, [old]), sampler.alpha

@@ -1,9 +1,9 @@
-"""Gibbs3 of Yao, Mimno and McCallum (2009): each document alone, by Gibbs sampling.
+"""Gibbs3 of Yao, Mimno and McCallum (2009): Gibbs sampling of each document alone.
 
 The document's tokens are added to the training counts one by one, each topic drawn given all tokens
-before it, and then redrawn in sweeps. While that goes on the counts n_wz and n_z hold the
-document's own tokens too; nothing of it stays for the next document. ``gibbs3-s`` is the paper's
-Gibbs3.S: two passes, no more.
+before it. Then they are drawn again in sweeps. Meanwhile the counts n_wt and n_t include the
+document's own tokens. They are removed before the next document. ``gibbs3-s`` is the paper's
+Gibbs3.S, in two passes.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.gibbs.kernels import gibbs3
-from model.gibbs.kernels import sparse_gibbs3 as alone
-from model.gibbs.samplers import is_sparse
-from model.inference.base import PublishedModel, from_counts, mixtures_of, register
-from model.inference.corpus import SPARSE_FROM, descending
-from model.inference.features import tokens_of, word_counts
+from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
+from model.gibbs.kernels.records import DocumentWords, ModelCounts
+from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
+from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.corpus import sorted_rows
+from model.inference.features import word_counts
 from model.inference.sampling import GibbsSampling, GibbsSweeps
 from model.kernels import random
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
+from model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True)
@@ -40,62 +41,65 @@ class Gibbs3S(GibbsSampling):
 
 @dataclass(frozen=True, eq=False)
 class PreparedGibbs3:
-    """A model and how to use it.
+    """A model, as the samplers take it.
 
     Attributes:
-        rows: the model's topics and counts, in descending order within a word where the sampler is
-        sparse. sparse: whether the sampler is.
+        settings: the settings of the method.
+        published: the model.
+        trained: the model's counts, in descending order within a word where the sampler is sparse.
+        sparse: whether the sampler is sparse.
     """
 
     settings: GibbsSampling
     published: PublishedModel
-    rows: tuple[IntArray, FloatArray]
+    trained: ModelCounts
     sparse: bool
 
 
 @register(Gibbs3, Gibbs3S)
 class Gibbs3Inference:
-    """See the module's docstring."""
+    """Gibbs3; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
-        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_FROM)
-        return PreparedGibbs3(
-            settings,
-            published,
-            descending(snapshot) if sparse else (snapshot.topics, snapshot.counts),
-            sparse,
+        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM)
+        topics, counts = sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts)
+        trained = ModelCounts(
+            snapshot.offsets,
+            topics,
+            counts,
+            snapshot.normalisers,
+            snapshot.alpha,
+            snapshot.prior.strength,
         )
+        return PreparedGibbs3(settings, published, trained, sparse)
 
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
-        snapshot = prepared.published.snapshot
-        counts = word_counts(snapshot, documents)
-        found = np.empty((len(documents), snapshot.topic_count))
-        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
-            found[d] = self._infer(prepared, document, counts.rows[words], counts.times[words])
-        return mixtures_of(
-            documents, prepared.published.version, prepared.settings.kind, found, counts.tokens
-        )
-
-    def _infer(
-        self,
-        prepared: PreparedGibbs3,
-        document: TokenisedDocument,
-        rows: LongArray,
-        times: LongArray,
-    ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        prior = snapshot.prior.strength, snapshot.prior.base[rows]
-        held = rows, snapshot.offsets, *prepared.rows, snapshot.normalisers, snapshot.alpha, *prior
-        passes = settings.sweeps, settings.kept, key0, key1
-        if prepared.sparse:
-            counts = alone.sample_document(times, *held, *passes)
-        else:
-            counts = gibbs3.sample_document(tokens_of(times), *held, *passes)
-        return from_counts(counts / settings.kept, snapshot.alpha)
+        counts = word_counts(snapshot, documents)
+        names = (f"{document.key}\0{document.id}" for document in documents)
+        keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
+        sample = sparse_gibbs3.sample_documents if prepared.sparse else gibbs3.sample_documents
+        sums = sample(
+            DocumentWords(counts.rows, counts.occurrences, counts.offsets),
+            snapshot.prior.base[counts.rows],
+            prepared.trained,
+            settings.sweeps,
+            settings.kept,
+            keys.reshape(-1, 2),
+        )
+        proportions = np.empty(sums.shape)
+        for d, row in enumerate(sums):
+            proportions[d] = posterior_mean(row / settings.kept, snapshot.alpha)
+        return make_mixtures(
+            documents,
+            prepared.published.version,
+            prepared.settings.kind,
+            proportions,
+            counts.tokens,
+        )

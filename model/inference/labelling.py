@@ -1,12 +1,13 @@
-"""Which model version labels a document: the newest one published before the end of the document's
-window.
+"""The choice of the model version that labels a document.
 
-That is a function of the data, if nothing is decided before everything with an earlier event time
-is here. So a document waits until its window's end has passed, and then takes the newest
-:class:`Reference` whose event time lies strictly before that end. Before the first version it gets
-the prior (version ``""``), waits for the first version, or becomes a dead letter (``no_model``).
+It is the newest version published before the end of the document's window. This is a function of
+the data if a decision waits until everything with an earlier event time has arrived. So a document
+waits until the end of its window has passed. Then it gets the newest :class:`Reference` whose event
+time lies strictly before that end. Before the first version, it gets the prior (version ``""``),
+waits for the first version, or becomes a dead letter (``no_model``).
 
-``label_with="latest"`` decides at once with what is known: sooner, and not reproducible.
+``label_with="latest"`` decides at once by the versions that are known. This is sooner, and not
+reproducible.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from model.records import TokenisedDocument
 
 NO_MODEL = "no_model"
 PRIOR = ""
-# Some runners know whole milliseconds only, and an element at the very time of a timer may come
-# after it.
+# One millisecond. Some runners round times to milliseconds, and an element with the time of a timer
+# may arrive after the timer.
 TICK = 1000
 
 _END = struct.Struct("<q")
@@ -34,7 +35,7 @@ LabelWith = Literal["window", "latest"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Reference:
-    """A published version, in the order of publication."""
+    """A published version; references are ordered by publication."""
 
     event_time: int
     sequence: int
@@ -43,12 +44,13 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class LabelHead:
-    """Where one labeller stands.
+    """The head of the state of a labeller.
 
     Attributes:
-        references: the versions that can still be chosen, ascending. forgotten: whether there were
-        earlier ones. pending: documents whose window has not passed. waiting: how many wait for the
-        first version.
+        references: the versions that can still be chosen, ascending.
+        forgotten: whether there were earlier versions.
+        pending: the documents whose window has not passed.
+        waiting: number of documents that wait for the first version.
     """
 
     references: tuple[Reference, ...] = ()
@@ -86,7 +88,7 @@ class LabelHead:
         return cls(**{**facts, "references": references}, pending=PendingHead.from_bytes(waiting))
 
     def wake(self) -> int | None:
-        """When there is something to do next, microseconds; None when it is only to be awaited."""
+        """Return when documents are due next, microseconds; None where no time is known."""
         first = self.references[0].event_time + TICK if self.waiting and self.references else None
         times = [time for time in (self.pending.due, first) if time is not None]
         return min(times, default=None)
@@ -94,7 +96,13 @@ class LabelHead:
 
 @dataclass(slots=True)
 class Labels:
-    """What one call gave: (document, version) pairs, and documents without a version."""
+    """The result of a call.
+
+    Attributes:
+        head: the new head.
+        labelled: (document, version) pairs.
+        dead_letters: documents without a version.
+    """
 
     head: LabelHead
     labelled: list[tuple[bytes, str]] = field(default_factory=list)
@@ -102,16 +110,27 @@ class Labels:
 
 
 class Labeller:
-    """The logic of one shard of a key; it keeps nothing between calls."""
+    """Labels the documents of one shard of a key. It keeps nothing between calls."""
 
     def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
-        self._before, self._latest = before_first_model, label_with == "latest"
+        self._before_first_model, self._label_with_latest = (
+            before_first_model,
+            label_with == "latest",
+        )
 
     def document(
-        self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, end: int, document: bytes
+        self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, *, end: int, document: bytes
     ) -> Labels:
-        """A document came whose window ends at ``end``."""
-        if self._latest:
+        """Take a document whose window ends at ``end``.
+
+        Args:
+            head: the head of the state.
+            mirror, bag: the documents whose window has not passed.
+            waiting: the documents that wait for the first version.
+            end: end of the document's window, microseconds.
+            document: bytes of the document.
+        """
+        if self._label_with_latest:
             labels = Labels(head)
             self._label(
                 labels, waiting, document, head.references[-1].version if head.references else None
@@ -127,34 +146,34 @@ class Labeller:
         )
 
     def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:
-        """A version was published."""
+        """Take a version that was published."""
         references = tuple(sorted({*head.references, reference}))
-        if not self._latest:
+        if not self._label_with_latest:
             return Labels(replace(head, references=references))
         labels = Labels(replace(head, references=references[-1:], forgotten=True))
         self._release(labels, waiting)
         return labels
 
     def fire(self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, time: int) -> Labels:
-        """Everything with an event time before ``time`` is here."""
+        """Label what is due once everything with an event time before ``time`` has arrived."""
         labels = Labels(head)
         if head.pending.due is not None and head.pending.due <= time:
             mirror = pending.matched(head.pending, mirror, bag)
             for due in mirror.due_by(time):
                 for payload in sorted(mirror.at(due)):
                     (end,) = _END.unpack_from(payload)
-                    self._label(labels, waiting, payload[_END.size :], chosen(head, end))
+                    self._label(labels, waiting, payload[_END.size :], choose_version(head, end))
             labels.head = replace(
                 labels.head, pending=pending.spend(head.pending, mirror, bag, time)
             )
         references = labels.head.references
         if references and references[0].event_time + TICK <= time:
             self._release(labels, waiting)
-        labels.head = _forget(labels.head, time)
+        labels.head = _drop_unused_references(labels.head, time)
         return labels
 
     def end(self, head: LabelHead, waiting: Bag) -> Labels:
-        """The stream is over: what still waits for a version never gets one."""
+        """End the stream: documents that still wait for a version become dead letters."""
         labels = Labels(replace(head, waiting=0))
         if head.waiting:
             labels.dead_letters = [_no_model(document) for document in sorted(waiting.read())]
@@ -164,9 +183,9 @@ class Labeller:
     def _label(self, labels: Labels, waiting: Bag, document: bytes, version: str | None) -> None:
         if version is not None:
             labels.labelled.append((document, version))
-        elif self._before == "prior":
+        elif self._before_first_model == "prior":
             labels.labelled.append((document, PRIOR))
-        elif self._before == "dead_letter":
+        elif self._before_first_model == "dead_letter":
             labels.dead_letters.append(_no_model(document))
         else:
             waiting.add(document)
@@ -180,9 +199,11 @@ class Labeller:
             labels.head = replace(labels.head, waiting=0)
 
 
-def chosen(head: LabelHead, end: int) -> str | None:
-    """The newest version before ``end``; for a document later than all that is remembered, the
-    oldest that is.
+def choose_version(head: LabelHead, end: int) -> str | None:
+    """Return the newest version before ``end``.
+
+    For a document before all remembered versions, it is the oldest of these where earlier
+    versions were forgotten, else None.
     """
     earlier = [reference for reference in head.references if reference.event_time < end]
     if earlier:
@@ -190,14 +211,15 @@ def chosen(head: LabelHead, end: int) -> str | None:
     return head.references[0].version if head.forgotten and head.references else None
 
 
-def _forget(head: LabelHead, time: int) -> LabelHead:
-    """Keep what documents can still need whose window ends after ``time - TICK``: the newest
-    before that, and all later ones.
+def _drop_unused_references(head: LabelHead, time: int) -> LabelHead:
+    """Keep the references that documents can still need whose window ends after ``time - TICK``.
+
+    These are the newest one before that time, and all later ones.
     """
-    settled = sum(reference.event_time < time - TICK for reference in head.references)
-    if settled < 2:
+    passed = sum(reference.event_time < time - TICK for reference in head.references)
+    if passed < 2:
         return head
-    return replace(head, references=head.references[settled - 1 :], forgotten=True)
+    return replace(head, references=head.references[passed - 1 :], forgotten=True)
 
 
 def _no_model(data: bytes) -> DeadLetter:

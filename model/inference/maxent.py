@@ -1,11 +1,10 @@
-"""MaxEnt and hybrid MaxEnt of Yao, Mimno and McCallum (2009): a classifier that foretells what
-Gibbs sampling would say.
+"""MaxEnt and hybrid MaxEnt (Yao, Mimno and McCallum 2009): proportions by a classifier.
 
-* ``maxent``: one product of a sparse matrix (the batch's words) with the classifier's weights,
+* ``maxent``: a sparse matrix of the batch's words is multiplied by the classifier's weights, and
   divided by its temperature.
-* ``hybrid``: from there, topics are drawn for all tokens given the proportions and P(w | z), and
-  the proportions estimated from the draws, so often as ``repeats`` says. It mends what the
-  classifier's sharpness gets wrong.
+* ``hybrid``: from these proportions, topics are drawn for all tokens given the proportions and
+  P(w | z), and the proportions are estimated from the draws. This is repeated ``repeats`` times. It
+  corrects proportions that are too extreme.
 
 Both need a classifier, which ``pipelines.fit_classifier`` fits for a model version.
 """
@@ -18,19 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.errors import OptionError
+from model.gibbs.kernels.gibbs3 import repeat_words
 from model.inference import variational
 from model.inference.base import (
     CLASSIFIER,
     InferenceSettings,
     PublishedModel,
-    from_counts,
-    from_logs,
-    mixtures_of,
+    make_mixtures,
+    posterior_mean,
     register,
+    softmax,
 )
 from model.inference.classifier import SingleArray
-from model.inference.features import WordCounts, tokens_of, word_counts
-from model.inference.kernels.hybrid import repeat_document
+from model.inference.features import WordCounts, word_counts
+from model.inference.kernels.hybrid import sample_document
 from model.inference.sampling import KEPT_HELP, Kept, Sampling
 from model.kernels import random
 from model.options import option
@@ -65,14 +65,19 @@ class Hybrid(Sampling):
 
     @property
     def kept(self) -> int:
-        """How many repeats the proportions come from: the later half, or the last."""
+        """The number of repeats that are averaged: the later half, or the last one."""
         return (self.repeats + 1) // 2 if self.states == "average" else 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``weights``: float32[W, T], lambda. ``temperature``, ``features``: tau and f of the
-    classifier.
+    """A classifier, as inference needs it.
+
+    Attributes:
+        published: the model.
+        weights: float32[W, T], lambda.
+        temperature: tau.
+        features: f.
     """
 
     published: PublishedModel
@@ -82,7 +87,11 @@ class Prepared:
 
 
 def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
-    """The classifier of a model version. Raises OptionError: there is none."""
+    """Return the classifier of a model version.
+
+    Raises:
+        OptionError: the version has none.
+    """
     classifier = published.classifier
     if classifier is None:
         raise OptionError(
@@ -98,9 +107,9 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
 
 @register(MaxEnt, needs=(CLASSIFIER,))
 class MaxEntInference:
-    """See the module's docstring."""
+    """MaxEnt; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
@@ -110,7 +119,7 @@ class MaxEntInference:
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         counts = word_counts(prepared.published.snapshot, documents)
-        return mixtures_of(
+        return make_mixtures(
             documents,
             prepared.published.version,
             MaxEnt.kind,
@@ -120,17 +129,17 @@ class MaxEntInference:
 
 
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
-    """float64[documents, T]: the classifier's proportions."""
+    """Return the proportions by the classifier, float64[D, T]."""
     snapshot = prepared.published.snapshot
     values = counts.matrix(len(snapshot.words), np.float32, prepared.features)
-    found = from_logs((values @ prepared.weights).astype(np.float64) / prepared.temperature)
-    found[counts.tokens == 0] = from_counts(np.zeros(snapshot.topic_count), snapshot.alpha)
+    found = softmax((values @ prepared.weights).astype(np.float64) / prepared.temperature)
+    found[counts.tokens == 0] = posterior_mean(np.zeros(snapshot.topic_count), snapshot.alpha)
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedHybrid:
-    """The classifier and the model's P(w | z)."""
+    """The classifier, and P(w | z) of the model."""
 
     settings: Hybrid
     classifier: Prepared
@@ -139,9 +148,9 @@ class PreparedHybrid:
 
 @register(Hybrid, needs=(CLASSIFIER,))
 class HybridInference:
-    """See the module's docstring."""
+    """Hybrid MaxEnt; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
@@ -156,11 +165,13 @@ class HybridInference:
         counts = word_counts(snapshot, documents)
         first = proportions_of(prepared.classifier, counts)
         found = np.empty_like(first)
-        for d, (document, words) in enumerate(zip(documents, counts.each(), strict=True)):
+        for d, (document, words) in enumerate(
+            zip(documents, counts.document_slices(), strict=True)
+        ):
             found[d] = self._infer(
-                prepared, document, counts.rows[words], counts.times[words], first[d]
+                prepared, document, counts.rows[words], counts.occurrences[words], first[d]
             )
-        return mixtures_of(
+        return make_mixtures(
             documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens
         )
 
@@ -169,25 +180,20 @@ class HybridInference:
         prepared: PreparedHybrid,
         document: TokenisedDocument,
         rows: LongArray,
-        times: LongArray,
+        occurrences: LongArray,
         theta: FloatArray,
     ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot
-        key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
-        counts = repeat_document(
-            tokens_of(times),
+        keys = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
+        counts = sample_document(
+            repeat_words(occurrences),
             rows,
-            snapshot.offsets,
-            snapshot.topics,
-            topics.sparse,
-            topics.smooth,
             snapshot.prior.base[rows],
+            topics.trained,
             theta,
-            snapshot.alpha,
             settings.repeats,
             settings.kept,
-            key0,
-            key1,
+            keys,
         )
-        return from_counts(counts / settings.kept, snapshot.alpha)
+        return posterior_mean(counts / settings.kept, snapshot.alpha)

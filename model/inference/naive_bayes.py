@@ -1,10 +1,9 @@
-"""Naive Bayes: as if one topic had made the whole document. A baseline; the paper's authors present
-it as one, too.
+"""Naive Bayes: inference as if one topic had made the whole document, a baseline as in Yao's paper.
 
-The score of topic t is prod_w P(w | t)^n_w, with all topics as likely before. Logarithms are split
-as ln(n_wt + s_t B(w)) = ln s_t + ln B(w) + ln(1 + n_wt / (s_t B(w))), of which ln B(w) is the same
-for all topics, so that a batch is one product of sparse matrices. Proportions that would be 0 are
-:data:`LEAST`.
+The score of topic t is prod_w P(w | t)^n_w; all topics have the same prior probability. Logarithms
+are split as ln(n_wt + s_t B(w)) = ln s_t + ln B(w) + ln(1 + n_wt / (s_t B(w))). Here ln B(w) is the
+same for all topics, so a batch is one product of sparse matrices. Proportions are at least
+:data:`~model.inference.base.SMALLEST_PROPORTION`.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from scipy.sparse import csr_array
 from model.inference.base import (
     InferenceSettings,
     PublishedModel,
-    from_counts,
-    from_logs,
-    mixtures_of,
+    make_mixtures,
+    posterior_mean,
     register,
+    softmax,
 )
 from model.inference.features import word_counts
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -37,8 +36,12 @@ class NaiveBayes(InferenceSettings):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """``above``: CSR [W, T], ln(1 + n_wt / (s_t B(w))). ``totals``: float64[T], ln((n_t + s_t) /
-    s_t).
+    """The model in logarithms.
+
+    Attributes:
+        published: the model.
+        above: CSR [W, T], ln(1 + n_wt / (s_t B(w))).
+        totals: float64[T], ln((n_t + s_t) / s_t).
     """
 
     published: PublishedModel
@@ -48,9 +51,9 @@ class Prepared:
 
 @register(NaiveBayes)
 class NaiveBayesInference:
-    """See the module's docstring."""
+    """Naive Bayes; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
@@ -72,10 +75,10 @@ class NaiveBayesInference:
         published = prepared.published
         counts = word_counts(published.snapshot, documents)
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
-        found = from_logs(
+        found = softmax(
             (matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals
         )
-        found[counts.tokens == 0] = from_counts(
+        found[counts.tokens == 0] = posterior_mean(
             np.zeros(len(prepared.totals)), published.snapshot.alpha
         )
-        return mixtures_of(documents, published.version, NaiveBayes.kind, found, counts.tokens)
+        return make_mixtures(documents, published.version, NaiveBayes.kind, found, counts.tokens)

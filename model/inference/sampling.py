@@ -1,6 +1,4 @@
-"""The settings of methods that draw: a seed, and for Gibbs sampling how many sweeps there are
-and which of their states count.
-"""
+"""The settings of methods that draw: a seed, and for Gibbs sampling the number of sweeps."""
 
 from __future__ import annotations
 
@@ -21,38 +19,39 @@ KEPT_HELP = (
 
 @dataclass(frozen=True)
 class Sampling(InferenceSettings):
-    """A method that draws."""
+    """Settings of a method that draws."""
 
     seed: int = option(1, "of the draws, with a document's id", name="inference_seed", least=0)
 
 
 @dataclass(frozen=True)
 class GibbsSampling(Sampling):
-    """Two passes over the documents: the fewest in which each topic is drawn given all other
-    tokens.
+    """Two passes over the documents.
+
+    These are the fewest in which each topic is drawn given all other tokens.
     """
 
     sampler: Sampler = option("auto", SAMPLER_HELP, name="inference_sampler")
 
     @property
     def sweeps(self) -> int:
-        """Passes over the documents after the first."""
+        """The number of passes over the documents after the first."""
         return 1
 
     @property
     def burned(self) -> int:
-        """How many sweeps come before the first that counts."""
+        """The number of sweeps before the first state that is kept."""
         return 0
 
     @property
     def kept(self) -> int:
-        """How many states the proportions come from: the last so many."""
+        """The number of states that are averaged, the last ones."""
         return 1
 
 
 @dataclass(frozen=True)
 class GibbsSweeps(GibbsSampling):
-    """As many passes as the user likes."""
+    """A chosen number of passes over the documents."""
 
     sweeps: int = option(
         20,

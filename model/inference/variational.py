@@ -1,7 +1,7 @@
-"""Variational inference of one document alone: mean field with the model's P(w | z) held.
+"""Variational inference of one document alone: mean field with fixed P(w | z).
 
-phi_it is in proportion to P(w_i | t) exp(psi(gamma_t)), gamma_t = alpha_t + sum_i phi_it, repeated
-until the proportions gamma_t / sum(gamma) stay as they are. Nothing is drawn.
+phi_it ~ P(w_i | t) exp(psi(gamma_t)) and gamma_t = alpha_t + sum_i phi_it are updated until the
+proportions gamma_t / sum(gamma) no longer change. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.inference.base import InferenceSettings, PublishedModel, mixtures_of, register
+from model.inference.base import InferenceSettings, PublishedModel, make_mixtures, register
 from model.inference.features import word_counts
-from model.inference.kernels.mean_field import infer_documents
+from model.inference.kernels.mean_field import TopicWords, infer_documents
 from model.options import option
-from model.records import FloatArray, TokenisedDocument, TopicMixture
+from model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True)
@@ -36,27 +36,36 @@ class Variational(InferenceSettings):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model's P(w | z) in two parts, see :mod:`model.inference.kernels.mean_field`."""
+    """A model, and its P(w | z) in two parts.
+
+    Attributes:
+        published: the model.
+        trained: see :mod:`model.inference.kernels.mean_field`.
+    """
 
     published: PublishedModel
-    sparse: FloatArray
-    smooth: FloatArray
+    trained: TopicWords
 
 
 def prepare(published: PublishedModel) -> Prepared:
-    """What does not depend on a document."""
+    """Compute what does not depend on a document."""
     snapshot = published.snapshot
     totals = snapshot.normalisers
-    return Prepared(
-        published, snapshot.counts / totals[snapshot.topics], snapshot.prior.strength / totals
+    trained = TopicWords(
+        snapshot.offsets,
+        snapshot.topics,
+        snapshot.counts / totals[snapshot.topics],
+        snapshot.prior.strength / totals,
+        snapshot.alpha,
     )
+    return Prepared(published, trained)
 
 
 @register(Variational)
 class VariationalInference:
-    """See the module's docstring."""
+    """Variational inference; see the module's docstring."""
 
-    together: bool
+    needs_all_documents: bool
     needs: tuple[str, ...]
 
     def prepare(
@@ -73,17 +82,13 @@ class VariationalInference:
         gamma = infer_documents(
             counts.offsets,
             counts.rows,
-            counts.times,
-            snapshot.offsets,
-            snapshot.topics,
-            held.sparse,
-            held.smooth,
+            counts.occurrences,
             snapshot.prior.base[counts.rows],
-            snapshot.alpha,
+            held.trained,
             settings.iterations,
             settings.tolerance,
         )
         proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return mixtures_of(
+        return make_mixtures(
             documents, held.published.version, settings.kind, proportions, counts.tokens
         )

@@ -1,3 +1,1 @@
-"""Numba kernels: arrays in, arrays out. Each has a slow, readable twin in
-``tests/model/kernels``.
-"""
+"""Numba kernels: arrays in, arrays out. Each has a slow, readable twin in the tests."""

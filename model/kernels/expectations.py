@@ -1,12 +1,11 @@
-"""exp(digamma(x)), the exponential of an expected logarithm, without logarithms: what variational
-updates are made of.
+"""exp(digamma(x)), the exponential of an expected logarithm, without logarithms.
 
-For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges
-fast. It is used at x + 8, and digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to
-x. So for x >= 1 all is +, -, x and /, which IEEE fixes and compilers turn into vector instructions.
-Below 1 there is one exp more, of -1/x, which no short series covers: it is the C library's, whose
-last bit may be another one on another kind of processor. The relative error is below 2e-11 (the
-tests compare with scipy).
+Variational updates consist of these expectations. For large y + 1/2 the series
+exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
+digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So for x >= 1 the function
+consists of +, -, x and /, which IEEE 754 specifies and compilers vectorise. Below 1 it also takes
+exp(-1/x), which no short series covers, from the C library. The last bit of that may differ between
+kinds of processors. The relative error is below 2e-11; the tests compare with scipy.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SMALLEST = 2.0**-500
 
 @inlined
 def _shifted(x: Any) -> Any:
-    """exp(digamma(x + 8)), x >= 0."""
+    """Return exp(digamma(x + 8)), x >= 0."""
     y = x + 7.5
     z = 1.0 / (y * y)
     return y * (1.0 + z * (_C1 - z * (_C3 - z * (_C5 - z * _C7))))
@@ -32,8 +31,9 @@ def _shifted(x: Any) -> Any:
 
 @inlined
 def _harmonic(x: Any) -> Any:
-    """1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, by one division: the factors pair up to t, t +
-    6, t + 10, t + 12, t = x (x + 7).
+    """Return 1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, with one division.
+
+    The factors pair up to t, t + 6, t + 10 and t + 12, where t = x (x + 7).
     """
     t = x * (x + 7.0)
     a, b, c = t + 6.0, t + 10.0, t + 12.0
@@ -43,8 +43,9 @@ def _harmonic(x: Any) -> Any:
 
 @inlined
 def exp_digamma(x: Any) -> Any:
-    """exp(digamma(x)) for x >= 1. The harmonic sum is at most 2.72: its exponential is a short
-    series, squared four times.
+    """Return exp(digamma(x)) for x >= 1.
+
+    The harmonic sum is at most 2.72. Its exponential is a short series, squared four times.
     """
     s = _harmonic(x) * -0.0625
     series = 1.0 + s * (
@@ -67,14 +68,15 @@ def exp_digamma(x: Any) -> Any:
 
 @inlined
 def exp_digamma_below(x: Any) -> Any:
-    """exp(digamma(x)) for x > 0; it falls below every number as x does."""
+    """Return exp(digamma(x)) for x > 0; it underflows for small x."""
     return exp_digamma(x + 1.0) * math.exp(-1.0 / x) if x < 1.0 else exp_digamma(x)
 
 
 @page_kernel
 def scaled_up(x: Any, out: Any) -> None:
-    """out[t] = exp(digamma(x[t])) exp(1 / largest x), for where all would fall below every
-    number: digamma(x) = digamma(x + 1) - 1/x.
+    """Set out[t] = exp(digamma(x[t])) exp(1 / largest x), for x where all would underflow.
+
+    It uses digamma(x) = digamma(x + 1) - 1/x.
     """
     largest = 0.0
     for t in range(x.shape[0]):
@@ -85,8 +87,9 @@ def scaled_up(x: Any, out: Any) -> None:
 
 @kernel
 def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
-    """out[v, k] = exp E[log beta] of word rows[v] under Dirichlets with parameters eta + scale *
-    counts[w, k], which sum to totals[k].
+    """Set out[v, k] = exp E[log beta] of word rows[v] in topic k.
+
+    The Dirichlet of topic k has the parameters eta + scale * counts[w, k], which sum to totals[k].
     """
     topics = out.shape[1]
     for k in range(topics):
@@ -97,7 +100,7 @@ def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any,
 
 @kernel
 def dirichlet_means(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
-    """out[v, k] = E[beta]; as :func:`dirichlet_weights`."""
+    """Set out[v, k] = E[beta]; the arguments are those of :func:`dirichlet_weights`."""
     for v in range(rows.shape[0]):
         for k in range(out.shape[1]):
             out[v, k] = (eta + scale * counts[rows[v], k]) / totals[k]

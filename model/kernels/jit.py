@@ -1,27 +1,26 @@
 """The numba decorators of this project, and the reason for each flag.
 
-* ``nogil``: particles run in parallel threads, which needs the interpreter's lock released.
-  (``prange`` is not used: Beam's harness calls from many threads, which numba's workqueue layer
-  answers by aborting the process.)
-* ``error_model="numpy"``: a division by zero gives inf instead of a test and a branch at every
-  division, which would keep loops from being vectorised. Kernels never divide by zero: priors are
-  positive.
-* ``cache``: compiled once for a machine, not once for a process. Numba notices that a function's
-  own file has changed, not one that it inlines from another: a changed constant once left old and
-  new machine code working on one table. So what is compiled is kept in a folder named after the
-  content of all kernels, those of every ``kernels`` folder below ``model``.
-* no ``fastmath``: it would let the compiler reorder sums near weights and draws, and other machines
-  would come to other bits.
+* ``nogil``: particles run in parallel threads, so kernels release the interpreter's lock.
+  ``prange`` is not used: Beam's harness calls from many threads, and numba's workqueue layer then
+  aborts the process.
+* ``error_model="numpy"``: a division by zero gives inf. The other model adds a test and a branch to
+  every division, which prevents vectorisation. Kernels never divide by zero: priors are positive.
+* ``cache``: kernels are compiled once for a machine, not once for a process. Numba notices a change
+  of a function's own file, but not of a file from which it inlines. A changed constant could leave
+  old and new machine code working on one table. So compiled kernels are kept in a folder named
+  after the content of every ``kernels`` folder below ``model``.
+* no ``fastmath``: the compiler could reorder sums near weights and draws, and other machines would
+  get other bits.
 * no ``parallel``: see ``nogil``.
-* ``_nrt=False``, for pages only: no references are counted. Numba counts one, atomically, whenever
-  an array changes its name (a row taken, an inlined function's argument) and the branches between
-  keep it from seeing that the counts cancel: that was about half of a visit. Such a function may
-  look into arrays that its caller holds, and neither make nor return any.
-* ``forceinline``, for pages only: LLVM puts the function into its caller. A call passes each array
-  as seven values, so a cloud of particles is some four hundred of them on the stack; that was a
-  third to a half of a visit where a page is one token. (``inline="always"`` does it earlier, with
-  numba's own variables; with those it once mixed up two places of one caller. It is left to what is
-  called from kernels that count references.)
+* ``_nrt=False``, for ``page_kernel`` and ``page_inlined``: references are not counted. Numba counts
+  one, atomically, whenever an array gets another name (a row, an argument of an inlined function),
+  and does not see across branches that the counts cancel. This took about half of a visit. Such a
+  function may read and write arrays that its caller holds. It must not create or return any.
+* ``forceinline``, for ``page_inlined``: LLVM inlines the function. A call passes each array as
+  seven values, so the particles are about four hundred values on the stack. This took a third to a
+  half of a visit where a page is one token. ``inline="always"`` inlines earlier, with numba's own
+  variables. It once confused two places of one caller with ``_nrt=False``, so it is used only in
+  kernels that count references.
 """
 
 from __future__ import annotations
@@ -51,8 +50,7 @@ def cache_places(root: Path) -> list[Path]:
 
 
 def cache_folder(root: Path) -> Path:
-    """Return the folder that compiled kernels are kept in; its name is a digest of all kernels'
-    sources.
+    """Return the folder for compiled kernels; its name is a digest of all kernels' sources.
 
     Args:
         root: the folder of the package ``model``.
@@ -97,8 +95,9 @@ _FOLDER = str(cache_folder(_ROOT))
 
 
 def _compiled(**flags: Any) -> Callable[[Callable[..., Any]], Any]:
-    """numba.njit with the flags that all kernels have, and a cache of our own; numba reads its
-    place when a function is decorated.
+    """Return numba.njit with the flags of all kernels, and a cache of our own.
+
+    Numba reads the cache's folder when a function is decorated.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:

@@ -1,13 +1,13 @@
 """Uniforms as a pure function of where they are used: Philox4x32-10 (Salmon et al. 2011).
 
-There is no generator and no state. A uniform is named by six numbers:
+There is no generator and no state. Six numbers name a uniform:
 
     (stream key, particle, sequence, purpose, index)  ->  [0, 1), 53 bits
 
-The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`;
-``sequence`` is the number of the minibatch; ``purpose`` is one of the constants below, so that a
-token's draw in the first pass and its draw in a later move are different draws; ``index`` counts
-tokens or moves. So results cannot depend on threads, workers, bundles or retries.
+The stream key (two 32-bit words) comes from the seed and the model's key, see :func:`stream_key`.
+``sequence`` is the number of the minibatch. ``purpose`` is one of the constants below. It separates
+for example a token's draw in the first pass from its draw in a later move. ``index`` counts tokens
+or moves. So results do not depend on threads, workers, bundles or retries.
 
 One Philox block gives two uniforms: index k is half ``k & 1`` of block ``k >> 1``. The counter's
 four words are (block's low 32 bits, particle, sequence's low 32 bits, purpose | block's next 8 bits
@@ -51,14 +51,14 @@ _UNIT = 1.0 / 9007199254740992.0
 
 
 def stream_key(seed: int, name: str) -> tuple[int, int]:
-    """Two 32-bit words for a seed and a name (a model's key, a document's id)."""
+    """Return two 32-bit words for a seed and a name (a model's key, a document's id)."""
     data = hashlib.sha256(f"{seed}\0{name}".encode()).digest()
     return int.from_bytes(data[:4], "little"), int.from_bytes(data[4:8], "little")
 
 
 @inlined
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
-    """Ten rounds; six uint64 that hold 32-bit words in, four out."""
+    """Return ten rounds of Philox; six uint64 with 32-bit words in, four out."""
     for _ in range(10):
         p0 = _M0 * c0
         p1 = _M1 * c2
@@ -70,7 +70,7 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 @inlined
 def pair(block: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
-    """The two uniforms of a block."""
+    """Return the two uniforms of a block."""
     b, s = np.uint64(block), np.uint64(sequence)
     high = (
         np.uint64(purpose)
@@ -96,7 +96,7 @@ def fill_uniforms(
     sequence: Any,
     purpose: Any,
 ) -> None:
-    """out[i] = the uniform of index ``first + i``, for i < count; float64[>= count]."""
+    """Set out[i] to the uniform of index ``first + i``, for i < count; out is float64[>= count]."""
     i = 0
     if first & 1 and count > 0:
         out[0] = pair(first >> 1, key0, key1, particle, sequence, purpose)[1]
@@ -113,6 +113,6 @@ def fill_uniforms(
 
 @kernel
 def uniform(index: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
-    """One uniform."""
+    """Return the uniform of an index."""
     first, second = pair(index >> 1, key0, key1, particle, sequence, purpose)
     return second if index & 1 else first

@@ -34,7 +34,13 @@ from model.learners.particles.topic_priors import (
     Urn,
 )
 from model.learners.particles.vocabularies import Given, Growing
-from model.learners.variational.fixed_words import Dict, DictHash, FullHash, GrowingUntilFull, Null
+from model.learners.variational.fixed_vocabulary import (
+    Dict,
+    DictHash,
+    FullHash,
+    GrowingUntilFull,
+    Null,
+)
 from model.learners.variational.fixvoc import FixvocHybrid, FixvocVb
 from model.learners.variational.infvoc import Infvoc
 

@@ -26,7 +26,7 @@ from model.errors import DamagedDataError
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 VERSION = 2
 # Kernels divide by sums and by products of these values. A shared distribution may give a word less

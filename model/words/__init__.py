@@ -1,3 +1,1 @@
-"""What words are: cut from texts, numbered, hashed to buckets, and how probable their spelling
-is.
-"""
+"""Words: tokenised from texts, numbered, hashed to buckets, and how probable they are."""

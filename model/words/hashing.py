@@ -1,6 +1,4 @@
-"""Words to a fixed number of buckets, the same on every machine and in every process (Weinberger
-et al. 2009).
-"""
+"""Hashing of words to buckets (Weinberger et al. 2009), the same on every machine."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import hashlib
 
 
 def bucket(word: str, buckets: int) -> int:
-    """Which of so many buckets a word falls into.
+    """Return the bucket of a word, 0 to buckets - 1.
 
     >>> bucket("sea", 1000) == bucket("sea", 1000) < 1000
     True

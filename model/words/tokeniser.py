@@ -1,19 +1,20 @@
-"""Text to words, the same way in training and at inference.
+"""Tokenisation of texts into words, the same in training and in inference.
 
-A word is a run of Unicode letters, marks and digits; an apostrophe (or a zero-width joiner, as
-Persian and Hindi use it) between two of them belongs to the word. In order: lower-case, Unicode
-normal form C, cut into words, stop words, a possessive 's, digits, length limits, stem.
+A word is a run of Unicode letters, marks and digits. An apostrophe (or a zero-width joiner, as
+Persian and Hindi use it) between two of them belongs to the word. The steps in their order: lower
+case, Unicode normal form C, splitting into words, stop words, a possessive 's, digits, length
+limits, stemming.
 
-Normal form C, because one "é" may be written as one character or as two and a reader sees no
-difference; not the compatibility forms, because they change what was written ("²" would become
+Normal form C is used because one "é" may be written as one character or as two, which look the
+same. The compatibility forms are not used because they change what was written ("²" would become
 "2").
 
 >>> from model.settings import TokeniserSettings
 >>> Tokeniser(TokeniserSettings()).words("The nation's rivers don't freeze.")
 ['nation', 'rivers', 'freeze']
 
-The stop words of a language are those of the library ``stopwordsiso``, whose release is pinned in
-``requirements.txt``: with another list, the same settings would give other words.
+The stop words of a language are those of the library ``stopwordsiso``. ``requirements.txt`` pins
+its release: with another list, the same settings would give other words.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ _WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+(?:[{_JOINERS}][\p{{L}}\p{{M}}\
 _DIGIT = regex.compile(r"\p{N}")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
-# What separates words in ASCII becomes a space.
+# A translation table that replaces the ASCII characters between words by spaces.
 _ASCII = "".join(
     character if character.isalnum() or character == "'" else " "
     for character in map(chr, range(128))
 )
 
-# Short words that lose their vowel before another: "l'homme" is a stop word and a word. The lists
-# spell them without apostrophe.
+# Stop words that lose their vowel before another word: "l'homme" is a stop word and a word. The
+# lists of stop words spell them without the apostrophe.
 _ELIDED = {
     "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
     "it": (
@@ -71,6 +72,7 @@ _MEMO_CHARACTERS = 100
 
 
 def tokeniser_settings(
+    *,
     stop_words: str = "en",
     stop_words_file: str | None = None,
     min_length: int = 2,
@@ -78,18 +80,22 @@ def tokeniser_settings(
     stemmer: str = "none",
     digits: bool = False,
 ) -> TokeniserSettings:
-    """Settings from options; a file of stop words is read now, so that the settings hold the words
-    and not a path.
+    """Return settings from options.
+
+    A file of stop words is read now, so that the settings hold the words and not a path.
 
     Args:
-        stop_words: ``none`` or a language's ISO 639-1 code; ``file``, or the default, where a file
-        replaces it. stop_words_file: UTF-8, one word a line; blank lines and lines that begin with
-        ``#`` are skipped. min_length, max_length: in characters. stemmer: ``none`` or a Snowball
-        algorithm. digits: keep words that hold one.
+        stop_words: ``none`` or a language's ISO 639-1 code. With a file it must be ``file`` or the
+            default.
+        stop_words_file: UTF-8 text, one word a line. Blank lines and lines that begin with ``#``
+            are skipped.
+        min_length, max_length: in characters.
+        stemmer: ``none`` or a Snowball algorithm.
+        digits: whether to keep words that contain a digit.
 
     Raises:
         OptionError: an unknown language or stemmer, a language beside a file, or a file that cannot
-            be read or holds no word.
+            be read or has no word.
     """
     stop_list: tuple[str, ...] = ()
     if stop_words == "file" and stop_words_file is None:
@@ -114,7 +120,7 @@ def tokeniser_settings(
 
 
 def check_tokeniser(settings: TokeniserSettings) -> None:
-    """Refuse settings that no tokeniser can be made of.
+    """Refuse settings for which there is no tokeniser.
 
     Raises:
         OptionError: an unknown language or stemmer.
@@ -152,7 +158,10 @@ def _read_stop_words(path: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The one spelling: lower-case, normal form C, one kind of apostrophe, no invisible hyphens."""
+    """Return the text in lower case and normal form C, with one kind of apostrophe.
+
+    Soft hyphens are removed.
+    """
     text = text.lower()
     if text.isascii():
         return text
@@ -160,9 +169,9 @@ def _plain(text: str) -> str:
 
 
 def _cut(text: str) -> list[str]:
-    """The words of a plain text, and perhaps some apostrophes around them.
+    """Return the words of a plain text; apostrophes may be left around them.
 
-    ASCII is cut by translating and splitting, in an eighth of the time that the pattern takes.
+    ASCII is split by translation, which takes an eighth of the time of the pattern.
     """
     if text.isascii():
         return text.replace("''", " ").translate(_ASCII).split()
@@ -170,8 +179,9 @@ def _cut(text: str) -> list[str]:
 
 
 class Tokeniser:
-    """See the module's docstring. Stemmers keep state while they stem: give each thread a tokeniser
-    of its own.
+    """A tokeniser; see the module's docstring.
+
+    Stemmers keep state while they stem. So each thread needs a tokeniser of its own.
 
     Raises:
         OptionError: as :func:`check_tokeniser`.
@@ -183,18 +193,16 @@ class Tokeniser:
         self._words = _Words(settings)
 
     def words(self, text: str) -> list[str]:
-        """The words that are kept, in the order of the text."""
+        """Return the words that are kept, in the order of the text."""
         return [word for word in map(self._words.__getitem__, _cut(_plain(text))) if word]
 
     def tokenise(self, document: Document) -> TokenisedDocument:
-        """The document as tokens; it has none where no word is kept."""
+        """Return the document as tokens; it has none where no word is kept."""
         return TokenisedDocument.from_words(document, self.words(document.text))
 
 
 class _Words(dict[str, str]):
-    """What becomes of a word of the text, ``""`` where it is dropped: computed once, since most
-    words come again.
-    """
+    """A cache of the result for each word of a text; ``""`` for a word that is dropped."""
 
     def __init__(self, settings: TokeniserSettings) -> None:
         super().__init__()
@@ -226,7 +234,7 @@ class _Words(dict[str, str]):
         return word if self._stem is None else str(self._stem.stemWord(word))
 
     def _without_affix(self, word: str) -> str:
-        """Without a possessive 's, and without an elided stop word before an apostrophe."""
+        """Remove a possessive 's, and an elided stop word before an apostrophe."""
         word = word.removesuffix("'s")
         before, apostrophe, after = word.partition("'")
         return after if after and before + apostrophe in self._stop else word

@@ -1,9 +1,9 @@
-"""Words to numbers, in the order in which a stream first uses them.
+"""Numbers for words, in the order in which a stream first uses them.
 
 A *given* vocabulary is closed: other words are unknown. A *growing* one takes every new word and
-never holds more than ``limit``: who makes room for new words is decided by use. A word's use is the
-number of its tokens, those of earlier minibatches weighing less: at each minibatch all uses fall by
-one part in ``memory`` (products only, so the bits are the same everywhere).
+never has more than ``limit`` words. The least used words make room for new ones. The use of a word
+is the number of its tokens, with exponential forgetting: at each minibatch all uses shrink by one
+part in ``memory``. Only products are used, so the bits are the same everywhere.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ import numpy.typing as npt
 from model.records import FloatArray, IntArray, LongArray
 
 UNKNOWN = -1
-# So much of the vocabulary is free after words have left, so that they do not leave at every
-# minibatch.
+# The share of the vocabulary that is free after words have left. Words then do not have to leave at
+# every minibatch.
 FREED = 0.1
 
 
 class Vocabulary:
-    """See the module's docstring. ``words[i]`` is word number i; ``use``: float64, as long as
-    ``words`` or longer.
+    """A vocabulary; see the module's docstring.
+
+    Attributes:
+        words: words[i] is word number i.
+        use: float64, the use of each word; as long as ``words`` or longer.
+        limit: the maximum number of words.
+        memory: the number of minibatches over which use is remembered.
     """
 
     def __init__(self, words: Iterable[str], limit: int, memory: int = 1) -> None:
@@ -39,21 +44,25 @@ class Vocabulary:
         return len(self.words)
 
     def nbytes(self) -> int:
-        """Return the memory of the words. A call costs as much as there are new words since the
-        last one.
+        """Return the memory of the words.
+
+        The cost of a call is proportional to the number of words since the last call.
         """
         self._bytes += sum(map(sys.getsizeof, self.words[self._sized :]))
         self._sized = len(self.words)
         return self._bytes
 
     def numbers(self, words: Iterable[str]) -> IntArray:
-        """int32: each word's number, :data:`UNKNOWN` for words that are not in it and for which
-        there is no room.
+        """Return the number of each word, and number the new words.
+
+        Returns:
+            int32; :data:`UNKNOWN` for words that are not in the vocabulary and for which there is
+            no room.
         """
         words = list(words)
         found = np.fromiter(map(self._numbers.get, words, repeat(UNKNOWN)), np.int32, len(words))
         for place in np.flatnonzero(found == UNKNOWN).tolist():
-            # The same new word may have come earlier in the list.
+            # The word may also be new earlier in the list.
             number = self._numbers.get(words[place], UNKNOWN)
             if number == UNKNOWN and len(self.words) < self.limit:
                 number = self._numbers[words[place]] = len(self.words)
@@ -62,10 +71,13 @@ class Vocabulary:
         return found
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
-        """Who stays so that ``words`` find room: their numbers, ascending; None where nobody has to
-        go.
+        """Choose the words that stay so that ``words`` find room.
 
-        The least used leave, of equally used ones the later; words that are about to be used stay.
+        The least used words leave, of equally used ones the later. Words that are about to be used
+        stay.
+
+        Returns:
+            int64, the numbers of the words that stay, ascending; None where no word has to leave.
         """
         if len(self.words) + len(words) <= self.limit:
             return None
@@ -80,21 +92,21 @@ class Vocabulary:
         return staying
 
     def keep(self, staying: npt.NDArray[np.int64]) -> None:
-        """Only these stay, and are numbered anew in their order."""
+        """Keep only these words, and number them anew in their order."""
         self.words = [self.words[number] for number in staying.tolist()]
         self.use = self.use[staying]
         self._numbers = {word: number for number, word in enumerate(self.words)}
         self._sized, self._bytes = 0, 0
 
     def used(self, numbers: IntArray) -> None:
-        """A minibatch's tokens, as numbers; unknown ones do not count."""
+        """Count the tokens of a minibatch, given as numbers; unknown ones do not count."""
         counts = np.bincount(numbers[numbers != UNKNOWN], minlength=len(self.words))
         use = np.zeros(len(self.words))
         use[: len(self.use)] = self.use
         self.use = use * (1.0 - 1.0 / self.memory) + counts
 
     def extend(self, words: Iterable[str]) -> None:
-        """Take the words of a saved vocabulary, those that are given with the settings left out."""
+        """Take the words of a saved vocabulary, without those that the settings give."""
         for word in words:
             if word not in self._numbers:
                 self._numbers[word] = len(self.words)

@@ -23,7 +23,7 @@ from model.learners.particles import stepping
 from model.learners.particles.initial_batch import run_chains
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.state import begin_minibatch, new_state
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 BASE = {
     "prior": "flat",

@@ -7,7 +7,7 @@ from streams import document, documents, learn_options, shuffled, train
 
 from model.errors import OptionError
 from model.inference.fitting import FitSettings
-from model.inference.pairing import ranked, unranked
+from model.inference.training_pairs import with_rank, without_rank
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from transforms.fit import FitClassifier
@@ -58,9 +58,9 @@ def test_a_sample_is_uniform_and_knows_no_order(store):
 
 def test_ranks():
     data = document("a", 1).to_bytes()
-    assert unranked(ranked(data, 1)) == data
-    assert ranked(data, 1) != ranked(data, 2)
-    low = sum(ranked(document(f"d{n}", 1).to_bytes(), 1)[0] < 128 for n in range(400))
+    assert without_rank(with_rank(data, 1)) == data
+    assert with_rank(data, 1) != with_rank(data, 2)
+    low = sum(with_rank(document(f"d{n}", 1).to_bytes(), 1)[0] < 128 for n in range(400))
     assert 140 < low < 260
 
 

@@ -120,7 +120,7 @@ def test_a_damaged_model_is_refused(tmp_path):
         list(labeller(str(tmp_path)).process((ITEMS[0].to_bytes(), version.version)))
 
 
-def together(store, items, name, training=None):
+def needs_all_documents(store, items, name, training=None):
     def build(pipeline):
         given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
         again = None
@@ -141,7 +141,7 @@ def together(store, items, name, training=None):
 @pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
 def test_all_documents_together(store, name):
     new, learned = ITEMS[:12], ITEMS[12:] if name == "gibbs1" else None
-    found = together(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
+    found = needs_all_documents(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
     manifest, settings = store.latest(""), inferring(name, sweeps=3)
     published = PublishedModel(
         store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ())

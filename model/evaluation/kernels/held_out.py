@@ -1,8 +1,8 @@
-"""Score documents under fixed topics: phi is float64[V, T], P(w | z) of the document's own V words,
-and never changes here.
+"""Score documents under fixed topics.
 
-All three kernels return probabilities or counts and leave logarithms to their callers, so their
-bits depend on no library.
+phi is float64[V, T], P(w | z) of the document's own V words, and never changes here. All kernels
+return probabilities or counts and leave logarithms to their callers. So their bits depend on no
+library.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import pick
+from model.gibbs.kernels.gibbs3 import draw_topic
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import EVALUATION, fill_uniforms, uniform
 
@@ -20,8 +20,8 @@ _SWEEPS, _LEFT_TO_RIGHT = 0, 1
 
 
 @inlined
-def _cumulate(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
-    """Prefix sums of phi[v, t] * (alpha_t + n_td); returns the whole sum."""
+def _prefix_sums(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
+    """Set the prefix sums of phi[v, t] (alpha_t + n_td); return the whole sum."""
     total = 0.0
     for t in range(alpha.shape[0]):
         total += phi[v, t] * (alpha[t] + in_document[t])
@@ -31,8 +31,19 @@ def _cumulate(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) ->
 
 @kernel
 def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
-    """float64[n]: p_i = sum_t phi[w_i, t] (alpha_t + m_t) / (sum alpha + i), i from 0; then each
-    m_t grows by its part of the sum.
+    """Return the first-moment estimate of each token's probability.
+
+    p_i = sum_t phi[w_i, t] (alpha_t + m_t) / (sum alpha + i), i from 0. Then each m_t grows by its
+    share of the sum.
+
+    Args:
+        tokens: int32[n], rows of ``phi``.
+        phi: float64[V, T].
+        alpha: float64[T].
+        alpha_sum: sum of alpha.
+
+    Returns:
+        float64[n].
     """
     n = tokens.shape[0]
     mean = np.zeros(alpha.shape[0])
@@ -50,9 +61,11 @@ def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
 
 
 @inlined
-def _parents(parents: Any, weights: Any, u: Any) -> Any:
-    """Systematic resampling: fill ``parents`` in proportion to the weights, by one uniform;
-    returns the weights' sum.
+def _resample(parents: Any, weights: Any, u: Any) -> Any:
+    """Resample systematically: fill ``parents`` in proportion to the weights, by one uniform.
+
+    Returns:
+        The sum of the weights.
     """
     particles = weights.shape[0]
     total = 0.0
@@ -74,11 +87,22 @@ def _parents(parents: Any, weights: Any, u: Any) -> Any:
 def left_to_right(
     tokens: Any, phi: Any, alpha: Any, alpha_sum: Any, particles: Any, key0: Any, key1: Any
 ) -> Any:
-    """float64[n]: the mean over the particles of P(w_i | a particle's topics of the tokens before
-    i).
+    """Return the mean over the particles of P(w_i | a particle's topics of the tokens before i).
 
-    Before each token a particle redraws the topics of all tokens before it, one sweep; then
-    particles are resampled by what they gave the token, and draw its topic: R n^2 / 2 draws.
+    Before each token, a particle redraws the topics of all tokens before it in one sweep. Then
+    particles are resampled by the probabilities that they gave the token, and draw its topic. This
+    takes R n^2 / 2 draws.
+
+    Args:
+        tokens: int32[n], rows of ``phi``.
+        phi: float64[V, T].
+        alpha: float64[T].
+        alpha_sum: sum of alpha.
+        particles: R.
+        key0, key1: the stream key of the document.
+
+    Returns:
+        float64[n].
     """
     n = tokens.shape[0]
     p = np.empty(n)
@@ -94,29 +118,29 @@ def left_to_right(
             )
             for j in range(i):
                 in_document[r, states[r, j]] -= 1
-                _cumulate(cumulated, phi, tokens[j], alpha, in_document[r])
-                states[r, j] = pick(cumulated, uniforms[r, j])
+                _prefix_sums(cumulated, phi, tokens[j], alpha, in_document[r])
+                states[r, j] = draw_topic(cumulated, uniforms[r, j])
                 in_document[r, states[r, j]] += 1
-            weights[r] = _cumulate(cumulated, phi, tokens[i], alpha, in_document[r]) / (
+            weights[r] = _prefix_sums(cumulated, phi, tokens[i], alpha, in_document[r]) / (
                 alpha_sum + i
             )
         p[i] = (
-            _parents(
+            _resample(
                 parents, weights, uniform(i, key0, key1, particles, _LEFT_TO_RIGHT, EVALUATION)
             )
             / particles
         )
         states, in_document = states[parents], in_document[parents]
         for r in range(particles):
-            _cumulate(cumulated, phi, tokens[i], alpha, in_document[r])
-            states[r, i] = pick(cumulated, uniforms[r, i])
+            _prefix_sums(cumulated, phi, tokens[i], alpha, in_document[r])
+            states[r, i] = draw_topic(cumulated, uniforms[r, i])
             in_document[r, states[r, i]] += 1
     return p
 
 
 @kernel
 def sample_fixed(tokens: Any, phi: Any, alpha: Any, sweeps: Any, key0: Any, key1: Any) -> Any:
-    """int64[T]: n_td after a first pass and ``sweeps`` Gibbs sweeps."""
+    """Return n_td, int64[T], after a first pass and ``sweeps`` Gibbs sweeps."""
     n = tokens.shape[0]
     in_document = np.zeros(alpha.shape[0], np.int64)
     cumulated = np.empty(alpha.shape[0])
@@ -127,7 +151,7 @@ def sample_fixed(tokens: Any, phi: Any, alpha: Any, sweeps: Any, key0: Any, key1
         for i in range(n):
             if sweep > 0:
                 in_document[states[i]] -= 1
-            _cumulate(cumulated, phi, tokens[i], alpha, in_document)
-            states[i] = pick(cumulated, uniforms[i])
+            _prefix_sums(cumulated, phi, tokens[i], alpha, in_document)
+            states[i] = draw_topic(cumulated, uniforms[i])
             in_document[states[i]] += 1
     return in_document

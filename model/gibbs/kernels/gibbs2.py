@@ -1,13 +1,14 @@
-"""Gibbs sampling of many documents together, beside counts that stay as they are.
+"""Gibbs sampling of many documents together, beside fixed counts.
 
-Token i of document d, of word w, is drawn with P(z = t) in proportion to
+Token i of document d, of word w, is drawn with
 
-    (n_td + alpha_t) * (table[w, t] + own[w, t]) / (totals[t] + own_totals[t])
+    P(z = t) ~ (n_td + alpha_t) (fixed.table[w, t] + sampled.counts[w, t])
+               / (fixed.totals[t] + sampled.totals[t])
 
-``table`` is the part of n_wt + s_t B(w) that nothing here changes (a model's counts and the prior;
-the prior alone if the model's documents are sampled again), ``own`` counts the tokens of these
-documents. Own counts are integers beside the others, which may be fractional, so taking a token out
-restores the very bits from before it came.
+``fixed`` is the part of n_wt + s_t B(w) that does not change: the counts of a model and the prior,
+or the prior alone where the model's documents are sampled again. ``sampled`` counts the tokens of
+these documents. Sampled counts are integers beside the fixed counts, which may be fractional. So
+removing a token restores the bits from before it was added.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import document_pass
+from model.gibbs.kernels.gibbs3 import sweep_document
+from model.gibbs.kernels.records import DenseWorkspace, Document
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
 
 @inlined
-def longest_of(offsets: Any) -> Any:
-    """Tokens of the longest document; 0 where there is none."""
+def longest_document(offsets: Any) -> Any:
+    """Return the number of tokens of the longest document; 0 where there is none."""
     longest = 0
     for d in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[d + 1] - offsets[d])
@@ -31,49 +33,26 @@ def longest_of(offsets: Any) -> Any:
 
 
 @kernel
-def pass_over(
-    tokens: Any,
-    offsets: Any,
-    states: Any,
-    in_documents: Any,
-    own: Any,
-    own_totals: Any,
-    table: Any,
-    totals: Any,
-    alpha: Any,
-    first: Any,
-    number: Any,
-    sweep: Any,
-    key0: Any,
-    key1: Any,
-) -> None:
-    """One pass over the documents, in place.
+def sweep_documents(documents: Any, fixed: Any, sampled: Any, name: Any) -> None:
+    """Draw the topic of each token once, document by document, in place.
 
     Args:
-        tokens: int32[N], rows of ``table``; document d is tokens[offsets[d]:offsets[d + 1]].
-        states: int32[N], the tokens' topics. in_documents: int32[D, T], n_td. own: int32[V, T].
-        own_totals: int64[T]. table: float64[V, T]. totals: float64[T], n_t + a of what is not
-        counted in ``own_totals``. alpha: float64[T]. first: whether the tokens have no topics yet.
-        number: of the first document, sweep: of the pass; they name its uniforms.
+        documents: :class:`~model.gibbs.kernels.records.Documents`.
+        fixed: :class:`~model.gibbs.kernels.records.DenseFixed`.
+        sampled: :class:`~model.gibbs.kernels.records.DenseSampled`.
+        name: :class:`~model.gibbs.kernels.records.SweepName`.
     """
-    t_count = alpha.shape[0]
-    uniforms, cumulated, gain = np.empty(longest_of(offsets)), np.empty(t_count), np.empty(t_count)
+    t_count, offsets = fixed.alpha.shape[0], documents.offsets
+    workspace = DenseWorkspace(
+        np.empty(t_count), np.empty(t_count), np.empty(longest_document(offsets))
+    )
     for d in range(offsets.shape[0] - 1):
         begin, end = offsets[d], offsets[d + 1]
+        n, number = end - begin, name.first_document + d
         fill_uniforms(
-            uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE
+            workspace.uniforms, n, name.sweep * n, name.key0, name.key1, 0, number, INFERENCE
         )
-        document_pass(
-            tokens[begin:end],
-            states[begin:end],
-            in_documents[d],
-            first,
-            own,
-            own_totals,
-            table,
-            totals,
-            alpha,
-            gain,
-            cumulated,
-            uniforms,
+        document = Document(
+            documents.tokens[begin:end], documents.states[begin:end], documents.in_documents[d]
         )
+        sweep_document(document, fixed, sampled, workspace, name.first)

@@ -1,10 +1,10 @@
-"""Rows of counts for SparseLDA: one whole number an entry, ``count << bits | topic``, in descending
-order.
+"""Packed rows of counts for SparseLDA.
 
-The order is a function of the counts, so a row has the same bits however it was reached.
-``lengths[v]`` is how many entries word v's row has, from ``begin`` on, ``rooms[v]`` how many it has
-room for, in whole blocks (:mod:`model.gibbs.kernels.row_sums`), where no entry has tokens. A row
-that is full moves behind all others, of which ``used`` is the end: int64[1].
+An entry is one integer, ``count << bits | topic``. The entries of a row descend. This order is a
+function of the counts, so a row has the same bits however it was reached. A row has room for whole
+blocks of entries (:mod:`model.gibbs.kernels.row_sums`). Entries behind its end have no tokens. A
+row without room is moved behind all other rows.
+:class:`~model.gibbs.kernels.records.PackedRows` describes the arrays.
 """
 
 from __future__ import annotations
@@ -13,69 +13,76 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import whole
+from model.gibbs.kernels.row_sums import padded_length
 from model.kernels.jit import inlined, kernel
 
 
 @inlined
-def place(own: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
-    """Where a row has a topic; begin + length where it has not."""
+def find_entry(entries: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
+    """Return the index of a topic's entry in a row; begin + length where the row has none."""
     at = begin
-    while at < begin + length and (own[at] & mask) != topic:
+    while at < begin + length and (entries[at] & mask) != topic:
         at += 1
     return at
 
 
 @inlined
-def less(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
-    """One token fewer of a topic that the row has."""
-    one, mask = 1 << bits, (1 << bits) - 1
-    at = place(own, begin, lengths[v], mask, topic)
-    entry, end = own[at] - one, begin + lengths[v]
-    while at + 1 < end and own[at + 1] > entry:
-        own[at] = own[at + 1]
+def remove_token(rows: Any, v: Any, topic: Any) -> None:
+    """Remove one token of a topic from the row of word ``v``, which has the topic."""
+    entries, lengths, begin = rows.entries, rows.lengths, rows.begins[v]
+    one, mask = 1 << rows.bits, (1 << rows.bits) - 1
+    at = find_entry(entries, begin, lengths[v], mask, topic)
+    entry, end = entries[at] - one, begin + lengths[v]
+    while at + 1 < end and entries[at + 1] > entry:
+        entries[at] = entries[at + 1]
         at += 1
-    own[at] = entry
-    # An entry without tokens is smaller than all others, so it has come to the end.
+    entries[at] = entry
+    # An entry without tokens is smaller than all others. So it is the last one now.
     if entry < one:
         lengths[v] -= 1
 
 
 @inlined
-def more(own: Any, begin: Any, lengths: Any, v: Any, bits: Any, topic: Any) -> None:
-    """One token more of a topic, which may be new to the row."""
-    one, mask = 1 << bits, (1 << bits) - 1
-    at = place(own, begin, lengths[v], mask, topic)
+def add_token(rows: Any, v: Any, topic: Any) -> None:
+    """Add one token of a topic to the row of word ``v``; the row may not have the topic yet."""
+    entries, lengths, begin = rows.entries, rows.lengths, rows.begins[v]
+    one, mask = 1 << rows.bits, (1 << rows.bits) - 1
+    at = find_entry(entries, begin, lengths[v], mask, topic)
     entry = topic + one
     if at < begin + lengths[v]:
-        entry = own[at] + one
+        entry = entries[at] + one
     else:
         lengths[v] += 1
-    while at > begin and own[at - 1] < entry:
-        own[at] = own[at - 1]
+    while at > begin and entries[at - 1] < entry:
+        entries[at] = entries[at - 1]
         at -= 1
-    own[at] = entry
+    entries[at] = entry
 
 
 @kernel
-def moved(begins: Any, own: Any, lengths: Any, others: Any, size: Any) -> Any:
-    """The rows at other places in a new array of so many entries."""
-    made = np.zeros(size, own.dtype)
+def copy_rows(begins: Any, entries: Any, lengths: Any, new_begins: Any, size: Any) -> Any:
+    """Return a new array of ``size`` entries with the rows at ``new_begins``."""
+    made = np.zeros(size, entries.dtype)
     for v in range(lengths.shape[0]):
-        made[others[v] : others[v] + lengths[v]] = own[begins[v] : begins[v] + lengths[v]]
+        begin, into = begins[v], new_begins[v]
+        made[into : into + lengths[v]] = entries[begin : begin + lengths[v]]
     return made
 
 
 @inlined
-def stretched(begins: Any, own: Any, lengths: Any, rooms: Any, used: Any, v: Any) -> Any:
-    """Whether a row that was full has room for one more: it moves behind all others, where
-    entries are 0, if there is a place.
+def grow_row(rows: Any, v: Any) -> Any:
+    """Move a full row behind all others, with room for one more entry.
+
+    The entries behind all rows are 0.
+
+    Returns:
+        Whether there was space for it. Nothing changes where there was none.
     """
-    room, begin, into = whole(lengths[v] + 1), begins[v], used[0]
-    if into + room > own.shape[0]:
+    capacity, begin, into = padded_length(rows.lengths[v] + 1), rows.begins[v], rows.end_of_rows[0]
+    if into + capacity > rows.entries.shape[0]:
         return False
-    for at in range(lengths[v]):
-        own[into + at] = own[begin + at]
-    begins[v], rooms[v] = into, room
-    used[0] += room
+    for at in range(rows.lengths[v]):
+        rows.entries[into + at] = rows.entries[begin + at]
+    rows.begins[v], rows.capacities[v] = into, capacity
+    rows.end_of_rows[0] += capacity
     return True

@@ -1,17 +1,16 @@
-"""What a visit of SparseLDA spends most of its time on: a word's row times the topics'
-coefficients, and waiting for that row.
+"""The sum of a word's row times the topics' coefficients, where SparseLDA spends its time.
 
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row
-(:mod:`model.gibbs.kernels.packed_rows`), :func:`pair_sum` the same where topics and counts lie in
+(:mod:`model.gibbs.kernels.packed_rows`). :func:`pair_sum` is the same sum for topics and counts in
 two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
-:mod:`model.learners.particles.kernels.draw`: numba widens each entry to 64 bits, and then neither
-the shift nor the conversion is done for several at once.
+:mod:`model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and then LLVM
+vectorises neither the shift nor the conversion.
 
-So rows begin at multiples of eight and have room for whole blocks, and an entry behind the end must
-have a topic that exists and no tokens. The order of additions: entry i goes to lane i % 8, block
-after block; then lanes k and k + 4, k and k + 2, k and k + 1.
+So rows begin at multiples of eight and have room for whole blocks. An entry behind the end of a row
+must have a topic that exists and no tokens. The order of additions is fixed: entry i goes to lane
+i % 8, block after block; then lanes k and k + 4, k and k + 2, k and k + 1 are added.
 
-A row is seldom in the first cache. :func:`prefetch` asks for the row of a token that comes soon; it
+A row is seldom in the first cache. :func:`prefetch` requests the row of a token that comes soon. It
 changes no result.
 """
 
@@ -41,8 +40,8 @@ _READ, _NEAR, _DATA = 0, 3, 1
 
 
 @inlined
-def whole(entries: Any) -> Any:
-    """Room for so many entries in whole blocks."""
+def padded_length(entries: Any) -> Any:
+    """Return a number of entries rounded up to whole blocks."""
     return (entries + (LANES - 1)) // LANES * LANES
 
 
@@ -73,7 +72,7 @@ def _splat(b: Any, scalar: Any) -> Any:
 
 
 def _gathered(b: Any, coef: Any, topics: Any) -> Any:
-    """coef of eight topics, one load each: a gather instruction is not faster."""
+    """Return coef of eight topics, one load each. A gather instruction is not faster."""
     found = ir.Constant(_DOUBLES, ir.Undefined)
     for lane in range(LANES):
         topic = b.extract_element(topics, _I32(lane))
@@ -90,11 +89,14 @@ def _emit(
     block: Callable[[Any], tuple[Any, Any]],
     products: Any = None,
 ) -> Any:
-    """The sum over begin..end-1; ``block(j)`` gives eight topics and eight counts. It takes one
-    block at least.
+    """Emit the sum over begin to end - 1, of one block at least.
 
-    What is added is also written to ``products``, if there is one, entry i of the row in its place
-    i.
+    Args:
+        b: the builder.
+        coef: pointer to the coefficients.
+        begin, end: the entries.
+        block: ``block(j)`` returns eight topics and eight counts from entry j on.
+        products: where given, entry i of the row is also written to products[i].
     """
     before, body, after = (
         b.block,
@@ -124,8 +126,9 @@ def _emit(
 
 @intrinsic
 def packed_sum(typing: Any, coef: Any, rows: Any, begin: Any, end: Any, bits: Any) -> Any:
-    """Sum of coef[entry & mask] * (entry >> bits) over rows[begin:end]; coef: float64[T], rows:
-    int32 or int64, ``begin`` < len(rows).
+    """Return the sum of coef[entry & mask] * (entry >> bits) over rows[begin:end].
+
+    coef is float64[T]. rows is int32 or int64, and ``begin`` < len(rows).
     """
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -145,8 +148,9 @@ def packed_sum(typing: Any, coef: Any, rows: Any, begin: Any, end: Any, bits: An
 
 @intrinsic
 def pair_sum(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
-    """Sum of coef[topics[i]] * counts[i] over begin..end-1; coef: float64[T], topics: int32,
-    counts: float64.
+    """Return the sum of coef[topics[i]] * counts[i] over begin to end - 1.
+
+    coef is float64[T], topics is int32 and counts is float64.
     """
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -162,8 +166,9 @@ def pair_sum(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: 
 def pair_products(
     typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: Any, products: Any
 ) -> Any:
-    """:func:`pair_sum`; products[i - begin] = coef[topics[i]] * counts[i], float64, up to the
-    end of the last block.
+    """Return :func:`pair_sum`, and set products[i - begin] = coef[topics[i]] * counts[i].
+
+    ``products`` is float64. It is written up to the end of the last block.
     """
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -184,7 +189,7 @@ def pair_products(
 
 @intrinsic
 def prefetch(typing: Any, array: Any, at: Any) -> Any:
-    """Ask for the cache line of array[at], which may lie outside."""
+    """Prefetch the cache line of array[at], which may lie outside."""
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])

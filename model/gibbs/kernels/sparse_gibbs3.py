@@ -1,70 +1,115 @@
-"""SparseLDA for one document beside a model's counts: the law of :mod:`model.gibbs.kernels.gibbs3`,
-at the cost of the topics that there are.
+"""SparseLDA for one document beside the counts of a model.
 
-A token of word w is drawn with P(z = t) in proportion to coef[t] (n_wt + s_t B(w)), coef[t] =
-(alpha_t + n_td) / (n_t + s_t + n_td), as in :mod:`model.gibbs.kernels.sparse_lda`: q is the sum
-over the topics of w, ``rest`` (times B(w)) that over all. What is different comes from the document
-being alone:
+The distribution is that of :mod:`model.gibbs.kernels.gibbs3`. A token of word w is drawn with
 
-* the order of its tokens is free, so they are drawn word by word. A word's row is multiplied with
-  coef once a pass, and mended where one of the word's tokens changed its topic;
-* its words' rows are copied, and its own tokens are counted right into the copies. An entry never
-  moves within its row, so each token remembers where its topic is, and is taken out without a
-  search. Rows begin in the descending order of the model's counts;
-* coef[t] is a function of n_td alone, so it is kept for one token fewer and one more, too, and a
-  draw waits for no division;
-* most tokens keep their topic, so that is asked first, and then nothing is written.
+    P(z = t) ~ coef[t] (n_wt + s_t B(w)),   coef[t] = (alpha_t + n_td) / (n_t + s_t + n_td)
 
-A topic that the model does not have in a row is put behind the row, or where an entry holds no
-tokens. There are as many such places as the word has tokens in the document, so one is always free.
-Places and topics are unsigned: of others numba asks whether they are negative.
+As in :mod:`model.gibbs.kernels.sparse_lda`, q is the sum over the topics of w, and ``smoothing``
+(times B(w)) is the sum over all topics. A document that is alone permits more:
+
+* The order of its tokens is free, so they are drawn word by word. A word's row is multiplied by
+  coef once a sweep, and corrected where a token of the word changes its topic.
+* The rows of its words are copied, and its tokens are counted in the copies. An entry never moves
+  within its row. So each token remembers its entry and is removed without a search. Rows begin in
+  descending order of the model's counts.
+* coef[t] is a function of n_td alone. It is kept for one token fewer and for one more as well, so
+  that no draw waits for a division.
+* Most tokens keep their topic. This case is tested first, and then nothing is written.
+
+A topic that a row does not have is put into an entry without tokens, or behind the row. A row has
+as many of these entries as the document has tokens of the word, so one is always free. Indices and
+topics are unsigned: numba tests a signed index for being negative.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import pair_products, whole
-from model.gibbs.kernels.sparse_lda import from_prior, prior_sum
+from model.gibbs.kernels.row_sums import padded_length, pair_products
+from model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
-_NONE, _ONE = np.uint64(0), np.uint64(1)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+class _Topics(NamedTuple):
+    """The topics of the document.
+
+    Attributes:
+        counts: int32[T], n_td.
+        minus, coef, plus: float64[T], coef of n_td - 1, n_td and n_td + 1 tokens. ``minus`` has no
+            meaning for a topic without tokens.
+        alpha, totals, strength: float64[T], of the model.
+    """
+
+    counts: Any
+    minus: Any
+    coef: Any
+    plus: Any
+    alpha: Any
+    totals: Any
+    strength: Any
+
+
+class _Rows(NamedTuple):
+    """Copies of the model's rows, in which the document's tokens are counted.
+
+    Attributes:
+        offsets: uint64[V], where each row begins.
+        sizes: uint64[V], the number of entries in each row.
+        topics: uint32[M], the topic of each entry.
+        counts: float64[M], the count of each entry; 0 behind the end of a row.
+    """
+
+    offsets: Any
+    sizes: Any
+    topics: Any
+    counts: Any
+
+
+class _Workspace(NamedTuple):
+    """Scratch of a document of n tokens.
+
+    Attributes:
+        entry_of_token: uint32[n], the entry of each token within its row.
+        products: float64[longest row].
+        uniforms: float64[n].
+    """
+
+    entry_of_token: Any
+    products: Any
+    uniforms: Any
 
 
 @inlined
 def _coef(t: Any, n: Any, alpha: Any, totals: Any) -> Any:
+    """Return coef of topic t with n tokens."""
     return (alpha[t] + n) / (totals[t] + n)
 
 
 @inlined
-def _leave(
-    t: Any, in_document: Any, fewer: Any, coef: Any, more: Any, alpha: Any, totals: Any
-) -> None:
-    """A token leaves topic t. With the last one ``fewer`` comes to mean nothing, until one
-    joins.
-    """
-    in_document[t] -= 1
-    more[t], coef[t] = coef[t], fewer[t]
-    fewer[t] = _coef(t, in_document[t] - 1, alpha, totals)
+def _remove_token(t: Any, document: Any) -> None:
+    """Remove a token from topic t of the document."""
+    document.counts[t] -= 1
+    document.plus[t], document.coef[t] = document.coef[t], document.minus[t]
+    document.minus[t] = _coef(t, document.counts[t] - 1, document.alpha, document.totals)
 
 
 @inlined
-def _join(
-    t: Any, in_document: Any, fewer: Any, coef: Any, more: Any, alpha: Any, totals: Any
-) -> None:
-    """A token joins topic t."""
-    in_document[t] += 1
-    fewer[t], coef[t] = coef[t], more[t]
-    more[t] = _coef(t, in_document[t] + 1, alpha, totals)
+def _add_token(t: Any, document: Any) -> None:
+    """Add a token to topic t of the document."""
+    document.counts[t] += 1
+    document.minus[t], document.coef[t] = document.coef[t], document.plus[t]
+    document.plus[t] = _coef(t, document.counts[t] + 1, document.alpha, document.totals)
 
 
 @inlined
 def _first_above(products: Any, size: Any, x: Any) -> Any:
-    """The first place whose prefix sum is above x; ``size`` where rounding leaves none."""
-    k, total = _NONE, 0.0
+    """Return the first entry whose prefix sum is above x; ``size`` where rounding leaves none."""
+    k, total = _ZERO, 0.0
     while k < size:
         total += products[k]
         if total > x:
@@ -74,11 +119,12 @@ def _first_above(products: Any, size: Any, x: Any) -> Any:
 
 
 @inlined
-def _place(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
-    """Where a row has a topic, or can take it: the first place without tokens, which may be
-    ``size``.
+def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
+    """Return the entry of a topic in a row, or the first entry that is free for it.
+
+    The free entry is one without tokens, or ``size``.
     """
-    k, free = _NONE, size
+    k, free = _ZERO, size
     while k < size and topics[begin + k] != topic:
         if free == size and counts[begin + k] == 0.0:
             free = k
@@ -87,152 +133,148 @@ def _place(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
 
 
 @page_kernel
-def _pass(
-    times: Any,
-    where: Any,
-    in_document: Any,
-    first: Any,
-    alpha: Any,
-    totals: Any,
-    fewer: Any,
-    coef: Any,
-    more: Any,
-    strength: Any,
-    base: Any,
-    offsets: Any,
-    sizes: Any,
-    topics: Any,
-    counts: Any,
-    products: Any,
-    uniforms: Any,
+def _sweep(
+    occurrences: Any, base: Any, document: Any, rows: Any, workspace: Any, first: Any
 ) -> None:
-    """One pass, in place.
+    """Draw the topic of each token once, in place.
 
     Args:
-        times, alpha, totals, strength, base: as :func:`sample_document` has them. where: uint32[n],
-        each token's place in its row. in_document: int32[T], n_td. first: whether tokens have no
-        topics yet. fewer, coef, more: float64[T], of n_td - 1, n_td, n_td + 1. offsets, sizes:
-        uint64[V], where the copied rows begin, and how many entries they have. topics, counts:
-        uint32 and float64, the entries; those behind a row's end have no tokens. products: float64,
-        scratch for one row. uniforms: float64[n].
+        occurrences: int64[V], the number of tokens of each word.
+        base: float64[V], B(w).
+        document: :class:`_Topics`.
+        rows: :class:`_Rows`.
+        workspace: :class:`_Workspace`.
+        first: whether the tokens have no topics yet.
     """
-    rest, i, end = prior_sum(strength, coef), _NONE, _NONE
-    for v in range(times.shape[0]):
-        begin, size, weight = offsets[v], sizes[v], base[v]
+    topics, counts, products = rows.topics, rows.counts, workspace.products
+    minus, coef, strength = document.minus, document.coef, document.strength
+    smoothing, i, end = smoothing_sum(strength, coef), _ZERO, _ZERO
+    for v in range(occurrences.shape[0]):
+        begin, size, weight = rows.offsets[v], rows.sizes[v], base[v]
         q = (
             pair_products(coef, topics, counts, begin, begin + size, products)
-            if size > _NONE
+            if size > _ZERO
             else 0.0
         )
-        end += np.uint64(times[v])
+        end += np.uint64(occurrences[v])
         while i < end:
-            out_q, out_rest, stay, old_at, old = q, rest, 0.0, _NONE, _NONE
+            q_without, smoothing_without, old_mass = q, smoothing, 0.0
+            old_entry, old = _ZERO, _ZERO
             if not first:
-                old_at = np.uint64(where[i])
-                old = np.uint64(topics[begin + old_at])
-                stay = fewer[old] * (counts[begin + old_at] - 1.0)
-                out_q -= products[old_at]
-                out_rest += strength[old] * (fewer[old] - coef[old])
-            x = uniforms[i] * (stay + (out_q + weight * out_rest))
+                old_entry = np.uint64(workspace.entry_of_token[i])
+                old = np.uint64(topics[begin + old_entry])
+                old_mass = minus[old] * (counts[begin + old_entry] - 1.0)
+                q_without -= products[old_entry]
+                smoothing_without += strength[old] * (minus[old] - coef[old])
+            x = workspace.uniforms[i] * (old_mass + (q_without + weight * smoothing_without))
             i += _ONE
-            if x < stay:
+            if x < old_mass:
                 continue
-            x -= stay
+            x -= old_mass
             if not first:
-                _leave(old, in_document, fewer, coef, more, alpha, totals)
-                counts[begin + old_at] -= 1.0
-                products[old_at] = 0.0
-            at = _first_above(products, size, x) if x < out_q else size
-            if at == size:
-                # Also where rounding left an x below q without a topic.
-                new = np.uint64(from_prior((x - out_q) / weight, strength, coef))
-                at = _place(new, topics, counts, begin, size)
-                topics[begin + at] = new
-                if at == size:
+                _remove_token(old, document)
+                counts[begin + old_entry] -= 1.0
+                products[old_entry] = 0.0
+            entry = _first_above(products, size, x) if x < q_without else size
+            if entry == size:
+                # Rounding may also leave an x below q without a topic.
+                new = np.uint64(draw_from_smoothing((x - q_without) / weight, strength, coef))
+                entry = _entry_for(new, topics, counts, begin, size)
+                topics[begin + entry] = new
+                if entry == size:
                     size += _ONE
-                    products[at] = 0.0
-            new = np.uint64(topics[begin + at])
-            was = coef[new]
-            _join(new, in_document, fewer, coef, more, alpha, totals)
-            counts[begin + at] += 1.0
-            where[i - _ONE] = at
+                    products[entry] = 0.0
+            new = np.uint64(topics[begin + entry])
+            new_coef = coef[new]
+            _add_token(new, document)
+            counts[begin + entry] += 1.0
+            workspace.entry_of_token[i - _ONE] = entry
             if not first:
-                products[old_at] = stay
-                out_q += stay
-            product = coef[new] * counts[begin + at]
-            q = out_q + (product - products[at])
-            products[at] = product
-            rest = out_rest + strength[new] * (coef[new] - was)
-        sizes[v] = size
+                products[old_entry] = old_mass
+                q_without += old_mass
+            product = coef[new] * counts[begin + entry]
+            q = q_without + (product - products[entry])
+            products[entry] = product
+            smoothing = smoothing_without + strength[new] * (coef[new] - new_coef)
+        rows.sizes[v] = size
 
 
 @kernel
-def sample_document(
-    times: Any,
-    rows: Any,
-    model_offsets: Any,
-    model_topics: Any,
-    model_counts: Any,
-    totals: Any,
-    alpha: Any,
-    strength: Any,
-    base: Any,
-    sweeps: Any,
-    kept: Any,
-    key0: Any,
-    key1: Any,
-) -> Any:
-    """A first pass and ``sweeps`` sweeps.
-
-    Args:
-        rows: int64[V], distinct words of the model. times: int64[V], how often the document has
-        each. model_offsets, model_topics, model_counts: the model's rows, each in descending order
-        of its counts. totals: float64[T], n_t + s_t. alpha, strength: float64[T]. base: float64[V],
-        B(w). key0, key1: of the document's stream of uniforms; its tokens are numbered word by
-        word.
-
-    Returns:
-        int64[T]: n_td, summed over the states after the last ``kept`` passes.
-    """
-    n, t_count, v_count, room, longest = times.sum(), alpha.shape[0], rows.shape[0], 0, 0
+def _copy_rows(words: Any, occurrences: Any, trained: Any) -> Any:
+    """Return (:class:`_Rows`, length of the longest row) of some words of the model."""
+    v_count, room, longest = words.shape[0], 0, 0
     offsets, sizes = np.zeros(v_count, np.uint64), np.zeros(v_count, np.uint64)
     for v in range(v_count):
-        offsets[v], sizes[v] = room, model_offsets[rows[v] + 1] - model_offsets[rows[v]]
-        length = whole(np.int64(sizes[v]) + times[v])
+        offsets[v], sizes[v] = room, trained.offsets[words[v] + 1] - trained.offsets[words[v]]
+        length = padded_length(np.int64(sizes[v]) + occurrences[v])
         room, longest = room + length, max(longest, length)
     topics, counts = np.zeros(room, np.uint32), np.zeros(room)
     for v in range(v_count):
         for k in range(sizes[v]):
-            at = np.uint64(model_offsets[rows[v]]) + k
-            topics[offsets[v] + k], counts[offsets[v] + k] = model_topics[at], model_counts[at]
-    in_document, result, where = (
-        np.zeros(t_count, np.int32),
-        np.zeros(t_count, np.int64),
-        np.empty(n, np.uint32),
+            source = np.uint64(trained.offsets[words[v]]) + k
+            topics[offsets[v] + k], counts[offsets[v] + k] = (
+                trained.topics[source],
+                trained.counts[source],
+            )
+    return _Rows(offsets, sizes, topics, counts), longest
+
+
+@kernel
+def sample_document(
+    occurrences: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
+) -> Any:
+    """Draw the topics of a document in a first pass and ``sweeps`` Gibbs sweeps.
+
+    Args:
+        occurrences: int64[V], the number of tokens of each word. Tokens are numbered word by word.
+        rows: int64[V], the document's distinct words as rows of the model.
+        base: float64[V], B(w) of these words.
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
+            its counts.
+        sweeps: number of sweeps after the first pass.
+        kept: number of states that are summed, the last ones.
+        keys: (int, int), the stream key of the document.
+
+    Returns:
+        int64[T], the sum of n_td over the last ``kept`` states.
+    """
+    n, t_count, alpha, totals = (
+        occurrences.sum(),
+        trained.alpha.shape[0],
+        trained.alpha,
+        trained.totals,
     )
-    uniforms, products = np.empty(n), np.empty(longest)
-    fewer, coef, more = np.zeros(t_count), alpha / totals, (alpha + 1.0) / (totals + 1.0)
+    copied, longest = _copy_rows(rows, occurrences, trained)
+    document = _Topics(
+        np.zeros(t_count, np.int32),
+        np.zeros(t_count),
+        alpha / totals,
+        (alpha + 1.0) / (totals + 1.0),
+        alpha,
+        totals,
+        trained.strength,
+    )
+    workspace = _Workspace(np.empty(n, np.uint32), np.empty(longest), np.empty(n))
+    result = np.zeros(t_count, np.int64)
     for sweep in range(sweeps + 1):
-        fill_uniforms(uniforms, n, sweep * n, key0, key1, 0, 0, INFERENCE)
-        _pass(
-            times,
-            where,
-            in_document,
-            sweep == 0,
-            alpha,
-            totals,
-            fewer,
-            coef,
-            more,
-            strength,
-            base,
-            offsets,
-            sizes,
-            topics,
-            counts,
-            products,
-            uniforms,
-        )
+        fill_uniforms(workspace.uniforms, n, sweep * n, keys[0], keys[1], 0, 0, INFERENCE)
+        _sweep(occurrences, base, document, copied, workspace, sweep == 0)
         if sweep > sweeps - kept:
-            result += in_document
+            result += document.counts
     return result
+
+
+@kernel
+def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+    """Draw the topics of many documents, each alone, as :func:`sample_document` does.
+
+    The arguments and the result are those of :func:`model.gibbs.kernels.gibbs3.sample_documents`.
+    """
+    counts = np.empty((keys.shape[0], trained.alpha.shape[0]), np.int64)
+    for d in range(keys.shape[0]):
+        here = slice(words.offsets[d], words.offsets[d + 1])
+        key = (keys[d, 0], keys[d, 1])
+        counts[d] = sample_document(
+            words.occurrences[here], words.rows[here], base[here], trained, sweeps, kept, key
+        )
+    return counts

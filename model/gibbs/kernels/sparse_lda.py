@@ -1,22 +1,25 @@
-"""SparseLDA (Yao, Mimno and McCallum 2009): a topic drawn at the cost of the topics that its word
-and its document have.
+"""SparseLDA (Yao, Mimno and McCallum 2009): a draw costs what its word and its document have.
 
-A token of word w in document d is drawn with P(z = t) in proportion to (alpha_t + n_td) (n_wt + s_t
-B(w)) / (n_t + s_t), which is split into
+A token of word w in document d is drawn with
+
+    P(z = t) ~ (alpha_t + n_td) (n_wt + s_t B(w)) / (n_t + s_t)
+
+The mass of this distribution has two parts:
 
     q = sum over the topics of w of coef[t] n_wt,   coef[t] = (alpha_t + n_td) / (n_t + s_t)
-    B(w) rest,   rest = sum over all topics of coef[t] s_t, the paper's r and s in one
+    B(w) smoothing,   smoothing = sum over all topics of coef[t] s_t
 
-coef and rest are kept up to date, so only q costs more than a few operations, and most draws fall
-into it. n_wt comes in two parts, as in :mod:`model.gibbs.kernels.gibbs2`: ``held`` counts, which
-may be fractional and never change, and ``own`` counts of the tokens that are sampled. A row of own
-counts is packed, one whole number an entry, ``count << bits | topic``, in descending order: a walk
-through q ends early, and the order is a function of the counts alone, so the bits do not depend on
-how a state was reached. For the same reason rest, whose rounding adds up, is summed anew at the
-beginning of each document.
+The second part is the sum of the paper's buckets r and s. coef and smoothing are kept up to date,
+so only q costs more than a few operations. Most draws fall into q.
 
-A token is not taken out of its row to be drawn: its own part of q is subtracted, and the row
-    changes only if its topic does.
+n_wt is the sum of fixed counts, which may be fractional, and of sampled counts, as in
+:mod:`model.gibbs.kernels.gibbs2`. A row of sampled counts is packed and in descending order
+(:mod:`model.gibbs.kernels.packed_rows`), so a walk through q ends early. The order is a function of
+the counts, so the bits do not depend on how a state was reached. For the same reason smoothing,
+whose rounding errors accumulate, is summed anew at the start of each document.
+
+A token is not removed from its row before it is drawn. Its own part of q is subtracted, and the row
+changes only if the topic changes.
 """
 
 from __future__ import annotations
@@ -25,19 +28,20 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs2 import longest_of
-from model.gibbs.kernels.packed_rows import less, more, stretched
+from model.gibbs.kernels.gibbs2 import longest_document
+from model.gibbs.kernels.packed_rows import add_token, grow_row, remove_token
+from model.gibbs.kernels.records import Document, SparseWorkspace
 from model.gibbs.kernels.row_sums import packed_sum, pair_sum, prefetch
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
-# A row is asked for so many tokens before it is used.
-AHEAD = 2
+# A row is prefetched this many tokens before it is used.
+PREFETCH_DISTANCE = 2
 
 
 @inlined
 def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
-    """rest of sixteen topics, in four lanes."""
+    """Return the smoothing sum of sixteen topics, in four lanes."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for t in range(start, start + 16, 4):
         a += strength[t] * coef[t]
@@ -48,8 +52,8 @@ def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def prior_sum(strength: Any, coef: Any) -> Any:
-    """rest."""
+def smoothing_sum(strength: Any, coef: Any) -> Any:
+    """Return the sum of s_t coef[t] over all topics."""
     total, start = 0.0, 0
     while start + 16 <= coef.shape[0]:
         total += _block_sum(start, strength, coef)
@@ -60,8 +64,8 @@ def prior_sum(strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def from_prior(x: Any, strength: Any, coef: Any) -> Any:
-    """The topic at ``x`` in [0, rest); sixteen at a time are passed by."""
+def draw_from_smoothing(x: Any, strength: Any, coef: Any) -> Any:
+    """Return the topic at ``x`` in [0, smoothing); blocks of sixteen are skipped at once."""
     found, start, total = 0, 0, 0.0
     while start + 16 <= coef.shape[0]:
         block = _block_sum(start, strength, coef)
@@ -78,29 +82,29 @@ def from_prior(x: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def _from_held(x: Any, coef: Any, held_topics: Any, held_counts: Any, begin: Any, end: Any) -> Any:
-    """The topic at ``x`` among a word's held counts; -1 where it has none."""
+def _draw_from_fixed(x: Any, coef: Any, fixed: Any, begin: Any, end: Any) -> Any:
+    """Return the topic at ``x`` among a word's fixed counts; -1 where it has none."""
     found, total = -1, 0.0
     for at in range(begin, end):
-        if held_counts[at] > 0.0:
-            found = held_topics[at]
-            total += coef[found] * held_counts[at]
+        if fixed.counts[at] > 0.0:
+            found = fixed.topics[at]
+            total += coef[found] * fixed.counts[at]
             if total > x:
                 break
     return found
 
 
 @inlined
-def _from_own(
-    x: Any, held: Any, coef: Any, own: Any, begin: Any, end: Any, bits: Any, old: Any
-) -> Any:
-    """The topic at ``x`` among a word's own counts, which begin at ``held``; one token of
-    ``old`` is not counted. -1 where none is.
+def _draw_from_sampled(x: Any, start: Any, coef: Any, rows: Any, v: Any, old: Any) -> Any:
+    """Return the topic at ``x`` among the sampled counts of word ``v``.
+
+    Their mass begins at ``start``. One token of the topic ``old`` is not counted. The result is -1
+    where no other token is left.
     """
-    found, total = -1, held
-    for at in range(begin, end):
-        t = own[at] & ((1 << bits) - 1)
-        n = (own[at] >> bits) - (t == old)
+    found, total, begin = -1, start, rows.begins[v]
+    for at in range(begin, begin + rows.lengths[v]):
+        t = rows.entries[at] & ((1 << rows.bits) - 1)
+        n = (rows.entries[at] >> rows.bits) - (t == old)
         if n > 0:
             found = t
             total += coef[t] * n
@@ -110,176 +114,129 @@ def _from_own(
 
 
 @inlined
-def _counted(
-    t: Any, step: Any, counts: Any, own_totals: Any, coef: Any, alpha: Any, totals: Any
-) -> None:
-    """A token joins (1) or leaves (-1) topic t."""
+def _move_token(t: Any, step: Any, counts: Any, sampled_totals: Any, coef: Any, fixed: Any) -> None:
+    """Add (``step`` = 1) a token to topic t or remove one (-1), and update coef[t]."""
     counts[t] += step
-    own_totals[t] += step
-    coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
+    sampled_totals[t] += step
+    coef[t] = (fixed.alpha[t] + counts[t]) / (fixed.totals[t] + sampled_totals[t])
 
 
 @page_kernel
-def document_pass(
-    tokens: Any,
-    states: Any,
-    counts: Any,
+def sweep_document(
+    document: Any,
+    fixed: Any,
+    rows: Any,
+    sampled_totals: Any,
+    workspace: Any,
     first: Any,
-    alpha: Any,
-    totals: Any,
-    own_totals: Any,
-    coef: Any,
-    strength: Any,
-    base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
-    begins: Any,
-    own: Any,
-    lengths: Any,
-    bits: Any,
-    rooms: Any,
-    used: Any,
-    uniforms: Any,
     start: Any,
-    carried: Any,
 ) -> Any:
-    """One pass over one document, in place, from token ``start`` on; the token that found no room
-    for its topic, or else n.
+    """Draw the topics of one document in place, from token ``start`` on.
 
     Args:
-        tokens: int32[n], words v. states: int32[n], topics. counts: int[T], n_td. first: whether
-        the tokens have no topics yet. alpha: float64[T]. totals: float64[T], n_t + s_t of what is
-        held. own_totals: int64[T]. coef: float64[T], scratch. strength: float64[T], s_t. base:
-        float64[V], B(w). held_offsets, held_topics, held_counts: the held rows, each in descending
-        order of the counts, with zeros up to a whole block. begins, own, lengths, bits, rooms,
-        used: packed rows, see :mod:`model.gibbs.kernels.packed_rows`. uniforms: float64[>= n].
-        carried: float64[1], where rest is kept while room is made.
+        document: :class:`~model.gibbs.kernels.records.Document`.
+        fixed: :class:`~model.gibbs.kernels.records.SparseFixed`.
+        rows: :class:`~model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        sampled_totals: int64[T], the sampled counts n_t.
+        workspace: :class:`~model.gibbs.kernels.records.SparseWorkspace`.
+        first: whether the tokens have no topics yet.
+        start: the token to begin with.
+
+    Returns:
+        The token for whose topic there was no room, or n.
     """
-    for t in range(alpha.shape[0]):
-        coef[t] = (alpha[t] + counts[t]) / (totals[t] + own_totals[t])
-    rest = prior_sum(strength, coef) if start == 0 else carried[0]
+    tokens, states, counts = document.tokens, document.states, document.counts
+    strength, base, coef = fixed.strength, fixed.base, workspace.coef
+    begins, entries, lengths = rows.begins, rows.entries, rows.lengths
+    for t in range(coef.shape[0]):
+        coef[t] = (fixed.alpha[t] + counts[t]) / (fixed.totals[t] + sampled_totals[t])
+    smoothing = smoothing_sum(strength, coef) if start == 0 else workspace.carried[0]
     for i in range(start, tokens.shape[0]):
-        v, old, out_rest, kept = tokens[i], -1, rest, 0.0
-        begin, held_begin, held_end = begins[v], held_offsets[v], held_offsets[v + 1]
-        if i + AHEAD < tokens.shape[0]:
-            prefetch(own, begins[tokens[i + AHEAD]])
+        v, old, smoothing_without, old_coef = tokens[i], -1, smoothing, 0.0
+        begin, fixed_begin, fixed_end = begins[v], fixed.offsets[v], fixed.offsets[v + 1]
+        if i + PREFETCH_DISTANCE < tokens.shape[0]:
+            prefetch(entries, begins[tokens[i + PREFETCH_DISTANCE]])
         if not first:
             old = states[i]
-            kept = coef[old]
-            _counted(old, -1, counts, own_totals, coef, alpha, totals)
-            out_rest += strength[old] * (coef[old] - kept)
-        held = (
-            pair_sum(coef, held_topics, held_counts, held_begin, held_end)
-            if held_begin < held_end
+            old_coef = coef[old]
+            _move_token(old, -1, counts, sampled_totals, coef, fixed)
+            smoothing_without += strength[old] * (coef[old] - old_coef)
+        fixed_sum = (
+            pair_sum(coef, fixed.topics, fixed.counts, fixed_begin, fixed_end)
+            if fixed_begin < fixed_end
             else 0.0
         )
-        q = held + packed_sum(coef, own, begin, begin + lengths[v], bits)
+        q = fixed_sum + packed_sum(coef, entries, begin, begin + lengths[v], rows.bits)
         if not first:
             q -= coef[old]
-        x = uniforms[i] * (q + base[v] * out_rest)
+        x = workspace.uniforms[i] * (q + base[v] * smoothing_without)
         new = -1
-        if x < held:
-            new = _from_held(x, coef, held_topics, held_counts, held_begin, held_end)
+        if x < fixed_sum:
+            new = _draw_from_fixed(x, coef, fixed, fixed_begin, fixed_end)
         elif x < q:
-            new = _from_own(x, held, coef, own, begin, begin + lengths[v], bits, old)
+            new = _draw_from_sampled(x, fixed_sum, coef, rows, v, old)
         if new < 0:
-            # Also where rounding left a q without a topic.
-            new = from_prior((x - q) / base[v], strength, coef)
-        full = (
-            new != old
-            and lengths[v] == rooms[v]
-            and not stretched(begins, own, lengths, rooms, used, v)
-        )
+            # Rounding may also leave a q without a topic.
+            new = draw_from_smoothing((x - q) / base[v], strength, coef)
+        full = new != old and lengths[v] == rows.capacities[v] and not grow_row(rows, v)
         if new == old or (full and not first):
             counts[old] += 1
-            own_totals[old] += 1
-            coef[old] = kept
+            sampled_totals[old] += 1
+            coef[old] = old_coef
         if full:
-            carried[0] = rest
+            workspace.carried[0] = smoothing
             return i
         if new == old:
             continue
-        was = coef[new]
-        _counted(new, 1, counts, own_totals, coef, alpha, totals)
-        rest = out_rest + strength[new] * (coef[new] - was)
+        new_coef = coef[new]
+        _move_token(new, 1, counts, sampled_totals, coef, fixed)
+        smoothing = smoothing_without + strength[new] * (coef[new] - new_coef)
         if not first:
-            less(own, begins[v], lengths, v, bits, old)
-        more(own, begins[v], lengths, v, bits, new)
+            remove_token(rows, v, old)
+        add_token(rows, v, new)
         states[i] = new
     return tokens.shape[0]
 
 
 @kernel
-def pass_over(
-    tokens: Any,
-    offsets: Any,
-    states: Any,
-    in_documents: Any,
-    own_totals: Any,
-    totals: Any,
-    alpha: Any,
-    strength: Any,
-    base: Any,
-    held_offsets: Any,
-    held_topics: Any,
-    held_counts: Any,
-    begins: Any,
-    own: Any,
-    lengths: Any,
-    bits: Any,
-    rooms: Any,
-    used: Any,
-    first: Any,
-    number: Any,
-    sweep: Any,
-    key0: Any,
-    key1: Any,
-    progress: Any,
-    carried: Any,
+def sweep_documents(
+    documents: Any, fixed: Any, rows: Any, sampled_totals: Any, name: Any, position: Any
 ) -> None:
-    """One pass over documents together, in place: :func:`model.gibbs.kernels.gibbs2.pass_over` with
-    sparse rows, see :func:`document_pass`.
+    """Draw the topic of each token once, document by document, in place, with sparse rows.
 
-    progress: int64[2], the document and its token to begin with; where rows had no room, or behind
-        the last document.
+    The sweep begins at ``position`` and stops where a row has no room. ``position`` then says where
+    to continue; its document is D at the end of the sweep.
+
+    Args:
+        documents: :class:`~model.gibbs.kernels.records.Documents`.
+        fixed: :class:`~model.gibbs.kernels.records.SparseFixed`.
+        rows: :class:`~model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        sampled_totals: int64[T], the sampled counts n_t.
+        name: :class:`~model.gibbs.kernels.records.SweepName`.
+        position: :class:`~model.gibbs.kernels.records.SweepPosition`.
     """
-    uniforms, coef = np.empty(longest_of(offsets)), np.empty(alpha.shape[0])
+    offsets, progress = documents.offsets, position.progress
+    workspace = SparseWorkspace(
+        np.empty(fixed.alpha.shape[0]), np.empty(longest_document(offsets)), position.carried
+    )
     while progress[0] < offsets.shape[0] - 1:
         d = progress[0]
         begin, end = offsets[d], offsets[d + 1]
+        n, number = end - begin, name.first_document + d
         fill_uniforms(
-            uniforms, end - begin, sweep * (end - begin), key0, key1, 0, number + d, INFERENCE
+            workspace.uniforms, n, name.sweep * n, name.key0, name.key1, 0, number, INFERENCE
         )
-        progress[1] = document_pass(
-            tokens[begin:end],
-            states[begin:end],
-            in_documents[d],
-            first,
-            alpha,
-            totals,
-            own_totals,
-            coef,
-            strength,
-            base,
-            held_offsets,
-            held_topics,
-            held_counts,
-            begins,
-            own,
-            lengths,
-            bits,
-            rooms,
-            used,
-            uniforms,
-            progress[1],
-            carried,
+        document = Document(
+            documents.tokens[begin:end], documents.states[begin:end], documents.in_documents[d]
         )
-        if progress[1] < end - begin:
+        progress[1] = sweep_document(
+            document, fixed, rows, sampled_totals, workspace, name.first, progress[1]
+        )
+        if progress[1] < n:
             break
         progress[0], progress[1] = d + 1, 0
 
 
-def no_rows(words: int) -> tuple[Any, Any, Any]:
-    """Held rows, (offsets, topics, counts), of words that have no held counts."""
+def empty_rows(words: int) -> tuple[Any, Any, Any]:
+    """Return (offsets, topics, counts) of words without fixed counts."""
     return np.zeros(words + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)

@@ -1,9 +1,8 @@
-"""Draw the topics of a document's tokens given its proportions, estimate the proportions again, and
-so on.
+"""Sample a document's topics given its proportions, estimate the proportions again, and repeat.
 
-Given theta the tokens do not depend on one another: z_i is drawn in proportion to theta_t P(w_i |
-t), P(w | t) = sparse[w, t] + smooth[t] B(w) as in :mod:`model.inference.kernels.mean_field`. A
-word's row is weighed once a repeat, however often the word occurs.
+Given theta the tokens are independent: z_i is drawn with P(z_i = t) ~ theta_t P(w_i | t), where
+P(w | t) = sparse[w, t] + smooth[t] B(w), as in :mod:`model.inference.kernels.mean_field`. The row
+of a word is weighed once a repeat, however often the word occurs.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from model.kernels.random import INFERENCE, fill_uniforms
 
 @inlined
 def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
-    """The first place in [begin, end) whose prefix sum is above x; the last one where rounding
-    leaves none.
+    """Return the first index in [begin, end) whose prefix sum is above x.
+
+    It is the last index where rounding leaves none.
     """
     low, high = begin, end - 1
     while low < high:
@@ -32,57 +32,53 @@ def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
 
 
 @kernel
-def repeat_document(
-    tokens: Any,
-    rows: Any,
-    offsets: Any,
-    topics: Any,
-    sparse: Any,
-    smooth: Any,
-    base: Any,
-    theta: Any,
-    alpha: Any,
-    repeats: Any,
-    kept: Any,
-    key0: Any,
-    key1: Any,
+def sample_document(
+    tokens: Any, rows: Any, base: Any, trained: Any, theta: Any, repeats: Any, kept: Any, keys: Any
 ) -> Any:
-    """int64[T]: n_td, summed over the last ``kept`` of the repeats.
+    """Draw the topics of a document ``repeats`` times, and estimate its proportions each time.
 
     Args:
-        tokens: int32[n], indices into ``rows``. rows: int64[V], the document's distinct words in
-        the model. offsets, topics: the model's rows. sparse: float64[nnz]. smooth: float64[T].
-        base: float64[V]. theta: float64[T], the proportions to begin with. alpha: float64[T]. key0,
-        key1: of the document's stream of uniforms.
+        tokens: int32[n], indices into ``rows``.
+        rows: int64[V], the document's distinct words as rows of the model.
+        base: float64[V], B(w) of these words.
+        trained: :class:`~model.inference.kernels.mean_field.TopicWords`.
+        theta: float64[T], the proportions to begin with.
+        repeats: number of repeats.
+        kept: number of repeats that are summed, the last ones.
+        keys: (int, int), the stream key of the document.
+
+    Returns:
+        int64[T], the sum of n_td over the last ``kept`` repeats.
     """
+    offsets, topics, alpha = trained.offsets, trained.topics, trained.alpha
     n, t_count = tokens.shape[0], alpha.shape[0]
     starts = np.zeros(rows.shape[0] + 1, np.int64)
     for v in range(rows.shape[0]):
         starts[v + 1] = starts[v] + offsets[rows[v] + 1] - offsets[rows[v]]
-    sums, everywhere = np.empty(starts[-1]), np.empty(t_count)
+    sums, smoothing_sums = np.empty(starts[-1]), np.empty(t_count)
     theta, result, uniforms = theta.copy(), np.zeros(t_count, np.int64), np.empty(n)
     for repeat in range(repeats):
-        fill_uniforms(uniforms, n, repeat * n, key0, key1, 0, 0, INFERENCE)
+        fill_uniforms(uniforms, n, repeat * n, keys[0], keys[1], 0, 0, INFERENCE)
         total = 0.0
         for t in range(t_count):
-            total += theta[t] * smooth[t]
-            everywhere[t] = total
+            total += theta[t] * trained.smooth[t]
+            smoothing_sums[t] = total
         for v in range(rows.shape[0]):
-            own, at = 0.0, offsets[rows[v]]
+            sparse_sum, at = 0.0, offsets[rows[v]]
             for k in range(starts[v], starts[v + 1]):
-                own += theta[topics[at]] * sparse[at]
-                sums[k] = own
+                sparse_sum += theta[topics[at]] * trained.sparse[at]
+                sums[k] = sparse_sum
                 at += 1
         counts = np.zeros(t_count, np.int64)
         for i in range(n):
             v = tokens[i]
-            own = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
-            x = uniforms[i] * (own + total * base[v])
-            if x < own:
+            sparse_sum = sums[starts[v + 1] - 1] if starts[v + 1] > starts[v] else 0.0
+            x = uniforms[i] * (sparse_sum + total * base[v])
+            if x < sparse_sum:
                 k = _first_above(sums, starts[v], starts[v + 1], x)
                 counts[topics[offsets[rows[v]] + k - starts[v]]] += 1
             else:
-                counts[_first_above(everywhere, 0, t_count, (x - own) / base[v])] += 1
+                counts[_first_above(smoothing_sums, 0, t_count, (x - sparse_sum) / base[v])] += 1
         mass = 0.0
         for t in range(t_count):
             theta[t] = alpha[t] + counts[t]

@@ -1,123 +1,163 @@
-"""Variational inference of one document's topics, at the cost of the counts that are not zero.
+"""Variational inference of a document's topics, at the cost of the counts that are not zero.
 
-With P(w | z) = sparse[w, t] + smooth[t] B(w) (sparse where n_wt > 0, the rest is the prior's part)
-and e_t = exp(psi(gamma_t)):
+The model is P(w | t) = sparse[w, t] + smooth[t] B(w), where sparse[w, t] > 0 only where n_wt > 0,
+and smooth is the part of the prior. With e_t = exp(psi(gamma_t)),
 
-    norm_w  = sum_t e_t P(w | t) = sum over the row of w of e_t sparse[w, t]  +  B(w) sum_t e_t
-    smooth[t] gamma_t = alpha_t + e_t (sum_w (n_w / norm_w) sparse[w, t]  +  smooth[t] sum_w B(w)
-    n_w / norm_w)
+    norm_w  = sum_t e_t P(w | t)
+            = sum over the row of w of e_t sparse[w, t]  +  B(w) sum_t e_t smooth[t]
+    gamma_t = alpha_t + e_t (sum_w (n_w / norm_w) sparse[w, t]
+                             +  smooth[t] sum_w B(w) n_w / norm_w)
 
-which is phi_wt = e_t P(w | t) / norm_w, gamma_t = alpha_t + sum_w n_w phi_wt, without the many phi
-that no count distinguishes. A factor that all e_t have cancels, so where a short document leaves
-each of many topics a gamma so small that they would be 0, they are scaled.
+This equals phi_wt = e_t P(w | t) / norm_w and gamma_t = alpha_t + sum_w n_w phi_wt, without the phi
+of topics that have no count of a word. A common factor of all e_t cancels. So where every gamma of
+a short document is so small that all e_t would underflow, they are scaled.
 
-Both sums are over rows, eight entries at a time (:mod:`model.gibbs.kernels.row_sums`): the first
-over a word's topics, the second over a topic's words, for which the document's part of the table is
-copied and turned round once. Adding to gamma word by word took three times as long, because each
-addition waits for the one before it.
+Both sums run over rows, eight entries at a time (:mod:`model.gibbs.kernels.row_sums`): the first
+over the topics of a word, the second over the words of a topic. For the second, the document's part
+of the table is copied and transposed once. Adding to gamma word by word takes three times as long,
+because each addition waits for the one before it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import pair_sum, whole
+from model.gibbs.kernels.row_sums import padded_length, pair_sum
 from model.kernels.expectations import exp_digamma_below, scaled_up
-from model.kernels.jit import kernel, page_kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 
-# Topics that weigh less than this together leave too little room above the smallest number for what
-# they are multiplied by.
-_FAINT = 2.0**-800
+# Where the sum of all e_t is smaller, 1 / norm_w may overflow.
+_UNDERFLOW = 2.0**-800
+
+
+class TopicWords(NamedTuple):
+    """P(w | t) of a model in two parts, and alpha.
+
+    Attributes:
+        offsets: int64[W + 1]; word w has the entries offsets[w] to offsets[w + 1].
+        topics: int32[nnz], the topic of each entry.
+        sparse: float64[nnz], n_wt / (n_t + s_t).
+        smooth: float64[T], s_t / (n_t + s_t).
+        alpha: float64[T].
+    """
+
+    offsets: Any
+    topics: Any
+    sparse: Any
+    smooth: Any
+    alpha: Any
+
+
+class _Blocks(NamedTuple):
+    """Sparse rows in whole blocks: the topics of words, or the words of topics.
+
+    Attributes:
+        starts: int64[rows + 1], multiples of the block size.
+        columns: int32[M], the topic or the word of each entry.
+        values: float64[M]; 0 behind the end of a row.
+    """
+
+    starts: Any
+    columns: Any
+    values: Any
+
+
+class _Workspace(NamedTuple):
+    """Scratch: e, float64[T], e_t; shares, float64[V], n_w / norm_w."""
+
+    e: Any
+    shares: Any
 
 
 @kernel
-def _by_word(rows: Any, offsets: Any, topics: Any, sparse: Any) -> Any:
-    """(starts int64[V + 1], topics int32, values float64): some of the model's rows, in whole
-    blocks.
-    """
-    starts = np.zeros(rows.shape[0] + 1, np.int64)
+def _by_word(rows: Any, trained: Any) -> Any:
+    """Return the rows of some words of the model as blocks."""
+    starts, offsets = np.zeros(rows.shape[0] + 1, np.int64), trained.offsets
     for v in range(rows.shape[0]):
-        starts[v + 1] = starts[v] + whole(offsets[rows[v] + 1] - offsets[rows[v]])
-    numbers, values = np.zeros(starts[-1], np.int32), np.zeros(starts[-1])
+        starts[v + 1] = starts[v] + padded_length(offsets[rows[v] + 1] - offsets[rows[v]])
+    topics, values = np.zeros(starts[-1], np.int32), np.zeros(starts[-1])
     for v in range(rows.shape[0]):
         shift = starts[v] - offsets[rows[v]]
         for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
-            numbers[at + shift], values[at + shift] = topics[at], sparse[at]
-    return starts, numbers, values
+            topics[at + shift], values[at + shift] = trained.topics[at], trained.sparse[at]
+    return _Blocks(starts, topics, values)
 
 
 @kernel
-def _by_topic(starts: Any, topics: Any, values: Any, t_count: Any) -> Any:
-    """The same of the topics: (starts int64[T + 1], words int32, values float64)."""
+def _by_topic(by_word: Any, t_count: Any) -> Any:
+    """Return the transpose: for each topic its words, as blocks."""
+    starts, topics, values = by_word.starts, by_word.columns, by_word.values
     sizes = np.zeros(t_count, np.int64)
     for at in range(topics.shape[0]):
         sizes[topics[at]] += values[at] > 0.0
     begins, ends = np.zeros(t_count + 1, np.int64), np.zeros(t_count, np.int64)
     for t in range(t_count):
-        begins[t + 1], ends[t] = begins[t] + whole(sizes[t]), begins[t]
-    words, turned = np.zeros(begins[-1], np.int32), np.zeros(begins[-1])
+        begins[t + 1], ends[t] = begins[t] + padded_length(sizes[t]), begins[t]
+    words, transposed = np.zeros(begins[-1], np.int32), np.zeros(begins[-1])
     for v in range(starts.shape[0] - 1):
         for at in range(starts[v], starts[v + 1]):
             if values[at] > 0.0:
-                place = ends[topics[at]]
-                words[place], turned[place] = v, values[at]
-                ends[topics[at]] = place + 1
-    return begins, words, turned
+                into = ends[topics[at]]
+                words[into], transposed[into] = v, values[at]
+                ends[topics[at]] = into + 1
+    return _Blocks(begins, words, transposed)
 
 
 @page_kernel
-def _everywhere(e: Any, smooth: Any) -> Any:
-    """Sum of e_t s_t / (n_t + s_t), which every word has, whatever its row."""
+def _smoothing_sum(e: Any, smooth: Any) -> Any:
+    """Return the sum of e_t smooth[t], which every word has."""
     total = 0.0
     for t in range(e.shape[0]):
         total += e[t] * smooth[t]
     return total
 
 
+@inlined
+def _row_sum(weights: Any, blocks: Any, row: Any) -> Any:
+    """Return the sum of weights[column] * value over a row."""
+    start, end = blocks.starts[row], blocks.starts[row + 1]
+    return pair_sum(weights, blocks.columns, blocks.values, start, end) if start < end else 0.0
+
+
 @page_kernel
 def _update(
-    times: Any,
+    occurrences: Any,
     base: Any,
-    smooth: Any,
-    alpha: Any,
+    trained: Any,
+    by_word: Any,
+    by_topic: Any,
+    workspace: Any,
     gamma: Any,
-    e: Any,
-    shares: Any,
-    starts: Any,
-    topics: Any,
-    values: Any,
-    begins: Any,
-    words: Any,
-    turned: Any,
 ) -> Any:
-    """gamma after one more update, in place; the largest change. e: float64[T] and shares:
-    float64[V], scratch.
+    """Update gamma once, in place.
+
+    Args:
+        occurrences: int64[V], n_w.
+        base: float64[V], B(w).
+        trained: :class:`TopicWords`.
+        by_word, by_topic: :class:`_Blocks`.
+        workspace: :class:`_Workspace`.
+        gamma: float64[T].
+
+    Returns:
+        The largest change of an entry of gamma.
     """
+    e, shares, smooth, alpha = workspace.e, workspace.shares, trained.smooth, trained.alpha
     shared, change = 0.0, 0.0
     for t in range(alpha.shape[0]):
         e[t] = exp_digamma_below(gamma[t])
-    everywhere = _everywhere(e, smooth)
-    if everywhere < _FAINT:
+    smoothing = _smoothing_sum(e, smooth)
+    if smoothing < _UNDERFLOW:
         scaled_up(gamma, e)
-        everywhere = _everywhere(e, smooth)
-    for v in range(times.shape[0]):
-        own = (
-            pair_sum(e, topics, values, starts[v], starts[v + 1])
-            if starts[v] < starts[v + 1]
-            else 0.0
-        )
-        shares[v] = times[v] / (everywhere * base[v] + own)
-    for v in range(times.shape[0]):
+        smoothing = _smoothing_sum(e, smooth)
+    for v in range(occurrences.shape[0]):
+        shares[v] = occurrences[v] / (smoothing * base[v] + _row_sum(e, by_word, v))
+    for v in range(occurrences.shape[0]):
         shared += shares[v] * base[v]
     for t in range(alpha.shape[0]):
-        own = (
-            pair_sum(shares, words, turned, begins[t], begins[t + 1])
-            if begins[t] < begins[t + 1]
-            else 0.0
-        )
-        new = alpha[t] + e[t] * (own + shared * smooth[t])
+        new = alpha[t] + e[t] * (_row_sum(shares, by_topic, t) + shared * smooth[t])
         change = max(change, abs(new - gamma[t]))
         gamma[t] = new
     return change
@@ -125,86 +165,60 @@ def _update(
 
 @kernel
 def infer_document(
-    rows: Any,
-    times: Any,
-    offsets: Any,
-    topics: Any,
-    sparse: Any,
-    smooth: Any,
-    base: Any,
-    alpha: Any,
-    iterations: Any,
-    tolerance: Any,
+    rows: Any, occurrences: Any, base: Any, trained: Any, iterations: Any, tolerance: Any
 ) -> Any:
-    """float64[T]: gamma after convergence.
+    """Return gamma of a document after convergence.
 
     Args:
-        rows: int64[V], the document's distinct words. times: int64[V], how often each occurs.
-        offsets, topics: the model's rows. sparse: float64[nnz], n_wt / (n_t + s_t). smooth:
-        float64[T], s_t / (n_t + s_t). base: float64[V], B(w) of the document's words. iterations:
-        at most so many. tolerance: of the largest change of gamma_t / sum(gamma).
+        rows: int64[V], the document's distinct words as rows of the model.
+        occurrences: int64[V], n_w.
+        base: float64[V], B(w) of these words.
+        trained: :class:`TopicWords`.
+        iterations: the maximum number of updates.
+        tolerance: updates end when no gamma_t / sum(gamma) changes by more.
+
+    Returns:
+        float64[T].
     """
-    t_count, total = alpha.shape[0], times.sum()
-    gamma = alpha + total / t_count
+    t_count, total = trained.alpha.shape[0], occurrences.sum()
+    gamma = trained.alpha + total / t_count
     if total == 0:
         return gamma
-    bound = tolerance * (total + alpha.sum())
-    starts, numbers, values = _by_word(rows, offsets, topics, sparse)
-    begins, words, turned = _by_topic(starts, numbers, values, t_count)
-    e, shares = np.empty(t_count), np.empty(rows.shape[0])
+    bound = tolerance * (total + trained.alpha.sum())
+    by_word = _by_word(rows, trained)
+    by_topic = _by_topic(by_word, t_count)
+    workspace = _Workspace(np.empty(t_count), np.empty(rows.shape[0]))
     for _ in range(iterations):
-        if (
-            _update(
-                times,
-                base,
-                smooth,
-                alpha,
-                gamma,
-                e,
-                shares,
-                starts,
-                numbers,
-                values,
-                begins,
-                words,
-                turned,
-            )
-            < bound
-        ):
+        change = _update(occurrences, base, trained, by_word, by_topic, workspace, gamma)
+        if change < bound:
             break
     return gamma
 
 
 @kernel
 def infer_documents(
-    each: Any,
+    document_offsets: Any,
     rows: Any,
-    times: Any,
-    offsets: Any,
-    topics: Any,
-    sparse: Any,
-    smooth: Any,
+    occurrences: Any,
     base: Any,
-    alpha: Any,
+    trained: Any,
     iterations: Any,
     tolerance: Any,
 ) -> Any:
-    """float64[D, T]: :func:`infer_document` of the documents whose words are each[d]..each[d +
-    1]-1.
+    """Return gamma of many documents, float64[D, T]; see :func:`infer_document`.
+
+    Args:
+        document_offsets: int64[D + 1]; the words of document d are document_offsets[d] to
+            document_offsets[d + 1] of ``rows``, ``occurrences`` and ``base``.
+        rows, occurrences, base: of all documents, one after the other.
+        trained: :class:`TopicWords`.
+        iterations: the maximum number of updates of a document.
+        tolerance: updates end when no gamma_t / sum(gamma) changes by more.
     """
-    found = np.empty((each.shape[0] - 1, alpha.shape[0]))
-    for d in range(each.shape[0] - 1):
-        here = slice(each[d], each[d + 1])
-        found[d] = infer_document(
-            rows[here],
-            times[here],
-            offsets,
-            topics,
-            sparse,
-            smooth,
-            base[here],
-            alpha,
-            iterations,
-            tolerance,
+    gamma = np.empty((document_offsets.shape[0] - 1, trained.alpha.shape[0]))
+    for d in range(document_offsets.shape[0] - 1):
+        here = slice(document_offsets[d], document_offsets[d + 1])
+        gamma[d] = infer_document(
+            rows[here], occurrences[here], base[here], trained, iterations, tolerance
         )
-    return found
+    return gamma

@@ -1,12 +1,11 @@
-"""Batch Gibbs (Canini et al. 2009, Alg. 1): the reference, not a streaming algorithm.
+"""Batch Gibbs sampling (Canini et al. 2009, Alg. 1): the reference, not a streaming algorithm.
 
-It keeps every document in an initial batch that never ends. A snapshot is what P chains of
-``sweeps`` sweeps over all documents so far come to, the best by its joint probability. Each
-snapshot starts from nothing, so it is a function of the documents alone. Its state grows with the
-stream.
+It keeps every document in an initial batch that never ends. A snapshot is the best of P chains of
+``sweeps`` sweeps over all documents so far, by joint probability. Each snapshot is sampled from the
+start, so it is a function of the documents alone. The state grows with the stream.
 
-The chains are particles that never meet (``--sampler=dense``), or, where topics are many, chains of
-their own on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
+The chains are particles that never resample (``--sampler=dense``), or, where topics are many,
+independent chains on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
-from model.gibbs.samplers import SAMPLER_HELP, Sampler, is_sparse
+from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is_sparse
 from model.learners.base import register
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
 from model.learners.particles.initial_settings import Initial, InitialBatch
@@ -29,9 +28,6 @@ from model.learners.particles.topic_priors import Flat
 from model.options import option
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
-
-# From so many topics on sparse counts are faster; docs/results/benchmarks.md has the measurement.
-SPARSE_FROM = 4
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,9 @@ class BatchGibbs(ParticleSettings):
     @property
     def is_sparse(self) -> bool:
         """Whether the chains have packed counts."""
-        return isinstance(self.prior, Flat) and is_sparse(self.sampler, self.topics, SPARSE_FROM)
+        return isinstance(self.prior, Flat) and is_sparse(
+            self.sampler, self.topics, SPARSE_LEARNING_FROM
+        )
 
 
 @register(BatchGibbs)
@@ -70,7 +68,7 @@ class BatchGibbsLearner(ParticleLearner):
         if not _is_sparse(state):
             return super().snapshot(state)
         settings, known = state.settings, len(state.vocabulary)
-        words, topics, counts = _chain(state)[0].counts.triples()
+        words, topics, counts = _current_chain(state)[0].counts.triples()
         return Snapshot(
             key=state.key,
             sequence=state.sequence,
@@ -94,7 +92,7 @@ class BatchGibbsLearner(ParticleLearner):
     def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
         if not _is_sparse(state):
             return super().posterior_and_nmi(state)
-        (chain, joint), labels = _chain(state), [label for _, label in state.waiting or ()]
+        (chain, joint), labels = _current_chain(state), [label for _, label in state.waiting or ()]
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
             return joint, None
@@ -107,8 +105,8 @@ def _is_sparse(state: ParticleState) -> bool:
     return isinstance(state.settings, BatchGibbs) and state.settings.is_sparse
 
 
-def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
-    """What the documents so far come to, and its joint probability."""
+def _current_chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
+    """Return the best chain over the documents so far, and its joint probability."""
     settings, documents = state.settings, [tokens for tokens, _ in state.waiting or ()]
     if state.chain is None or len(state.chain[0].in_documents) != len(documents):
         ensure_capacity(state, 0, 0, 0)
@@ -117,10 +115,10 @@ def _chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
             state.prior.alpha[: settings.topics].copy(),
             state.prior.a,
             state.prior.base[: len(state.vocabulary)],
-            state.initial.chains,
-            state.initial.sweeps,
-            settings.seed,
-            state.key,
-            state.threads,
+            chains=state.initial.chains,
+            sweeps=state.initial.sweeps,
+            seed=settings.seed,
+            key=state.key,
+            threads=state.threads,
         )
     return state.chain

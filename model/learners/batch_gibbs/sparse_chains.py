@@ -1,10 +1,9 @@
-"""Batch Gibbs by SparseLDA: chains over all documents, on packed counts instead of the particles'
-tables.
+"""Batch Gibbs sampling with SparseLDA: chains over all documents, on packed counts.
 
-The law is that of the particle kernels and the draws are not. A chain starts with the topics that
-its documents have one after the other, each token's drawn given those before it, and then makes its
-sweeps. Its uniforms are named by (seed, key, chain, document, sweep, token). Particles need tables
-that they can share, and a whole weight for each token; chains that never meet need neither.
+The distribution is that of the particle kernels; the draws are others. In its first sweep a chain
+draws each token's topic given the tokens before it, and in later sweeps given all other tokens. Its
+uniforms are named by (seed, key, chain, document, sweep, token). Particles need tables that they
+can share, and a weight for each token. Chains are independent and need neither.
 """
 
 from __future__ import annotations
@@ -13,21 +12,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.gibbs.kernels import sparse_lda as sparse
-from model.gibbs.kernels.joint import packed_joint
+from model.gibbs.kernels import sparse_lda
+from model.gibbs.kernels.joint import joint_probability
+from model.gibbs.kernels.records import (
+    Documents,
+    PackedRows,
+    SparseFixed,
+    SweepName,
+    SweepPosition,
+)
 from model.gibbs.packed_counts import PackedCounts
 from model.kernels import random
 from model.learners.particles.population import over_slices
-from model.records import FloatArray, IntArray, LongArray
+from model.records import FloatArray, IntArray
 from model.scaled import Scaled
 
 
 class SparseChain:
-    """One chain, before its first sweep.
+    """One chain of Gibbs sweeps.
 
     Attributes:
-        states: int32[N], the tokens' topics. counts: n_wt. totals: int64[T], n_t. in_documents:
-            int32[D, T], n_td. sweeps: made so far.
+        tokens: int32[N], word numbers of all documents.
+        states: int32[N], the tokens' topics.
+        counts: n_wt.
+        totals: int64[T], n_t.
+        in_documents: int32[D, T], n_td.
+        sweeps: the number of sweeps so far.
     """
 
     def __init__(
@@ -38,8 +48,14 @@ class SparseChain:
         base: FloatArray,
         keys: tuple[int, int],
     ) -> None:
-        """Of documents that are each int32[n], word numbers, with alpha: float64[T], and a and
-        B(w), float64[V], as the topics' prior.
+        """Create a chain before its first sweep.
+
+        Args:
+            documents: int32[n] each, word numbers.
+            alpha: float64[T], the Dirichlet prior of a document's topics.
+            a: the prior strength of each topic.
+            base: float64[V], B(w).
+            keys: the stream key of the chain.
         """
         topics, words = len(alpha), len(base)
         self.tokens = np.concatenate([np.zeros(0, np.int32), *documents])
@@ -51,39 +67,29 @@ class SparseChain:
         self._prior, self._keys = (alpha, a, base), keys
 
     def sweep(self) -> None:
-        """Each token's topic given those of all others; in the first sweep, of those before it."""
+        """Draw the topic of each token once."""
         alpha, a, base = self._prior
         strength = np.full(len(alpha), a)
-        documents = self.tokens, self._offsets, self.states, self.in_documents
-        prior = self.totals, strength, alpha, strength, base, *sparse.no_rows(len(base))
+        documents = Documents(self.tokens, self._offsets, self.states, self.in_documents)
+        fixed = SparseFixed(*sparse_lda.empty_rows(len(base)), strength, alpha, strength, base)
+        name = SweepName(self.sweeps == 0, 0, self.sweeps, *self._keys)
 
-        def kernel(progress: LongArray, carried: FloatArray) -> None:
-            counts = *self.counts.rows, *self.counts.room
-            sparse.pass_over(
-                *documents,
-                *prior,
-                *counts,
-                self.sweeps == 0,
-                0,
-                self.sweeps,
-                *self._keys,
-                progress,
-                carried,
-            )
+        def kernel(rows: PackedRows, position: SweepPosition) -> None:
+            sparse_lda.sweep_documents(documents, fixed, rows, self.totals, name, position)
 
-        self.counts.run(len(self.in_documents), kernel)
+        self.counts.sweep(len(self.in_documents), kernel)
         self.sweeps += 1
 
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
-        return self.counts.entries.nbytes + sum(
-            a.nbytes for a in (self.tokens, self.states, self.in_documents, *self.counts.rows[::2])
-        )
+        """Return the memory of the arrays."""
+        rows = self.counts.rows
+        arrays = self.tokens, self.states, self.in_documents, rows.begins, rows.lengths
+        return rows.entries.nbytes + sum(array.nbytes for array in arrays)
 
     def joint(self) -> Scaled:
-        """P(w, z)."""
-        mantissa, exponent = packed_joint(
-            self.in_documents, self.totals, *self._prior, *self.counts.rows
+        """Return P(w, z)."""
+        mantissa, exponent = joint_probability(
+            self.in_documents, self.totals, *self._prior, self.counts.rows
         )
         return Scaled(float(mantissa), int(exponent))
 
@@ -93,14 +99,25 @@ def best_chain(
     alpha: FloatArray,
     a: float,
     base: FloatArray,
+    *,
     chains: int,
     sweeps: int,
     seed: int,
     key: str,
     threads: int,
 ) -> tuple[SparseChain, Scaled]:
-    """Of so many chains, after so many sweeps, the one with the largest joint probability, the
-    first of equals; and that probability.
+    """Run independent chains and choose the one with the largest joint probability.
+
+    Args:
+        documents, alpha, a, base: as :class:`SparseChain` takes them.
+        chains: number of chains.
+        sweeps: Gibbs sweeps of each chain after its first sweep.
+        seed: seed of all draws.
+        key: key of the model.
+        threads: number of threads.
+
+    Returns:
+        The chain, the first one of equals, and its joint probability.
     """
     made = [
         SparseChain(documents, alpha, a, base, random.stream_key(seed, f"{key}\0chain {number}"))

@@ -32,7 +32,7 @@ from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_docum
 from model.learners.particles.state import ParticleState
 from model.records import IntArray, LongArray
 from model.scaled import Scaled
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
 
 _BLOBS, _HISTORY_BLOBS = 16, 10

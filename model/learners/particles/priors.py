@@ -15,7 +15,7 @@ from model.learners.particles.kernels.particles import Population, Prior
 from model.learners.particles.settings import ParticleSettings
 from model.records import FloatArray, LongArray
 from model.snapshot import TopicWordPrior
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 
 def new_prior(settings: ParticleSettings) -> Prior:

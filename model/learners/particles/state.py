@@ -24,7 +24,7 @@ from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.settings import ParticleSettings
 from model.records import IntArray
 from model.scaled import Scaled
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
 
 

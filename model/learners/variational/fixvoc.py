@@ -1,14 +1,17 @@
-"""Online LDA with a fixed vocabulary: ``fixvoc-vb`` (Hoffman, Blei and Bach 2010) and
-``fixvoc-hybrid`` (Mimno, Hoffman and Blei 2012).
+"""Online LDA with a fixed vocabulary.
 
-q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches added. A step makes it
-(1 - epsilon) lambda + epsilon (eta + D / |S| times the expected counts). The two differ in the
-expected counts only: by coordinate ascent on each document, or by Gibbs sweeps within it. Which
-words have a row is up to :mod:`model.learners.variational.fixed_words`.
+``fixvoc-vb`` is the learner of Hoffman, Blei and Bach (2010), ``fixvoc-hybrid`` that of Mimno,
+Hoffman and Blei (2012). q(beta_k) is a Dirichlet with parameters lambda_kw = eta + what minibatches
+added. A step sets it to
 
-All that was added decays at each step, so the table is kept divided by ``scale``, and a step
-touches only the rows of its words. Topics begin unlike each other: each row with counts between 1/2
-and 3/2, drawn by name, as though they had been there from the start.
+    (1 - epsilon) lambda + epsilon (eta + D / |S| * expected counts)
+
+The learners differ in the expected counts: coordinate ascent on each document, or Gibbs sweeps
+within it. :mod:`model.learners.variational.fixed_vocabulary` decides which words have a row.
+
+All that was added decays at each step. The table is kept divided by ``scale``, so a step changes
+only the rows of its words. Topics begin unlike each other: each row begins with counts between 1/2
+and 3/2, drawn by name, as if they had been there from the start.
 """
 
 from __future__ import annotations
@@ -24,35 +27,39 @@ from model.kernels.expectations import dirichlet_means, dirichlet_weights
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
 from model.learners.base import StepInfo, Summary, register
 from model.learners.particles.population import over_slices
-from model.learners.variational.fixed_words import FIXVOC_VOCABULARIES, FixedWords, GrowingUntilFull
+from model.learners.variational.fixed_vocabulary import (
+    FIXVOC_VOCABULARIES,
+    FixedVocabulary,
+    GrowingUntilFull,
+)
 from model.learners.variational.kernels.variational_estep import expected_counts, fit_documents
 from model.learners.variational.shared import (
-    Local,
-    Progress,
+    KnownTokens,
     SampledLocally,
     VariationalSettings,
+    VariationalState,
     known_tokens,
-    sampled_counts,
+    sample_counts,
     score,
     settings_digest,
-    sizes,
+    total_nbytes,
     unpack_state,
-    words_of_documents,
+    word_repeats,
 )
 from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
 
 MAGIC = b"BTf1"
-# Counts below this are noise of the start, and of documents' weakest topics; a published model
-# leaves them out.
+# A published model leaves out smaller counts. They are noise of the initial topics, and of the
+# weakest topics of documents.
 SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
 
 
 @dataclass(frozen=True)
 class Fixvoc(VariationalSettings):
-    """What both learners have."""
+    """Settings of both learners."""
 
     beta: float = option(
         0.1,
@@ -68,18 +75,14 @@ class Fixvoc(VariationalSettings):
 
 @dataclass(frozen=True)
 class FixvocHybrid(Fixvoc, SampledLocally):
-    """Online variational LDA with Gibbs sweeps within each document (Mimno, Hoffman and Blei
-    2012).
-    """
+    """Online variational LDA with Gibbs sweeps in each document (Mimno, Hoffman and Blei 2012)."""
 
     kind = "fixvoc-hybrid"
 
 
 @dataclass(frozen=True)
 class FixvocVb(Fixvoc):
-    """Online variational LDA with coordinate ascent on each document (Hoffman, Blei and Bach
-    2010).
-    """
+    """Online variational LDA, coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
 
     kind = "fixvoc-vb"
 
@@ -87,7 +90,7 @@ class FixvocVb(Fixvoc):
 
     @property
     def sweeps(self) -> int:
-        """Over each document."""
+        """The number of updates of each document."""
         return self.local_iterations
 
 
@@ -95,15 +98,19 @@ F = TypeVar("F", FixvocHybrid, FixvocVb)
 
 
 @dataclass
-class FixvocState(Progress[F]):
-    """counts: float64[room, K], what was added to eta, divided by ``scale``; added: float64[K], the
-    sums of its columns.
+class FixvocState(VariationalState[F]):
+    """The state of both learners.
 
-    fresh: what the start of a new row is multiplied by: 1, and, once the scale was too small and is
-        1 again, 0.
+    Attributes:
+        vocabulary: the words that have rows.
+        counts: float64[room, K], what was added to eta, divided by ``scale``.
+        added: float64[K], the column sums of ``counts``.
+        rows: the number of rows in use.
+        scale: the decay of everything that was added.
+        fresh: the factor of the start of a new row: 1, and 0 once ``scale`` was reset to 1.
     """
 
-    vocabulary: FixedWords = field(init=False)
+    vocabulary: FixedVocabulary = field(init=False)
     counts: FloatArray = field(init=False)
     added: FloatArray = field(init=False)
     rows: int = 0
@@ -111,19 +118,19 @@ class FixvocState(Progress[F]):
     fresh: float = 1.0
 
     def __post_init__(self) -> None:
-        self.vocabulary = FixedWords(self.settings.vocabulary)
+        self.vocabulary = FixedVocabulary(self.settings.vocabulary)
         self.counts = np.zeros((0, self.settings.topics))
         self.added = np.zeros(self.settings.topics)
         self.make_rows()
 
     @property
     def totals(self) -> FloatArray:
-        """float64[K]: the sum of lambda_k over the vocabulary of the prior."""
+        """float64[K], the sum of lambda_k over the vocabulary of the prior."""
         totals: FloatArray = self.settings.beta * self.vocabulary.expected + self.scale * self.added
         return totals
 
     def make_rows(self) -> None:
-        """Rows for the words that have joined."""
+        """Make rows for new words."""
         words, topics = len(self.vocabulary.words), self.settings.topics
         if words > len(self.counts):
             grown = np.zeros((max(words, len(self.counts) * 3 // 2), topics))
@@ -138,7 +145,7 @@ class FixvocState(Progress[F]):
             self.rows = words
 
     def decay(self, step: float) -> None:
-        """All that was added becomes (1 - step) of it."""
+        """Multiply all that was added by 1 - step."""
         self.scale *= 1.0 - step
         if self.scale < _SMALLEST_SCALE:
             self.counts *= self.scale
@@ -168,18 +175,20 @@ class _FixvocLearner(Generic[F]):
         state.decay(step)
         state.counts[local.rows] += counts * (step * weight / state.scale)
         state.added = state.added + counts.sum(axis=0) * (step * weight / state.scale)
-        return state.info(
+        return state.step_info(
             minibatch, local, len(state.vocabulary.words), found, state.settings.sweeps
         )
 
-    def local_counts(self, state: FixvocState[F], local: Local, weights: FloatArray) -> FloatArray:
-        """float64[V, K]: expected counts of the minibatch's words."""
+    def local_counts(
+        self, state: FixvocState[F], local: KnownTokens, weights: FloatArray
+    ) -> FloatArray:
+        """Return the expected counts of the minibatch's words, float64[V, K]."""
         raise NotImplementedError
 
     def snapshot(self, state: FixvocState[F]) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
-        # Before the first word of a ``null`` vocabulary; a prior must have some strength.
+        # A ``null`` vocabulary may have no word yet; a prior must have some strength.
         expected = max(words.expected, 1)
         return Snapshot.from_dense(
             np.where(counts < SMALLEST_COUNT, 0.0, counts),
@@ -209,7 +218,7 @@ class _FixvocLearner(Generic[F]):
             "scale": state.scale,
             "fresh": state.fresh,
         }
-        arrays = [(words.voices, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
+        arrays = [(words.votes, "<i8"), (state.counts[: state.rows], "<f8"), (state.added, "<f8")]
         return wire.pack(
             MAGIC,
             header,
@@ -222,7 +231,7 @@ class _FixvocLearner(Generic[F]):
     ) -> FixvocState[F]:
         header, (words, *blobs) = unpack_state(MAGIC, data, settings, 4)
         state = self.init(settings, key, island, threads)
-        voices, counts, added = (
+        votes, counts, added = (
             wire.array_from_bytes(blob, dtype)
             for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
         )
@@ -230,7 +239,7 @@ class _FixvocLearner(Generic[F]):
         checks.sized("sums of a saved learner's topics", added, settings.topics)
         checks.measures("sums of a saved learner's topics", added)
         checks.measures("counts of a saved learner's words", counts)
-        state.vocabulary.restore(names, voices)
+        state.vocabulary.restore(names, votes)
         state.restore(header)
         state.counts = checks.shaped(
             "counts of a saved learner's words", counts, len(names), settings.topics
@@ -245,50 +254,43 @@ class _FixvocLearner(Generic[F]):
         return state
 
     def nbytes(self, state: FixvocState[F]) -> int:
-        return sizes((state.counts, state.vocabulary.voices)) + state.vocabulary.nbytes()
+        return total_nbytes((state.counts, state.vocabulary.votes)) + state.vocabulary.nbytes()
 
 
 @register(FixvocHybrid)
 class FixvocHybridLearner(_FixvocLearner[FixvocHybrid]):
-    """Gibbs sweeps within each document."""
+    """Expected counts by Gibbs sweeps within each document."""
 
     def local_counts(
-        self, state: FixvocState[FixvocHybrid], local: Local, weights: FloatArray
+        self, state: FixvocState[FixvocHybrid], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        return sampled_counts(state, state.settings, local, weights) / state.settings.local_sweeps
+        return sample_counts(state, state.settings, local, weights) / state.settings.local_sweeps
 
 
 @register(FixvocVb)
 class FixvocVbLearner(_FixvocLearner[FixvocVb]):
-    """Coordinate ascent on each document."""
+    """Expected counts by coordinate ascent on each document."""
 
     def local_counts(
-        self, state: FixvocState[FixvocVb], local: Local, weights: FloatArray
+        self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        words, repeats, offsets = words_of_documents(local)
-        theta, counts = np.empty((len(offsets) - 1, weights.shape[1])), np.zeros(weights.shape)
+        documents = word_repeats(local)
+        theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
+        counts = np.zeros(weights.shape)
         settings = state.settings
 
         def run(first: int, last: int, thread: int) -> None:
             fit_documents(
-                first,
-                last,
-                words,
-                repeats,
-                offsets,
-                weights,
-                settings.alpha,
-                settings.local_iterations,
-                theta,
+                first, last, documents, weights, settings.alpha, settings.local_iterations, theta
             )
 
         over_slices(len(theta), state.threads, run)
-        expected_counts(words, repeats, offsets, weights, theta, counts)
+        expected_counts(documents, weights, theta, counts)
         return counts
 
 
-def _table(state: FixvocState[F], local: Local, of: Callable[..., None]) -> FloatArray:
-    """float64[V, K]: a kernel's figures of the minibatch's words."""
+def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:
+    """Return what a kernel computes for the minibatch's words, float64[V, K]."""
     out = np.empty((len(local.rows), state.settings.topics))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)
     return out

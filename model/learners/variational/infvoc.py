@@ -1,29 +1,27 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
-A topic is a stick that is broken without end; each piece belongs to a word that G0
-(:mod:`model.words.strings`) invented; what words look like it learns from ``word_list``, or from
-the first minibatch. Of these words the topic keeps a truncation-ordered set
-(:mod:`model.learners.variational.kernels.sticks`), and what is left of the stick is for all other
-words:
+A topic is a stick-breaking process. Each piece of the stick belongs to a word that is drawn from
+G0 (:mod:`model.words.character_model`). G0 learns how words are spelled from ``word_list``, or from
+the first minibatch. A topic keeps a truncation-ordered set of these words
+(:mod:`model.learners.variational.kernels.sticks`). The rest of the stick is for all other words.
 
-* a minibatch's topics are drawn by Gibbs sweeps within each document, by exp E[log beta] of words
-  in a topic's set, and for those outside by their share of what the topic's stick has left (as
-  printed all of it goes to each of them: ``remainder``);
-* new words join the sets of the topics that drew them, at the end, with their prior Beta(1,
-  concentration) (as printed with Beta(1, 1), which is too large a piece of the stick for long:
-  ``entry``), and all beta parameters take a step (eq. 8 and 9);
-* every U minibatches the words of each topic are put into the order of their rank score R,
-  parameters moving with their word, and only the first T stay, and of these the ``max_words`` that
-  all topics together use most. A word that is in no topic's set is forgotten; if it comes back, it
-  is new.
+* The topics of a minibatch are drawn by Gibbs sweeps within each document, by exp E[log beta] for
+  words in a topic's set. Words outside get their share of the rest of the stick. In the paper each
+  of them gets all of it; ``remainder`` chooses.
+* New words join the sets of the topics that drew them, at the end, with their prior
+  Beta(1, concentration). In the paper it is Beta(1, 1), which is too large a piece of the stick for
+  many steps; ``entry`` chooses. Then all beta parameters take a step (eq. 8 and 9).
+* Every U minibatches the words of each topic are sorted by their rank score R, with their
+  parameters. Only the first T of a topic stay, and of these the ``max_words`` that all topics
+  together use most. A word that is in no topic's set is forgotten; if it comes back, it is new.
 
-R decays and grows as nu1 - 1 does, from the same start, but for the factor G0(w): so R = G0(w) (nu1
-- 1), and needs no memory of its own.
+R decays and grows as nu1 - 1 does, from the same start, up to the factor G0(w). So
+R = G0(w) (nu1 - 1), which needs no memory of its own.
 
-What a stick has left is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
-topic has, G0(w) / (V + 1) for all others. Under G0 alone, which has next to nothing for any one
-word, a word would belong for ever to the topic that drew it first; under the whole stick, every
-topic claims the words that it does not know. The same B is in a published model.
+The rest of a stick is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
+topic has, and G0(w) / (V + 1) for all others. With G0 alone, which gives a single word almost no
+probability, a word would stay for ever with the topic that drew it first. With the whole rest for
+each word, every topic claims the words that it does not know. A published model has the same B.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ from model.learners.particles.population import over_slices
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
 from model.learners.variational.kernels.sticks import (
     Sticks,
+    StickUpdate,
     count_new,
     expected_logs,
     learn,
@@ -48,31 +47,31 @@ from model.learners.variational.kernels.sticks import (
     means,
 )
 from model.learners.variational.ordered_sets import (
-    entries,
-    new_positions,
-    place,
-    refine,
+    empty_positions,
     renumber,
-    with_room,
+    resize,
+    truncate,
+    used_entries,
+    write_positions,
 )
 from model.learners.variational.shared import (
-    Local,
-    Progress,
+    KnownTokens,
     SampledLocally,
-    sampled_counts,
+    VariationalState,
+    sample_counts,
     score,
     settings_digest,
-    sizes,
+    total_nbytes,
     unpack_state,
 )
 from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
-from model.words.strings import SMALLEST, CharacterModel
+from model.words.character_model import SMALLEST, CharacterModel
 from model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTi1"
-# Of a stored beta parameter nu2.
+# The smallest stored beta parameter nu2.
 _SMALLEST_REST = 2.0**-400
 
 
@@ -115,13 +114,19 @@ class Infvoc(SampledLocally):
 
 
 @dataclass
-class InfvocState(Progress[Infvoc]):
-    """vocabulary: words in some topic's set. base: float64, their G0. sums: float64[K, 2], of
-    the sticks' parameters, as a witness.
+class InfvocState(VariationalState[Infvoc]):
+    """The state of the learner.
+
+    Attributes:
+        vocabulary: the words that are in some topic's set.
+        character_model: G0; None before the first word.
+        base: float64, G0 of these words.
+        sticks: the truncation-ordered sets.
+        sums: float64[K, 2], sums of the sticks' parameters, for the witness.
     """
 
     vocabulary: Vocabulary = field(init=False)
-    letters: CharacterModel | None = field(init=False)
+    character_model: CharacterModel | None = field(init=False)
     base: FloatArray = field(init=False)
     sticks: Sticks = field(init=False)
     sums: FloatArray = field(init=False)
@@ -129,62 +134,67 @@ class InfvocState(Progress[Infvoc]):
     def __post_init__(self) -> None:
         topics = self.settings.topics
         self.vocabulary = Vocabulary((), sys.maxsize)
-        self.letters = (
+        self.character_model = (
             CharacterModel.fit(self.settings.word_list) if self.settings.word_list else None
         )
         self.base = np.zeros(0)
         self.sums = np.zeros((topics, 2))
         none = np.zeros((topics, 0))
         self.sticks = Sticks(
-            none.astype(np.int32), none, none, np.zeros(topics, np.int64), new_positions(0, topics)
+            none.astype(np.int32),
+            none,
+            none,
+            np.zeros(topics, np.int64),
+            empty_positions(0, topics),
         )
 
     @property
-    def spelling(self) -> CharacterModel:
-        """G0; there is one as soon as there is a word."""
-        assert self.letters is not None
-        return self.letters
+    def base_distribution(self) -> CharacterModel:
+        """G0; it exists as soon as there is a word."""
+        assert self.character_model is not None
+        return self.character_model
 
 
 @register(Infvoc)
 class InfvocLearner:
-    """See the module's docstring."""
+    """The learner; see the module's docstring."""
 
     def init(self, settings: Infvoc, key: str, island: int, threads: int = 1) -> InfvocState:
         return InfvocState(settings, key, threads)
 
     def step(self, state: InfvocState, minibatch: Minibatch) -> StepInfo:
         settings = state.settings
-        if state.letters is None and minibatch.words:
-            state.letters = CharacterModel.fit(
+        if state.character_model is None and minibatch.words:
+            state.character_model = CharacterModel.fit(
                 dict(zip(minibatch.words, np.bincount(minibatch.tokens).tolist(), strict=True))
             )
         known = len(state.vocabulary)
-        local = Local(
+        local = KnownTokens(
             state.vocabulary.numbers(minibatch.words).astype(np.int64),
             minibatch.tokens,
             minibatch.offsets,
         )
-        self._spell(state, known)
+        self._append_base(state, known)
         found = (
-            score(local, self._means(state, local, known), settings.alpha) if state.steps else None
+            score(local, self._topic_means(state, local, known), settings.alpha)
+            if state.steps
+            else None
         )
         if found:
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
-        counts = sampled_counts(state, settings, local, self._weights(state, local, known))
+        counts = sample_counts(state, settings, local, self._topic_weights(state, local, known))
         self._learn(state, local, counts, weight / settings.local_sweeps, step)
         if state.steps % settings.reorder_every == 0:
             reorder(state)
-        return state.info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
+        return state.step_info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
 
     def snapshot(self, state: InfvocState) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
         shares, left = expectations(state, means)
-        # As many counts as the topic's words have, so that a few new tokens weigh as little as they
-        # should.
-        tokens = sticks.use.sum(axis=1, where=entries(sticks)) + settings.concentration
-        topics, places = np.nonzero(entries(sticks))
+        # A topic gets as many counts as it has tokens, so that new tokens have the right weight.
+        tokens = sticks.use.sum(axis=1, where=used_entries(sticks)) + settings.concentration
+        topics, places = np.nonzero(used_entries(sticks))
         numbers = sticks.words[topics, places]
         by_word = np.lexsort((topics, numbers))
         counts = shares[topics, places] * tokens[topics]
@@ -192,7 +202,7 @@ class InfvocLearner:
             left * tokens,
             shared_base(state.base[:words], np.arange(words), words),
             1.0 / (words + 1),
-            state.letters,
+            state.character_model,
         )
         return Snapshot(
             offsets=np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=words))]),
@@ -218,7 +228,7 @@ class InfvocLearner:
 
     def save(self, state: InfvocState) -> bytes:
         sticks, words = state.sticks, len(state.vocabulary)
-        used = entries(sticks)
+        used = used_entries(sticks)
         arrays = (
             (state.base[:words], "<f8"),
             (sticks.size, "<i8"),
@@ -229,7 +239,7 @@ class InfvocLearner:
         )
         texts = (
             wire.words_to_bytes(tuple(state.vocabulary.words)),
-            state.letters.to_bytes() if state.letters else b"",
+            state.character_model.to_bytes() if state.character_model else b"",
         )
         header = {**state.header(), "settings": settings_digest(state.settings)}
         return wire.pack(MAGIC, header, *texts, *(wire.array_to_bytes(*array) for array in arrays))
@@ -237,7 +247,7 @@ class InfvocLearner:
     def load(
         self, settings: Infvoc, key: str, island: int, data: bytes, threads: int = 1
     ) -> InfvocState:
-        header, (words, letters, *blobs) = unpack_state(MAGIC, data, settings, 8)
+        header, (words, character_model, *blobs) = unpack_state(MAGIC, data, settings, 8)
         state = self.init(settings, key, island, threads)
         topic_tables = ("<f8", "<i8", "<i4", "<f8", "<f8", "<f8")
         base, size, numbers, use, rest, sums = (
@@ -248,46 +258,51 @@ class InfvocLearner:
         _check_entries(len(names), size, numbers, settings)
         for name, values in (("use", use), ("rest", rest)):
             checks.sized(f"{name} of a saved learner's entries", values, len(numbers))
-        # An entry's rest is above 0: it begins there, and a step keeps a part of it or adds the
-        # concentration.
+        # The rest of an entry is above 0: it begins above 0, and a step keeps a part of it or adds
+        # the concentration.
         checks.measures("use of a saved learner's entries", use)
         checks.measures("rest of a saved learner's entries", rest, _SMALLEST_REST)
         checks.sized("spellings of a saved learner's words", base, len(names))
         checks.measures("spellings of a saved learner's words", base, SMALLEST, 1.0)
         checks.measures("sums of a saved learner's topics", sums)
-        if names and not letters:
+        if names and not character_model:
             raise DamagedDataError("a saved learner has words and no distribution over strings")
         state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
-        state.letters = CharacterModel.from_bytes(letters) if letters else state.letters
+        state.character_model = (
+            CharacterModel.from_bytes(character_model) if character_model else state.character_model
+        )
         state.base, state.sums = (
             base.copy(),
             checks.shaped("sums of a saved learner's topics", sums, settings.topics, 2).copy(),
         )
-        state.sticks = with_room(state.sticks, int(size.max(initial=0)), len(names))._replace(
+        state.sticks = resize(state.sticks, int(size.max(initial=0)), len(names))._replace(
             size=size.copy()
         )
-        used = entries(state.sticks)
+        used = used_entries(state.sticks)
         state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = (
             numbers,
             use,
             rest,
         )
-        place(state.sticks)
+        write_positions(state.sticks)
         return state
 
     def nbytes(self, state: InfvocState) -> int:
-        return sizes((*state.sticks, state.base)) + state.vocabulary.nbytes()
+        return total_nbytes((*state.sticks, state.base)) + state.vocabulary.nbytes()
 
-    def _spell(self, state: InfvocState, known: int) -> None:
-        """G0 of the words that have joined the vocabulary."""
+    def _append_base(self, state: InfvocState, known: int) -> None:
+        """Compute G0 of the words that have joined the vocabulary."""
         new = state.vocabulary.words[known:]
         if new:
-            state.base = np.concatenate([state.base[:known], state.spelling.probabilities(new)])
+            state.base = np.concatenate(
+                [state.base[:known], state.base_distribution.probabilities(new)]
+            )
 
-    def _means(self, state: InfvocState, local: Local, known: int) -> FloatArray:
-        """float64[V, K]: P(w | k), as in a snapshot, of a vocabulary of the first ``known``
-        words.
+    def _topic_means(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
+        """Return P(w | k) of the minibatch's words, float64[V, K].
+
+        It is that of a snapshot whose vocabulary is the first ``known`` words.
         """
         shares, left = expectations(state, means)
         out, rest = np.empty((len(local.rows), len(left))), np.zeros((len(local.rows), len(left)))
@@ -295,12 +310,12 @@ class InfvocLearner:
         out += np.multiply.outer(shared_base(state.base[local.rows], local.rows, known), left)
         return out
 
-    def _weights(self, state: InfvocState, local: Local, known: int) -> FloatArray:
-        """float64[V, K]: what a topic is drawn by."""
+    def _topic_weights(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
+        """Return the weights by which topics are drawn, float64[V, K]."""
         weight, left = expectations(state, expected_logs)
         kind = state.settings.remainder
         if kind == "mass":
-            left = 1.0 - weight.sum(axis=1, where=entries(state.sticks))
+            left = 1.0 - weight.sum(axis=1, where=used_entries(state.sticks))
         of_word = (
             shared_base(state.base[local.rows], local.rows, known)
             if kind == "share"
@@ -311,56 +326,56 @@ class InfvocLearner:
         return out
 
     def _learn(
-        self, state: InfvocState, local: Local, counts: IntArray, scale: float, step: float
+        self, state: InfvocState, local: KnownTokens, counts: IntArray, scale: float, step: float
     ) -> None:
+        """Make one step of all topics."""
         words = len(state.vocabulary)
-        state.sticks = with_room(state.sticks, 0, words)
+        state.sticks = resize(state.sticks, 0, words)
         longest = int(
             (state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0)
         )
-        state.sticks = with_room(state.sticks, longest, words)
+        state.sticks = resize(state.sticks, longest, words)
 
         concentration = state.settings.concentration
         entry = concentration if state.settings.entry == "prior" else 1.0
 
+        update = StickUpdate(scale, step, concentration, entry)
+
         def run(first: int, last: int, thread: int) -> None:
-            learn(
-                first,
-                last,
-                local.rows,
-                counts,
-                scale,
-                step,
-                concentration,
-                entry,
-                state.sticks,
-                state.sums,
-            )
+            learn(first, last, local.rows, counts, update, state.sticks, state.sums)
 
         over_slices(len(counts[0]) if len(counts) else 0, state.threads, run)
 
 
 def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Infvoc) -> None:
-    """Refuse sets that are not of the words, or that have a word twice."""
+    """Refuse sets with unknown words, or with a word twice."""
     checks.sized("sizes of a saved learner's topics", size, settings.topics)
     checks.within("sizes of a saved learner's topics", size, 0, words + 1)
     checks.sized("entries of a saved learner", numbers, int(size.sum()))
     checks.within("words of a saved learner's entries", numbers, 0, words)
-    # Words of different topics are different here.
+    # Numbers of different topics are in different ranges.
     apart = np.sort(np.repeat(np.arange(len(size)) * (words + 1), size) + numbers)
     checks.ascending("words of a saved learner's topic, sorted", apart, strictly=True)
 
 
-def shared_base(spelled: FloatArray, rows: LongArray, known: int) -> FloatArray:
-    """B(w) of the module's docstring. spelled: G0(w). rows: the words' numbers; those below
-    ``known`` are in some topic's set.
+def shared_base(base_probability: FloatArray, rows: LongArray, known: int) -> FloatArray:
+    """Return B(w) of the module's docstring.
+
+    Args:
+        base_probability: float64, G0(w).
+        rows: int64, the words' numbers.
+        known: numbers below this are in some topic's set.
     """
-    shared: FloatArray = (spelled + (rows < known)) / (known + 1)
+    shared: FloatArray = (base_probability + (rows < known)) / (known + 1)
     return shared
 
 
 def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArray]:
-    """(float64[K, C], float64[K]): of each entry and of what each stick has left."""
+    """Return what a kernel computes for the sticks.
+
+    Returns:
+        float64[K, C], for each entry; float64[K], for the rest of each stick.
+    """
     weight, left = np.empty(state.sticks.use.shape), np.empty(len(state.sticks.size))
     over_slices(
         len(left),
@@ -371,9 +386,9 @@ def expectations(state: InfvocState, kernel: Any) -> tuple[FloatArray, FloatArra
 
 
 def reorder(state: InfvocState) -> None:
-    """A new order of every topic's words; those that no topic has any more leave the vocabulary."""
+    """Sort every topic's words, and forget the words that no topic has any more."""
     settings, words = state.settings, state.vocabulary.words
-    kept = refine(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
+    kept = truncate(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
     state.sticks = renumber(state.sticks, kept)
     if not kept.all():
         state.vocabulary = Vocabulary(

@@ -1,13 +1,12 @@
-"""What the variational learners share: a minibatch as they see it, the step size, how they are
-scored, and what they say of themselves.
+"""What the variational learners share: minibatches, step sizes, scores and saved state.
 
-They are one chain: no particles, no weights, no islands. Minibatch i moves the topics by epsilon_i
-= (tau0 + i)^-kappa towards what they would be if the whole stream of D documents were like it
-(Hoffman, Blei and Bach 2010). kappa = 0 with D = |S| is the batch algorithm.
+A variational learner is a single chain, without particles, weights or islands. Minibatch i moves
+the topics by epsilon_i = (tau0 + i)^-kappa towards what they would be if the whole stream of D
+documents were like it (Hoffman, Blei and Bach 2010). kappa = 0 with D = |S| is the batch algorithm.
 
-``evidence`` is prequential: each minibatch's probability by the first-moment estimate under the
-topics' means before it is learned. The first minibatch is not scored, as nothing is known before
-it.
+``evidence`` is prequential: the probability of each minibatch by the first-moment estimate, under
+the topics' means, before it is learned. The first minibatch is not scored, as nothing is known
+before it.
 """
 
 from __future__ import annotations
@@ -25,6 +24,9 @@ from model.kernels.random import stream_key
 from model.learners.base import LearnerSettings, StepInfo, Summary
 from model.learners.particles.population import over_slices
 from model.learners.variational.kernels.variational_estep import (
+    LocalSweeps,
+    TopicWeights,
+    WordRepeats,
     cumulate,
     sample_documents,
     score_documents,
@@ -32,14 +34,15 @@ from model.learners.variational.kernels.variational_estep import (
 from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
+from model.words.known_words import known_words
 
-# A chain alone keeps the evidence of so many minibatches, though nobody compares it with another's.
+# The number of minibatches whose evidence is kept.
 EVIDENCE_WINDOW = 20
 
 
 @dataclass(frozen=True)
 class VariationalSettings(LearnerSettings):
-    """What all variational learners have."""
+    """Settings of all variational learners."""
 
     kappa: float = option(
         0.6,
@@ -65,7 +68,7 @@ class VariationalSettings(LearnerSettings):
 
 @dataclass(frozen=True)
 class SampledLocally(VariationalSettings):
-    """Each minibatch's topics are drawn by Gibbs sweeps within its documents."""
+    """Settings of learners that draw a minibatch's topics by Gibbs sweeps within its documents."""
 
     local_burn_in: int = option(
         5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
@@ -76,16 +79,20 @@ class SampledLocally(VariationalSettings):
 
     @property
     def sweeps(self) -> int:
-        """Over each document."""
+        """The number of sweeps over each document."""
         return self.local_burn_in + self.local_sweeps
 
 
 S = TypeVar("S", bound=VariationalSettings)
 
 
-class Local(NamedTuple):
-    """The known tokens of a minibatch: ``rows`` are its words in the vocabulary, ``tokens``
-    (int32) index into these.
+class KnownTokens(NamedTuple):
+    """The known tokens of a minibatch.
+
+    Attributes:
+        rows: int64[V], the rows of its distinct words in the vocabulary.
+        tokens: int32[N], indices into ``rows``.
+        offsets: int64[D + 1]; document d is tokens[offsets[d]:offsets[d + 1]].
     """
 
     rows: LongArray
@@ -94,13 +101,17 @@ class Local(NamedTuple):
 
 
 @dataclass
-class Progress(Generic[S]):
+class VariationalState(Generic[S]):
     """What every variational learner keeps beside its topics.
 
     Attributes:
-        settings, key, threads: as given to ``init``. sequence: of the last minibatch. steps: i.
-        documents, tokens: learned. scored: tokens scored. evidence: of all of these; recent: of the
-        last minibatches.
+        settings, key, threads: as given to ``init``.
+        sequence: number of the last minibatch.
+        steps: i.
+        documents, tokens: how many were learned.
+        scored: number of tokens that were scored.
+        evidence: the probability of these tokens.
+        recent: the probabilities of the last minibatches.
     """
 
     settings: S
@@ -115,20 +126,23 @@ class Progress(Generic[S]):
     recent: deque[Scaled] = field(default_factory=deque)
 
     def keys(self) -> tuple[int, int]:
-        """Names the draws."""
+        """Return the stream key of the draws."""
         return stream_key(self.settings.seed, self.key)
 
     def score(self, found: Scaled, tokens: int) -> None:
-        """Take the probability of a minibatch."""
+        """Add the probability of a minibatch with so many tokens."""
         self.scored += tokens
         self.evidence = self.evidence * found
         self.recent.append(found)
         while len(self.recent) > EVIDENCE_WINDOW:
             self.recent.popleft()
 
-    def begin(self, minibatch: Minibatch, local: Local) -> tuple[float, float]:
-        """Count a minibatch; its step size epsilon, and D / |S|, what one of its documents
-        stands for.
+    def begin(self, minibatch: Minibatch, local: KnownTokens) -> tuple[float, float]:
+        """Count a minibatch.
+
+        Returns:
+            The step size epsilon, and D / |S|, the number of documents that each of its documents
+            stands for.
         """
         settings = self.settings
         self.sequence, self.steps = minibatch.sequence, self.steps + 1
@@ -137,11 +151,22 @@ class Progress(Generic[S]):
         step = float((settings.tau0 + self.steps) ** -settings.kappa)
         return step, (settings.stream_documents or self.documents) / max(len(minibatch), 1)
 
-    def info(
-        self, minibatch: Minibatch, local: Local, words: int, found: Scaled | None, sweeps: int
+    def step_info(
+        self,
+        minibatch: Minibatch,
+        local: KnownTokens,
+        words: int,
+        found: Scaled | None,
+        sweeps: int,
     ) -> StepInfo:
-        """What a step did; ``found``: the minibatch's probability, None where it was not scored;
-        ``sweeps``: over its tokens.
+        """Return what a step did.
+
+        Args:
+            minibatch: the minibatch.
+            local: its known tokens.
+            words: size of the vocabulary.
+            found: the minibatch's probability; None where it was not scored.
+            sweeps: the number of sweeps over its tokens.
         """
         return StepInfo(
             documents=len(minibatch),
@@ -156,8 +181,9 @@ class Progress(Generic[S]):
         )
 
     def summary(self, words: int) -> Summary:
-        """For ``Learner.summary``; there is no posterior of a particle, so the evidence of
-        everything stands in for it.
+        """Return the summary of the learner.
+
+        There is no posterior of a particle; the evidence of all tokens takes its place.
         """
         recent = Scaled.of(1.0)
         for evidence in self.recent:
@@ -175,13 +201,17 @@ class Progress(Generic[S]):
         )
 
     def header(self) -> dict[str, Any]:
-        """The whole of it, for a saved state."""
+        """Return the fields for a saved state."""
         names = ("sequence", "steps", "documents", "tokens", "scored")
         evidence = [value.to_bytes().hex() for value in (self.evidence, *self.recent)]
         return {**{name: getattr(self, name) for name in names}, "evidence": evidence}
 
     def restore(self, header: dict[str, Any]) -> None:
-        """The inverse of ``header``. Raises DamagedDataError."""
+        """Restore the fields of ``header``.
+
+        Raises:
+            DamagedDataError: a field is missing or impossible.
+        """
         for name in ("sequence", "steps", "documents", "tokens", "scored"):
             setattr(
                 self, name, checks.whole(f"{name} of a saved learner", checks.field(header, name))
@@ -194,72 +224,79 @@ class Progress(Generic[S]):
         self.recent = deque(recent)
 
 
-def known_tokens(minibatch: Minibatch, numbers: IntArray) -> Local:
-    """The tokens whose word has a number (-1: none); words with one number, in one bucket of a
-    hash, become one.
+def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
+    """Return the tokens whose word has a number.
+
+    Args:
+        minibatch: V words and N tokens.
+        numbers: int32[V], the number of each word; -1 for none. Words with one number, in one
+            bucket of a hash, become one word.
     """
-    found, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
-    order = np.argsort(first[found >= 0], kind="stable")
-    rank = np.full(len(found), -1)
-    rank[np.flatnonzero(found >= 0)[order]] = np.arange(len(order))
-    tokens = rank[inverse][minibatch.tokens] if len(numbers) else np.zeros(0, np.int64)
+    rows, columns = known_words(numbers, distinct=False)
+    tokens = columns[minibatch.tokens]
     ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
-    return Local(
-        found[found >= 0][order].astype(np.int64),
-        tokens[tokens >= 0].astype(np.int32),
-        ends[minibatch.offsets].astype(np.int64),
-    )
+    return KnownTokens(rows, tokens[tokens >= 0], ends[minibatch.offsets].astype(np.int64))
 
 
-def score(local: Local, phi: FloatArray, alpha: float) -> Scaled:
-    """The probability of a minibatch; phi: float64[V, K], P(w | k) of its words."""
+def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
+    """Return the probability of a minibatch; phi is float64[V, K], P(w | k) of its words."""
     mantissa, exponent = score_documents(local.tokens, local.offsets, phi, alpha)
     return Scaled.of(float(mantissa), int(exponent))
 
 
-def sampled_counts(
-    progress: Progress[Any], settings: SampledLocally, local: Local, weights: FloatArray
+def sample_counts(
+    state: VariationalState[Any],
+    settings: SampledLocally,
+    local: KnownTokens,
+    weights: FloatArray,
 ) -> IntArray:
-    """int32[V, K]: how often each word had each topic, over all the sweeps that count."""
+    """Draw the topics of a minibatch by Gibbs sweeps within its documents.
+
+    Args:
+        state: names the draws.
+        settings: the number of sweeps.
+        local: the known tokens.
+        weights: float64[V, K], exp E[log beta].
+
+    Returns:
+        int32[V, K], how often each word had each topic in the sweeps that count.
+    """
     sums = np.empty_like(weights)
     cumulate(weights, sums)
-    slices = [np.zeros(weights.shape, np.int32) for _ in range(progress.threads)]
-    sweeps = settings.local_burn_in, settings.local_sweeps
+    slices = [np.zeros(weights.shape, np.int32) for _ in range(state.threads)]
+    topics = TopicWeights(weights, sums, settings.alpha)
+    sweeps = LocalSweeps(
+        settings.local_burn_in, settings.local_sweeps, *state.keys(), state.sequence
+    )
 
     def run(first: int, last: int, thread: int) -> None:
-        at = (first, last, local.tokens, local.offsets)
-        sample_documents(
-            *at,
-            weights,
-            sums,
-            settings.alpha,
-            *sweeps,
-            *progress.keys(),
-            progress.sequence,
-            slices[thread],
-        )
+        sample_documents(first, last, local, topics, sweeps, slices[thread])
 
-    over_slices(len(local.offsets) - 1, progress.threads, run)
+    over_slices(len(local.offsets) - 1, state.threads, run)
     for other in slices[1:]:
         slices[0] += other
     return slices[0]
 
 
-def words_of_documents(local: Local) -> tuple[IntArray, FloatArray, LongArray]:
-    """(words, repeats, offsets): each document's distinct words, ascending, and how often it has
-    each.
-    """
+def word_repeats(local: KnownTokens) -> WordRepeats:
+    """Return the distinct words of each document, and how often it has each."""
     width = max(len(local.rows), 1)
     document = np.repeat(np.arange(len(local.offsets) - 1), np.diff(local.offsets))
     pairs, repeats = np.unique(document * width + local.tokens, return_counts=True)
     offsets = np.searchsorted(pairs, np.arange(len(local.offsets)) * width)
-    return (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
+    return WordRepeats(
+        (pairs % width).astype(np.int32), repeats.astype(np.float64), offsets.astype(np.int64)
+    )
 
 
 def unpack_state(
     magic: bytes, data: bytes, settings: VariationalSettings, blobs: int
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """The parts of a saved state. Raises DamagedDataError where they do not fit the settings."""
+    """Return the header and the parts of a saved state.
+
+    Raises:
+        DamagedDataError: it is damaged, or was saved with other settings.
+    """
     header, found = wire.unpack(magic, data, blobs)
     if header.get("settings") != settings_digest(settings):
         raise DamagedDataError(
@@ -269,10 +306,10 @@ def unpack_state(
 
 
 def settings_digest(settings: VariationalSettings) -> str:
-    """Which settings a saved state belongs to."""
+    """Return a digest of the settings that a saved state belongs to."""
     return wire.digest(settings.canonical().encode()).hex()
 
 
-def sizes(parts: Iterable[Any]) -> int:
-    """Bytes of arrays."""
+def total_nbytes(parts: Iterable[Any]) -> int:
+    """Return the memory of arrays."""
     return sum(part.nbytes for part in parts)

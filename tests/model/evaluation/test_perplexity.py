@@ -9,7 +9,7 @@ from model.evaluation import Score, first_moment, left_to_right
 from model.evaluation.perplexity import word_table
 from model.records import Document, TokenisedDocument
 from model.snapshot import TopicWordPrior
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 
 def document_of(words, id="d", label=None):

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from model.inference.alpha import minka
+from model.inference.alpha import fit_alpha
 
 TRUE = np.array([0.1, 0.8, 0.3])
 
@@ -30,7 +30,7 @@ def test_a_step_is_minkas():
     counts, alpha = draws(), np.array([0.5, 0.5, 0.5])
     above = (digamma(alpha + counts) - digamma(alpha)).sum(axis=0)
     below = (digamma(alpha.sum() + counts.sum(axis=1)) - digamma(alpha.sum())).sum()
-    assert minka(counts, alpha, 1) == pytest.approx(alpha * above / below, rel=1e-12)
+    assert fit_alpha(counts, alpha, 1) == pytest.approx(alpha * above / below, rel=1e-12)
 
 
 def test_every_step_makes_the_counts_more_likely():
@@ -38,12 +38,12 @@ def test_every_step_makes_the_counts_more_likely():
     for _ in range(20):
         after = log_likelihood(counts, alpha)
         assert after > before
-        alpha, before = minka(counts, alpha, 1), after
+        alpha, before = fit_alpha(counts, alpha, 1), after
 
 
 def test_many_steps_find_the_optimum_near_the_truth():
     counts = draws()
-    found = minka(counts, np.full(3, 1.0), 500)
+    found = fit_alpha(counts, np.full(3, 1.0), 500)
     best = minimize(lambda logs: -log_likelihood(counts, np.exp(logs)), np.zeros(3), tol=1e-9)
     assert found == pytest.approx(np.exp(best.x), rel=1e-3)
     assert found == pytest.approx(TRUE, rel=0.25)
@@ -51,5 +51,5 @@ def test_many_steps_find_the_optimum_near_the_truth():
 
 def test_without_tokens_and_with_a_topic_that_is_never_used():
     alpha = np.array([0.3, 0.2])
-    assert minka(np.zeros((4, 2), np.int32), alpha).tolist() == alpha.tolist()
-    assert np.all(minka(np.array([[5, 0], [9, 0]], np.int32), alpha, 50) > 0)
+    assert fit_alpha(np.zeros((4, 2), np.int32), alpha).tolist() == alpha.tolist()
+    assert np.all(fit_alpha(np.array([[5, 0], [9, 0]], np.int32), alpha, 50) > 0)

@@ -43,9 +43,13 @@ def test_the_words_of_many_documents_are_those_of_each(buckets):
     texts = [], ["x"], ["c", "x", "a", "c"], ["other", "b", "many", "b", "words"], [], ["a"]
     documents = [document_of(words, d) for d, words in enumerate(texts)]
     counts = word_counts(snapshot, documents)
-    for document, here, known in zip(documents, counts.each(), counts.tokens.tolist(), strict=True):
+    for document, here, known in zip(
+        documents, counts.document_slices(), counts.tokens.tolist(), strict=True
+    ):
         rows, tokens = known_tokens(snapshot, document)
         assert counts.rows[here].tolist() == rows.tolist()
-        assert counts.times[here].tolist() == np.bincount(tokens, minlength=len(rows)).tolist()
+        assert (
+            counts.occurrences[here].tolist() == np.bincount(tokens, minlength=len(rows)).tolist()
+        )
         assert known == len(tokens)
     assert counts.matrix(3, np.float32).toarray().sum(axis=1).tolist() == counts.tokens.tolist()

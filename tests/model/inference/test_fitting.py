@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 
 from model.errors import OptionError
 from model.inference.classifier import log_likelihoods
-from model.inference.fitting import FitSettings, Pair, Problem, fit
+from model.inference.fitting import FitSettings, Objective, Pair, fit
 
 GENERATOR = np.random.default_rng(4)
 WORDS, TOPICS, NUMBER = 15, 4, 80
@@ -23,7 +23,7 @@ def pairs_of(counts=COUNTS, proportions=SOFT):
 
 @pytest.mark.parametrize("bug", [None, "no prior", "labels not taken off"])
 def test_the_gradient_is_that_of_finite_differences(bug):
-    problem = Problem(csr_array(COUNTS), SOFT, 0.3)
+    problem = Objective(csr_array(COUNTS), SOFT, 0.3)
     at = GENERATOR.normal(0, 1, WORDS * TOPICS)
     _, gradient = problem.objective(at)
     if bug == "no prior":

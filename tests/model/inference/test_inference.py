@@ -24,7 +24,7 @@ from model.inference import (
 from model.inference.classifier import Classifier
 from model.records import Document, TokenisedDocument
 
-TOGETHER = [name for name in inference_names() if inference_named(name).together]
+TOGETHER = [name for name in inference_names() if inference_named(name).needs_all_documents]
 ALONE = [name for name in inference_names() if name not in TOGETHER]
 MULTIPLIED = ("naive-bayes", "maxent")
 

@@ -4,7 +4,7 @@ import json
 import pytest
 from streams import document
 
-from model.inference.labelling import TICK, LabelHead, Labeller, Reference, chosen
+from model.inference.labelling import TICK, LabelHead, Labeller, Reference, choose_version
 from model.pending import ListBag, Mirror
 from model.records import TokenisedDocument
 
@@ -32,7 +32,9 @@ class Shard:
     def document(self, name, end):
         data = document(name, 0).to_bytes()
         self._take(
-            self.labeller.document(self.head, self.mirror, self.bag, self.waiting, end * MS, data)
+            self.labeller.document(
+                self.head, self.mirror, self.bag, self.waiting, end=end * MS, document=data
+            )
         )
 
     def reference(self, time, version, sequence=None):
@@ -189,9 +191,9 @@ def test_a_document_of_a_window_that_has_passed_is_labelled_too(forgetful):
 
 
 def test_choice_without_any_reference():
-    assert chosen(LabelHead(), 5) is None
+    assert choose_version(LabelHead(), 5) is None
     head = LabelHead((Reference(5, 1, "v"),))
-    assert chosen(head, 5) is None and chosen(head, 6) == "v"
+    assert choose_version(head, 5) is None and choose_version(head, 6) == "v"
 
 
 def test_an_empty_version_list_never_wakes():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import pick
+from model.gibbs.kernels.gibbs3 import draw_topic
 from model.kernels.jit import kernel
 from model.kernels.random import uniform
 from model.learners.particles.kernels.logarithm import ln
@@ -42,7 +42,7 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
                 for t in range(topics):
                     total += phi[tokens[i], t] * (alpha[t] + counts[t])
                     cumulated[t] = total
-                states[i] = pick(
+                states[i] = draw_topic(
                     cumulated,
                     uniform(index, draws.key0, draws.key1, 0, draws.sequence, draws.purpose),
                 )

@@ -1,10 +1,9 @@
-"""Truncation-ordered sets: for each topic an order of words, and for each of these how much of the
-rest of the stick it breaks off.
+"""Truncation-ordered sets (Zhai and Boyd-Graber 2013): for each topic an order of words.
 
-Topic k has ``size[k]`` entries, in its order: entry t is word ``words[k, t]``, its break b_t ~
-Beta(1 + use[k, t], rest[k, t]). In Zhai and Boyd-Graber (2013) these parameters are nu1 and nu2.
-``position[w, k]`` is t, or -1 where the word is not in the topic's set. Kernels that take ``first``
-and ``last`` work on that slice of the topics, so slices run in threads.
+Topic k has ``size[k]`` entries in its order. Entry t is word ``words[k, t]``. It breaks the share
+b_t ~ Beta(1 + use[k, t], rest[k, t]) off the rest of the stick. These parameters are nu1 and nu2 of
+the paper. ``position[w, k]`` is t, or -1 where the word is not in the topic's set. Kernels that
+take ``first`` and ``last`` work on that slice of the topics, so that slices run in threads.
 """
 
 from __future__ import annotations
@@ -19,8 +18,13 @@ from model.kernels.jit import inlined, kernel
 
 
 class Sticks(NamedTuple):
-    """The arrays of the module's docstring, with room: int32[K, C], float64[K, C] twice,
-    int64[K], int32[W, K].
+    """The arrays of the module's docstring, with room for C entries in each topic.
+
+    Attributes:
+        words: int32[K, C].
+        use, rest: float64[K, C].
+        size: int64[K].
+        position: int32[W, K].
     """
 
     words: npt.NDArray[np.int32]
@@ -30,9 +34,25 @@ class Sticks(NamedTuple):
     position: npt.NDArray[np.int32]
 
 
+class StickUpdate(NamedTuple):
+    """The step of a minibatch.
+
+    Attributes:
+        scale: expected count per drawn topic, D / (|S| sweeps).
+        step: the step size epsilon.
+        concentration: alpha^beta.
+        entry: the ``rest`` that a new word begins with.
+    """
+
+    scale: float
+    step: float
+    concentration: float
+    entry: float
+
+
 @inlined
 def _break_off(weight: Any, left: Any, size: Any) -> Any:
-    """weight[t] *= left[0] ... left[t-1]; returns the product of all."""
+    """Multiply weight[t] by left[0] ... left[t-1]; return the product of all ``left``."""
     remaining = 1.0
     for t in range(size):
         weight[t] = max(weight[t] * remaining, SMALLEST)
@@ -42,8 +62,9 @@ def _break_off(weight: Any, left: Any, size: Any) -> Any:
 
 @kernel
 def expected_logs(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> None:
-    """weight[k, t] = exp E[log beta_kt] (eq. 5, the sums up to t - 1); remaining[k] = exp of the
-    sum of E[log(1 - b)] (eq. 6).
+    """Set weight[k, t] = exp E[log beta_kt] and remaining[k] = exp of the sum of E[log(1 - b)].
+
+    These are eq. 5, with the sums up to t - 1, and eq. 6.
     """
     left = np.empty(sticks.use.shape[1])
     for k in range(first, last):
@@ -58,9 +79,7 @@ def expected_logs(first: Any, last: Any, sticks: Any, weight: Any, remaining: An
 
 @kernel
 def means(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> None:
-    """weight[k, t] = E[beta_kt], remaining[k] = E[what is left of the stick]; together they are
-    1.
-    """
+    """Set weight[k, t] = E[beta_kt] and remaining[k] = E[rest of the stick]; their sum is 1."""
     left = np.empty(sticks.use.shape[1])
     for k in range(first, last):
         size = sticks.size[k]
@@ -74,8 +93,9 @@ def means(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> No
 
 @kernel
 def look_up(rows: Any, sticks: Any, weight: Any, outside: Any, out: Any) -> None:
-    """out[v, k] = the weight of word rows[v] in topic k, or outside[v, k] where it is not in the
-    topic's set.
+    """Set out[v, k] to the weight of word rows[v] in topic k.
+
+    It is outside[v, k] where the word is not in the topic's set.
     """
     known = sticks.position.shape[0]
     for v in range(rows.shape[0]):
@@ -87,7 +107,7 @@ def look_up(rows: Any, sticks: Any, weight: Any, outside: Any, out: Any) -> None
 
 @kernel
 def count_new(rows: Any, counts: Any, sticks: Any) -> Any:
-    """int64[K]: how many of the words each topic drew and does not have yet."""
+    """Return for each topic how many of the drawn words it does not have yet, int64[K]."""
     new = np.zeros(counts.shape[1], np.int64)
     for v in range(rows.shape[0]):
         for k in range(counts.shape[1]):
@@ -98,22 +118,17 @@ def count_new(rows: Any, counts: Any, sticks: Any) -> Any:
 
 @kernel
 def learn(
-    first: Any,
-    last: Any,
-    rows: Any,
-    counts: Any,
-    scale: Any,
-    step: Any,
-    concentration: Any,
-    entry: Any,
-    sticks: Any,
-    sums: Any,
+    first: Any, last: Any, rows: Any, counts: Any, update: Any, sticks: Any, sums: Any
 ) -> None:
-    """New words join at the end, in the order of ``rows``; then one step of eq. 8 and 9; sums[k] =
-    the sums of use and of rest.
+    """Append new words in the order of ``rows``, then make one step of eq. 8 and 9.
 
-    rows: int64[V], distinct words in order of first use. counts: int32[V, K]. scale: what a count
-    is worth, D / (|S| sweeps). entry: the ``rest`` that a new word begins with.
+    Args:
+        first, last: the slice of the topics.
+        rows: int64[V], distinct words in order of first use.
+        counts: int32[V, K], how often each word had each topic.
+        update: :class:`StickUpdate`.
+        sticks: :class:`Sticks`, with room for the new words.
+        sums: float64[K, 2]; sums[k] becomes the sums of ``use`` and of ``rest``.
     """
     use, rest, size, position = sticks.use, sticks.rest, sticks.size, sticks.position
     gain = np.zeros(use.shape[1])
@@ -123,13 +138,14 @@ def learn(
                 w = rows[v]
                 if position[w, k] < 0:
                     t = size[k]
-                    sticks.words[k, t], use[k, t], rest[k, t], position[w, k] = w, 0.0, entry, t
+                    sticks.words[k, t], use[k, t], rest[k, t] = w, 0.0, update.entry
+                    position[w, k] = t
                     size[k] = t + 1
-                gain[position[w, k]] = scale * counts[v, k]
+                gain[position[w, k]] = update.scale * counts[v, k]
         later, sum_use, sum_rest = 0.0, 0.0, 0.0
         for t in range(size[k] - 1, -1, -1):
-            use[k, t] += step * (gain[t] - use[k, t])
-            rest[k, t] += step * (concentration + later - rest[k, t])
+            use[k, t] += update.step * (gain[t] - use[k, t])
+            rest[k, t] += update.step * (update.concentration + later - rest[k, t])
             later += gain[t]
             sum_use += use[k, t]
             sum_rest += rest[k, t]

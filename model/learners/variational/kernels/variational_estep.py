@@ -1,19 +1,18 @@
-"""The local step of the variational learners: what the topics of a minibatch's documents are, while
-the topics themselves stand still.
+"""The E-step of the variational learners: the topics of a minibatch's documents, for fixed topics.
 
-Document d of a minibatch is ``tokens[offsets[d]:offsets[d + 1]]``, int32 indices into its V words;
+Document d of a minibatch is ``tokens[offsets[d]:offsets[d + 1]]``, int32 indices into its V words.
 ``weights`` is float64[V, K], exp E[log beta]. Kernels that take ``first`` and ``last`` work on that
-slice of the documents, so slices run in threads.
+slice of the documents, so that slices run in threads.
 
-* :func:`sample_documents` (Mimno, Hoffman and Blei 2012): Gibbs sweeps within a document, P(z = k)
-  ~ (n_dk + alpha) weights[v, k]. It is split into s = alpha * weights, whose sums are made once a
-  minibatch, and r = n_dk * weights, over the document's own topics.
-* :func:`fit_documents` (Hoffman, Blei and Bach 2010): gamma and phi by turns.
+* :func:`sample_documents` (Mimno, Hoffman and Blei 2012): Gibbs sweeps within a document,
+  P(z = k) ~ (n_dk + alpha) weights[v, k]. The mass has two parts: s = alpha * weights, whose sums
+  are computed once a minibatch, and r = n_dk * weights, over the topics of the document.
+* :func:`fit_documents` (Hoffman, Blei and Bach 2010): alternating updates of gamma and phi.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,9 +21,54 @@ from model.kernels.jit import inlined, kernel
 from model.kernels.random import LOCAL, fill_uniforms
 
 
+class TopicWeights(NamedTuple):
+    """What tokens are drawn by.
+
+    Attributes:
+        weights: float64[V, K], exp E[log beta] of the minibatch's words.
+        sums: float64[V, K], their prefix sums over the topics.
+        alpha: the Dirichlet prior of a document's topics.
+    """
+
+    weights: Any
+    sums: Any
+    alpha: float
+
+
+class LocalSweeps(NamedTuple):
+    """How many Gibbs sweeps a document gets, and the name of their uniforms.
+
+    Attributes:
+        burn_in: sweeps that do not count.
+        kept: sweeps that count.
+        key0, key1: the stream key.
+        sequence: number of the minibatch.
+    """
+
+    burn_in: int
+    kept: int
+    key0: int
+    key1: int
+    sequence: int
+
+
+class WordRepeats(NamedTuple):
+    """The distinct words of documents.
+
+    Attributes:
+        words: int32[M]; document d has the words offsets[d] to offsets[d + 1], ascending.
+        repeats: float64[M], the number of tokens of each.
+        offsets: int64[D + 1].
+    """
+
+    words: Any
+    repeats: Any
+    offsets: Any
+
+
 @kernel
 def cumulate(weights: Any, sums: Any) -> None:
-    """sums[v, k] = weights[v, 0] + ... + weights[v, k]."""
+    """Set sums[v, k] = weights[v, 0] + ... + weights[v, k]."""
     for v in range(weights.shape[0]):
         total = 0.0
         for k in range(weights.shape[1]):
@@ -34,7 +78,7 @@ def cumulate(weights: Any, sums: Any) -> None:
 
 @inlined
 def _search(sums: Any, v: Any, x: Any) -> Any:
-    """The first k with sums[v, k] > x; the last topic where rounding leaves none."""
+    """Return the first k with sums[v, k] > x; the last topic where rounding leaves none."""
     low, high = 0, sums.shape[1] - 1
     while low < high:
         middle = (low + high) >> 1
@@ -46,28 +90,27 @@ def _search(sums: Any, v: Any, x: Any) -> Any:
 
 
 @inlined
-def _draw(
-    weights: Any, sums: Any, alpha: Any, v: Any, used: Any, size: Any, in_document: Any, u: Any
-) -> Any:
-    """A topic of word v: first the document's topics, ``used[:size]`` ascending, then all of
-    them by alpha.
+def _draw(topics: Any, v: Any, used: Any, size: Any, in_document: Any, u: Any) -> Any:
+    """Return a topic of word v.
+
+    The document's topics, ``used[:size]`` ascending, come first; then all topics by alpha.
     """
-    inside = 0.0
+    inside, weights = 0.0, topics.weights
     for i in range(size):
         inside += in_document[used[i]] * weights[v, used[i]]
-    x = u * (inside + alpha * sums[v, sums.shape[1] - 1])
+    x = u * (inside + topics.alpha * topics.sums[v, weights.shape[1] - 1])
     if x < inside:
         for i in range(size):
             x -= in_document[used[i]] * weights[v, used[i]]
             if x < 0.0:
                 return used[i]
         return used[size - 1]
-    return _search(sums, v, (x - inside) / alpha)
+    return _search(topics.sums, v, (x - inside) / topics.alpha)
 
 
 @inlined
-def _enter(used: Any, size: Any, k: Any) -> Any:
-    """Insert a topic into the ascending list; its new size."""
+def _insert(used: Any, size: Any, k: Any) -> Any:
+    """Insert a topic into the ascending list; return its new size."""
     i = size
     while i > 0 and used[i - 1] > k:
         used[i] = used[i - 1]
@@ -77,8 +120,8 @@ def _enter(used: Any, size: Any, k: Any) -> Any:
 
 
 @inlined
-def _leave(used: Any, size: Any, k: Any) -> Any:
-    """Remove a topic from the list; its new size."""
+def _remove(used: Any, size: Any, k: Any) -> Any:
+    """Remove a topic from the list; return its new size."""
     i = 0
     while used[i] != k:
         i += 1
@@ -89,55 +132,51 @@ def _leave(used: Any, size: Any, k: Any) -> Any:
 
 @kernel
 def sample_documents(
-    first: Any,
-    last: Any,
-    tokens: Any,
-    offsets: Any,
-    weights: Any,
-    sums: Any,
-    alpha: Any,
-    burn_in: Any,
-    kept: Any,
-    key0: Any,
-    key1: Any,
-    sequence: Any,
-    counts: Any,
+    first: Any, last: Any, documents: Any, topics: Any, sweeps: Any, counts: Any
 ) -> None:
-    """Add to counts (int32[V, K]) how often each word had each topic in the last ``kept`` of
-    ``burn_in + kept`` sweeps.
+    """Count how often each word has each topic in the Gibbs sweeps that count.
+
+    Args:
+        first, last: the slice of the documents.
+        documents: has ``tokens`` and ``offsets``, see the module's docstring.
+        topics: :class:`TopicWeights`.
+        sweeps: :class:`LocalSweeps`.
+        counts: int32[V, K], to which the counts are added.
     """
-    topics = weights.shape[1]
-    in_document = np.zeros(topics, np.int64)
-    used = np.zeros(topics + 1, np.int64)
+    in_document = np.zeros(topics.weights.shape[1], np.int64)
+    used = np.zeros(topics.weights.shape[1] + 1, np.int64)
     for d in range(first, last):
-        begin, n = offsets[d], offsets[d + 1] - offsets[d]
+        begin, n = documents.offsets[d], documents.offsets[d + 1] - documents.offsets[d]
         states, uniforms = np.zeros(n, np.int64), np.empty(n)
         size = 0
-        for sweep in range(burn_in + kept):
-            fill_uniforms(uniforms, n, sweep * n, key0, key1, d, sequence, LOCAL)
+        for sweep in range(sweeps.burn_in + sweeps.kept):
+            fill_uniforms(
+                uniforms, n, sweep * n, sweeps.key0, sweeps.key1, d, sweeps.sequence, LOCAL
+            )
             for i in range(n):
-                v, old = tokens[begin + i], states[i]
+                v, old = documents.tokens[begin + i], states[i]
                 if sweep > 0:
                     in_document[old] -= 1
-                new = _draw(weights, sums, alpha, v, used, size, in_document, uniforms[i])
+                new = _draw(topics, v, used, size, in_document, uniforms[i])
                 if sweep > 0 and new != old and in_document[old] == 0:
-                    size = _leave(used, size, old)
+                    size = _remove(used, size, old)
                 if in_document[new] == 0 and (sweep == 0 or new != old):
-                    size = _enter(used, size, new)
+                    size = _insert(used, size, new)
                 in_document[new] += 1
                 states[i] = new
-                if sweep >= burn_in:
+                if sweep >= sweeps.burn_in:
                     counts[v, new] += 1
         for i in range(size):
             in_document[used[i]] = 0
 
 
 @inlined
-def _fit(
+def _fit_document(
     words: Any, repeats: Any, weights: Any, alpha: Any, iterations: Any, theta: Any, shares: Any
 ) -> None:
-    """theta (float64[K]) = exp E[log theta_dk], up to a factor, after so many updates; it starts
-    as its prior would have it.
+    """Set theta (float64[K]) to exp E[log theta_d], up to a factor.
+
+    theta starts uniform. ``shares`` is scratch, float64[K].
     """
     topics = weights.shape[1]
     theta[:] = 1.0
@@ -162,52 +201,63 @@ def _fit(
 
 @kernel
 def fit_documents(
-    first: Any,
-    last: Any,
-    words: Any,
-    repeats: Any,
-    offsets: Any,
-    weights: Any,
-    alpha: Any,
-    iterations: Any,
-    theta: Any,
+    first: Any, last: Any, documents: Any, weights: Any, alpha: Any, iterations: Any, theta: Any
 ) -> None:
-    """theta[d] = exp E[log theta_d] up to a factor.
+    """Fit the topics of documents by coordinate ascent.
 
-    Document d has the distinct words words[offsets[d]:offsets[d + 1]], each as often as ``repeats``
-    says; theta: float64[documents, K].
+    Args:
+        first, last: the slice of the documents.
+        documents: :class:`WordRepeats`.
+        weights: float64[V, K], exp E[log beta].
+        alpha: the Dirichlet prior of a document's topics.
+        iterations: number of updates of each document.
+        theta: float64[D, K]; theta[d] becomes exp E[log theta_d] up to a factor.
     """
-    shares = np.empty(weights.shape[1])
+    shares, offsets = np.empty(weights.shape[1]), documents.offsets
     for d in range(first, last):
         here = slice(offsets[d], offsets[d + 1])
-        _fit(words[here], repeats[here], weights, alpha, iterations, theta[d], shares)
+        words, repeats = documents.words[here], documents.repeats[here]
+        _fit_document(words, repeats, weights, alpha, iterations, theta[d], shares)
 
 
 @kernel
-def expected_counts(
-    words: Any, repeats: Any, offsets: Any, weights: Any, theta: Any, counts: Any
-) -> None:
-    """Add sum_d n_dv phi_dvk to counts (float64[V, K]), documents in their order: a sum of
-    floats, so it is not for several threads.
+def expected_counts(documents: Any, weights: Any, theta: Any, counts: Any) -> None:
+    """Add sum_d n_dv phi_dvk to ``counts``, documents in their order.
+
+    This is a sum of floats, whose bits depend on the order. So one thread computes it.
+
+    Args:
+        documents: :class:`WordRepeats`.
+        weights: float64[V, K], exp E[log beta].
+        theta: float64[D, K], exp E[log theta_d] up to a factor.
+        counts: float64[V, K].
     """
     topics = weights.shape[1]
     for d in range(theta.shape[0]):
-        for i in range(offsets[d], offsets[d + 1]):
-            v = words[i]
+        for i in range(documents.offsets[d], documents.offsets[d + 1]):
+            v = documents.words[i]
             norm = 0.0
             for k in range(topics):
                 norm += theta[d, k] * weights[v, k]
-            ratio = repeats[i] / norm
+            ratio = documents.repeats[i] / norm
             for k in range(topics):
                 counts[v, k] += ratio * theta[d, k] * weights[v, k]
 
 
 @kernel
 def score_documents(tokens: Any, offsets: Any, phi: Any, alpha: Any) -> Any:
-    """(mantissa, exponent) of the product of the first-moment probabilities (Scott and Baldridge
-    2013) of all tokens.
+    """Return the product of the first-moment probabilities of all tokens.
 
-    phi: float64[V, K], P(w | k).
+    The estimate is that of Scott and Baldridge (2013), see :mod:`model.evaluation.perplexity`.
+
+    Args:
+        tokens: int32[N], indices into the rows of ``phi``.
+        offsets: int64[D + 1].
+        phi: float64[V, K], P(w | k).
+        alpha: the Dirichlet prior of a document's topics.
+
+    Returns:
+        (mantissa, exponent); the product is mantissa * 2^exponent.
     """
     topics = phi.shape[1]
     mean, each = np.empty(topics), np.empty(topics)

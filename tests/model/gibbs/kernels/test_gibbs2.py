@@ -3,7 +3,7 @@ import pytest
 from corpus_twin import corpus_of, slow_passes, uniforms_of
 from made import random_snapshot
 
-from model.inference.corpus import corpora_of, sampler_of
+from model.inference.corpus import build_corpora, make_sampler
 from model.kernels.random import stream_key
 
 
@@ -15,8 +15,8 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
     snapshot = random_snapshot(topics, words=12, topics=topics, alpha=np.linspace(0.01, 2, topics))
     documents = corpus_of(lengths, words=14)
     keys = stream_key(3, "k")
-    rows, (corpus,) = corpora_of(snapshot, documents)
-    sampler = sampler_of(snapshot, rows, [corpus], keys, "dense")
+    rows, (corpus,) = build_corpora(snapshot, documents)
+    sampler = make_sampler(snapshot, rows, [corpus], keys, "dense")
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
     texts = [
@@ -31,7 +31,7 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
 
 def test_only_words_that_are_used_have_rows():
     snapshot = random_snapshot(words=1000)
-    rows, (corpus, other) = corpora_of(
+    rows, (corpus, other) = build_corpora(
         snapshot, corpus_of([5], words=9), corpus_of([3], words=1200, seed=4)
     )
     used = {

@@ -3,7 +3,8 @@ import pytest
 from made import random_snapshot
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
-from model.gibbs.kernels.gibbs3 import pick, sample_document
+from model.gibbs.kernels.gibbs3 import draw_topic, sample_document
+from model.gibbs.kernels.records import ModelCounts
 from model.kernels.random import INFERENCE, fill_uniforms, stream_key
 
 
@@ -54,10 +55,8 @@ def slow_sample(snapshot, rows, tokens, sweeps, kept, uniforms, bug=None):
 
 def fast_sample(snapshot, rows, tokens, sweeps, kept, key):
     sparse = snapshot.offsets, snapshot.topics, snapshot.counts
-    prior = snapshot.prior.strength, snapshot.prior.base[rows]
-    return sample_document(
-        tokens, rows, *sparse, snapshot.normalisers, snapshot.alpha, *prior, sweeps, kept, *key
-    )
+    model = ModelCounts(*sparse, snapshot.normalisers, snapshot.alpha, snapshot.prior.strength)
+    return sample_document(tokens, rows, snapshot.prior.base[rows], model, sweeps, kept, key)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +75,11 @@ def test_equals_its_slow_twin(topics, n, sweeps, kept):
     assert fast.sum() == n * kept
 
 
-def test_pick_takes_a_topic_with_a_weight_at_every_uniform():
+def test_draw_topic_takes_a_topic_with_a_weight_at_every_uniform():
     sums = np.array([0.0, 0.25, 0.25, 1.0, 1.0])
-    drawn = [pick(sums, u) for u in (0.0, 0.2499, 0.25, 0.5, 1 - 2.0**-53, 1.0)]
+    drawn = [draw_topic(sums, u) for u in (0.0, 0.2499, 0.25, 0.5, 1 - 2.0**-53, 1.0)]
     assert drawn == [1, 1, 3, 3, 3, 3]
-    assert pick(np.array([2.0]), 0.7) == 0
+    assert draw_topic(np.array([2.0]), 0.7) == 0
 
 
 def test_last_state_has_the_enumerated_law():

@@ -5,24 +5,24 @@ from made import random_snapshot
 from sparse_twin import slow_alone
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
+from model.gibbs.kernels.records import ModelCounts
 from model.gibbs.kernels.sparse_gibbs3 import sample_document
-from model.inference.corpus import descending
+from model.inference.corpus import sorted_rows
 from model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
 
 
-def fast_alone(snapshot, rows, times, sweeps, kept, keys):
-    parts = (
-        *descending(snapshot),
+def fast_alone(snapshot, rows, occurrences, sweeps, kept, keys):
+    model = ModelCounts(
+        snapshot.offsets,
+        *sorted_rows(snapshot),
         snapshot.normalisers,
         snapshot.alpha,
         snapshot.prior.strength,
-        snapshot.prior.base[rows],
     )
-    return sample_document(
-        np.array(times, np.int64), rows, snapshot.offsets, *parts, sweeps, kept, *keys
-    )
+    words = np.array(occurrences, np.int64), rows, snapshot.prior.base[rows]
+    return sample_document(*words, model, sweeps, kept, keys)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def fast_alone(snapshot, rows, times, sweeps, kept, keys):
 def test_equals_its_slow_twin(topics, n, sweeps, kept):
     snapshot = random_snapshot(topics, words=20, topics=topics, alpha=np.linspace(0.01, 2, topics))
     generator = np.random.default_rng(n)
-    rows, times = (
+    rows, occurrences = (
         generator.permutation(20)[:6],
         np.bincount(generator.integers(0, 6, n), minlength=6),
     )
-    fast = fast_alone(snapshot, rows, times, sweeps, kept, KEYS)
+    fast = fast_alone(snapshot, rows, occurrences, sweeps, kept, KEYS)
     slow = slow_alone(
-        snapshot, rows, times.tolist(), sweeps, kept, sweeps_of(KEYS, sweeps + 1, n).tolist()
+        snapshot, rows, occurrences.tolist(), sweeps, kept, sweeps_of(KEYS, sweeps + 1, n).tolist()
     )
     assert fast.tolist() == slow.tolist()
     assert fast.sum() == n * kept

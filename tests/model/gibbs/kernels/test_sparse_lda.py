@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from corpus_twin import corpus_of, uniforms_of
 from made import random_snapshot, snapshot_of
-from sparse_twin import descending, slow_sparse
+from sparse_twin import slow_sparse, sorted_rows
 
 from model.gibbs.kernels import sparse_lda as sparse
 from model.gibbs.packed_counts import PackedCounts
-from model.inference.corpus import SparseSampler, corpora_of, sampler_of
+from model.inference.corpus import SparseSampler, build_corpora, make_sampler
 from model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
@@ -20,8 +20,8 @@ def texts_of(corpus):
 
 
 def swept(snapshot, documents, sweeps):
-    rows, (corpus,) = corpora_of(snapshot, documents)
-    sampler = sampler_of(snapshot, rows, [corpus], KEYS, "sparse")
+    rows, (corpus,) = build_corpora(snapshot, documents)
+    sampler = make_sampler(snapshot, rows, [corpus], KEYS, "sparse")
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
     return rows, corpus, sampler
@@ -54,23 +54,23 @@ def test_rows_are_in_descending_order_and_hold_what_documents_hold():
     rows, corpus, sampler = swept(snapshot, corpus_of([300, 40, 3], words=8), 5)
     exact = np.zeros((len(rows), 6), int)
     np.add.at(exact, (corpus.tokens, corpus.states), 1)
-    assert list(rows_of(sampler._own)) == [descending(row) for row in exact.tolist()]
+    assert list(rows_of(sampler._sampled)) == [sorted_rows(row) for row in exact.tolist()]
     assert sampler.counts().tolist() == exact.tolist()
 
 
 def test_a_state_that_is_restored_from_its_topics_goes_on_with_the_same_bits():
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     rows, corpus, sampler = swept(snapshot, documents, 4)
-    _, (other,) = corpora_of(snapshot, documents)
+    _, (other,) = build_corpora(snapshot, documents)
     restored = SparseSampler(snapshot, rows, [other], KEYS)
     other.states[:], other.in_documents[:] = corpus.states, corpus.in_documents
-    restored._own_totals[:] = corpus.in_documents.sum(axis=0)
-    for v, entries in enumerate(rows_of(sampler._own)):
-        begin = restored._own.begins[v]
-        restored._own.entries[begin : begin + len(entries)] = [
-            n << restored._own.bits | t for t, n in entries
+    restored._sampled_totals[:] = corpus.in_documents.sum(axis=0)
+    for v, entries in enumerate(rows_of(sampler._sampled)):
+        begin = restored._sampled.begins[v]
+        restored._sampled.entries[begin : begin + len(entries)] = [
+            n << restored._sampled.bits | t for t, n in entries
         ]
-        restored._own.lengths[v] = len(entries)
+        restored._sampled.lengths[v] = len(entries)
     for each, documents in ((sampler, corpus), (restored, other)):
         each.sweep(documents, 5)
         each.sweep(documents, 6)
@@ -90,7 +90,7 @@ def test_counts_that_need_more_than_32_bits():
 def test_an_empty_row_is_a_block():
     counts = PackedCounts(np.array([3, 0, 9, 100]), topics=17)
     assert counts.begins.tolist() == [0, 8, 16, 24]
-    assert counts.rooms.tolist() == [8] * 4
+    assert counts.capacities.tolist() == [8] * 4
     assert len(counts.entries) >= 32
     assert [part.tolist() for part in counts.triples()] == [[], [], []]
 
@@ -103,15 +103,15 @@ def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
     )
     _, corpus, sampler = swept(snapshot, documents, sweeps)
     packed, stopped = [], []
-    pack, kernel = PackedCounts._pack, sparse.pass_over
+    pack, kernel = PackedCounts._pack, sparse.sweep_documents
 
     def stopping(*given):
         kernel(*given)
-        stopped.append(int(given[-2][1]))
+        stopped.append(int(given[-1].progress[1]))
 
-    monkeypatch.setattr("model.gibbs.packed_counts._FREE", 0.0)
+    monkeypatch.setattr("model.gibbs.packed_counts._FREE_SHARE", 0.0)
     monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))
-    monkeypatch.setattr(sparse, "pass_over", stopping)
+    monkeypatch.setattr(sparse, "sweep_documents", stopping)
     _, tight, narrow = swept(snapshot, documents, sweeps)
     assert len(packed) > 2 and max(stopped) > 0
     assert tight.states.tolist() == corpus.states.tolist()
@@ -121,21 +121,21 @@ def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
 def test_rows_take_little_more_room_than_they_need():
     documents = corpus_of([200] * 50, words=300)
     _, _, sampler = swept(random_snapshot(1, words=300, topics=100), documents, 3)
-    own = sampler._own
+    own = sampler._sampled
     assert own.lengths.max() > 16
     assert (
         len(own.entries)
         <= 1.75 * sum(-(-max(length, 1) // 8) * 8 for length in own.lengths.tolist()) + 100
     )
-    assert np.all(own.rooms >= own.lengths)
+    assert np.all(own.capacities >= own.lengths)
 
 
 def test_rows_of_64_bits_draw_the_same(monkeypatch):
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     narrow = swept(snapshot, documents, 3)[1]
-    monkeypatch.setattr("model.gibbs.packed_counts._SMALL", 0)
+    monkeypatch.setattr("model.gibbs.packed_counts._INT32_LIMIT", 0)
     _, wide, sampler = swept(snapshot, documents, 3)
-    assert sampler._own.entries.dtype == np.int64
+    assert sampler._sampled.entries.dtype == np.int64
     assert wide.states.tolist() == narrow.states.tolist()
 
 
@@ -143,7 +143,7 @@ def test_the_model_can_be_forgotten():
     snapshot = snapshot_of([[1000.0, 0.0]], alpha=0.5, beta=1.0)
     _, corpus, sampler = swept(snapshot, corpus_of([40], words=1), 0)
     assert corpus.in_documents[0, 0] > 30
-    sampler.forget_model()
+    sampler.drop_model_counts()
     found = []
     for sweep in range(1, 200):
         sampler.sweep(corpus, sweep)

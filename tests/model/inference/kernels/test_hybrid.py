@@ -5,7 +5,8 @@ from corpus_twin import sweeps_of
 from made import random_snapshot
 from scipy.stats import binom
 
-from model.inference.kernels.hybrid import repeat_document
+from model.inference.kernels.hybrid import sample_document
+from model.inference.kernels.mean_field import TopicWords
 from model.kernels.random import stream_key
 
 
@@ -40,14 +41,15 @@ def slow_repeat(snapshot, rows, tokens, theta, repeats, kept, uniforms):
 
 def fast_repeat(snapshot, rows, tokens, theta, repeats, kept, key):
     totals = snapshot.normalisers
-    parts = (
+    model = TopicWords(
         snapshot.offsets,
         snapshot.topics,
         snapshot.counts / totals[snapshot.topics],
         snapshot.prior.strength / totals,
+        snapshot.alpha,
     )
-    return repeat_document(
-        tokens, rows, *parts, snapshot.prior.base[rows], theta, snapshot.alpha, repeats, kept, *key
+    return sample_document(
+        tokens, rows, snapshot.prior.base[rows], model, theta, repeats, kept, key
     )
 
 

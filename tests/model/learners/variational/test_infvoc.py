@@ -9,7 +9,7 @@ from variational_twin import InfvocTwin
 
 from model.evaluation.perplexity import Score, first_moment
 from model.learners import learner_for
-from model.words.strings import CharacterModel
+from model.words.character_model import CharacterModel
 
 SMALL = {
     "learner": "infvoc",
@@ -137,7 +137,7 @@ def test_a_published_model_says_what_the_learner_scores_by():
     assert info.scored_tokens == scored.tokens == len(last.tokens)
     assert info.log_evidence == pytest.approx(scored.log_probability, rel=1e-9)
     inside = snapshot.prior.base.sum() + snapshot.prior.unseen * (
-        1 - state.letters.probabilities(snapshot.words).sum()
+        1 - state.character_model.probabilities(snapshot.words).sum()
     )
     assert inside == pytest.approx(1)
 

@@ -5,11 +5,15 @@ import pytest
 
 from model.evaluation.kernels import held_out
 from model.learners.variational.kernels.variational_estep import (
+    LocalSweeps,
+    TopicWeights,
+    WordRepeats,
     cumulate,
     fit_documents,
     sample_documents,
     score_documents,
 )
+from model.learners.variational.shared import KnownTokens
 
 TOKENS = np.array([0, 1, 2, 1, 3, 3, 0, 2, 2, 2], np.int32)
 OFFSETS = np.array([0, 4, 4, 9, 10])
@@ -18,21 +22,10 @@ OFFSETS = np.array([0, 4, 4, 9, 10])
 def sampled(weights, alpha, burn_in, kept, slices=((0, 4),), sequence=3):
     sums, counts = np.empty_like(weights), np.zeros(weights.shape, np.int32)
     cumulate(weights, sums)
+    topics, sweeps = TopicWeights(weights, sums, alpha), LocalSweeps(burn_in, kept, 1, 2, sequence)
     for first, last in slices:
         sample_documents(
-            first,
-            last,
-            TOKENS,
-            OFFSETS,
-            weights,
-            sums,
-            alpha,
-            burn_in,
-            kept,
-            1,
-            2,
-            sequence,
-            counts,
+            first, last, KnownTokens(np.arange(4), TOKENS, OFFSETS), topics, sweeps, counts
         )
     return counts
 
@@ -83,7 +76,6 @@ def test_one_token_however_many_topics(topics):
     weights = np.full((1, topics), 0.25)
     weights[0, 1] = 0.5
     theta = np.zeros((1, topics))
-    fit_documents(
-        0, 1, np.zeros(1, np.int32), np.ones(1), np.array([0, 1]), weights, 1 / topics, 100, theta
-    )
+    document = WordRepeats(np.zeros(1, np.int32), np.ones(1), np.array([0, 1]))
+    fit_documents(0, 1, document, weights, 1 / topics, 100, theta)
     assert np.all(np.isfinite(theta)) and theta.argmax() == 1 and theta[0, 1] > 10 * theta[0, 0]

@@ -1,10 +1,10 @@
+import ngram_twin
 import numpy as np
 import pytest
-import spelling_twin
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.words.spelling import Spelling, codes
+from model.words.ngrams import NgramModel, code_points
 
 FEW = settings(max_examples=100)
 # Few letters, so that runs come again; a mark that words do not hold, and characters of one to four
@@ -21,18 +21,18 @@ LETTERS = st.text(
     st.integers(0, 4),
 )
 def test_bit_for_bit_as_the_twin(words, others, order):
-    spelling = Spelling.fit(words, order)
+    spelling = NgramModel.fit(words, order)
     asked = [*words, *others, "zq", "a" * 700]
     products, exponents = spelling.probabilities(asked)
     assert list(zip(products.tolist(), exponents.tolist(), strict=True)) == [
-        spelling_twin.spelled(spelling, word) for word in asked
+        ngram_twin.spelled(spelling, word) for word in asked
     ]
 
 
 @pytest.mark.parametrize("bug", ["what a context leaves", "kinds"])
 def test_the_twin_would_find_a_bug(bug, monkeypatch):
-    spelling = Spelling.fit(["sea", "seas", "seed", "sees"], 2)
-    right = spelling_twin.tables
+    spelling = NgramModel.fit(["sea", "seas", "seed", "sees"], 2)
+    right = ngram_twin.tables
 
     def wrong(*arguments):
         seen, left = right(*arguments)
@@ -42,16 +42,16 @@ def test_the_twin_would_find_a_bug(bug, monkeypatch):
             else ({run: p * 0.99 for run, p in seen.items()}, left)
         )
 
-    monkeypatch.setattr(spelling_twin, "tables", wrong)
+    monkeypatch.setattr(ngram_twin, "tables", wrong)
     products, exponents = spelling.probabilities(["seat"])
-    assert (products[0], exponents[0]) != spelling_twin.spelled(spelling, "seat")
+    assert (products[0], exponents[0]) != ngram_twin.spelled(spelling, "seat")
 
 
 def test_no_words():
-    products, exponents = Spelling.fit(["sea"], 3).probabilities([])
+    products, exponents = NgramModel.fit(["sea"], 3).probabilities([])
     assert len(products) == len(exponents) == 0
 
 
 def test_codes():
-    assert codes(["a\N{GRINNING FACE}", "\ud800"]).tolist() == [97, 0x1F600, 0xD800]
-    assert codes([]).dtype == np.uint32
+    assert code_points(["a\N{GRINNING FACE}", "\ud800"]).tolist() == [97, 0x1F600, 0xD800]
+    assert code_points([]).dtype == np.uint32

@@ -1,11 +1,10 @@
-"""How probable the spelling of a word is, character by character, from a trie of runs of characters
-(:mod:`model.words.spelling`).
+"""The probability of a word's spelling, character by character, from a trie of n-grams.
 
-A node of the trie is a run; node 0 is the empty one. An edge leads from a run to the run that is
-one character longer. P(c | h) is that of the longest end of the run hc that was seen, times what
-each longer context leaves to shorter ones. So a word is read with the nodes of its last 0, 1, ..
-``order`` characters in hand, -1 where there is no such node, and each character moves them along
-their edges.
+:mod:`model.words.ngrams` has the model. A node of the trie is a run of characters; node 0 is the
+empty run. An edge leads from a run to the run that is one character longer. P(c | h) is that of the
+longest suffix of hc that was seen, times what each longer context leaves to shorter ones. A word is
+read with the nodes of its last 0, 1, .. ``order`` characters, -1 where there is no such node. Each
+character moves them along their edges.
 """
 
 from __future__ import annotations
@@ -26,12 +25,15 @@ _TINY = 2.0**-400
 
 
 class Trie(NamedTuple):
-    """``edges``: int64[size], node << 21 | character, or -1, in a hash table; ``leads``:
-    int32[size], to which node.
+    """A trie of n-grams.
 
-    ``shift``: 64 - log2(size). ``seen``: float64[nodes], P(last character | those before it), 0 for
-    a run that was never seen. ``left``: float64[nodes], what the run leaves to its shorter ends as
-    a context; 1 where it never was one.
+    Attributes:
+        edges: int64[size], a hash table of node << 21 | character; -1 for an empty slot.
+        leads: int32[size], the node that each edge leads to.
+        shift: 64 - log2(size).
+        seen: float64[nodes], P(last character | those before it); 0 for a run that was never seen.
+        left: float64[nodes], what the run as a context leaves to shorter contexts; 1 for a run that
+            was never a context.
     """
 
     edges: npt.NDArray[np.int64]
@@ -43,7 +45,10 @@ class Trie(NamedTuple):
 
 @inlined
 def _place(edges: Any, shift: Any, edge: Any) -> Any:
-    """Where an edge is, or where it would be: by multiplication, then one place after the other."""
+    """Return the slot of an edge, or the empty slot where it would be.
+
+    The table is hashed by multiplication, with linear probing.
+    """
     at = np.int64(np.uint64(edge) * _MIX >> np.uint64(shift))
     while edges[at] != _EMPTY and edges[at] != edge:
         at = (at + 1) & (len(edges) - 1)
@@ -52,8 +57,12 @@ def _place(edges: Any, shift: Any, edge: Any) -> Any:
 
 @kernel
 def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
-    """(edges, leads) of a table of size 2^(64 - shift), more than there are edges. sources:
-    int64[n]; targets: int32[n].
+    """Return (edges, leads) of a hash table of size 2^(64 - shift).
+
+    Args:
+        sources: int64[n], the edges; there are fewer than slots.
+        targets: int32[n], the node that each leads to.
+        shift: 64 - log2(size).
     """
     edges, leads = (
         np.full(1 << (64 - shift), _EMPTY, np.int64),
@@ -67,15 +76,20 @@ def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
 
 @inlined
 def _follow(trie: Any, node: Any, c: Any) -> Any:
-    """The node of the run that is c longer, or -1."""
+    """Return the node of the run that is c longer, or -1."""
     at = _place(trie.edges, trie.shift, np.int64(node) << CODE_BITS | np.int64(c))
     return np.int64(trie.leads[at]) if trie.edges[at] != _EMPTY else -1
 
 
 @kernel
 def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
-    """P(c | the characters before it). held: int64[order + 1], the nodes of the last 0, 1, ..
-    characters, which move on.
+    """Return P(c | the characters before it), and move the nodes.
+
+    Args:
+        trie: :class:`Trie`.
+        held: int64[order + 1], the nodes of the last 0, 1, .. characters; changed in place.
+        c: a code point.
+        characters: size of the alphabet.
     """
     share, found = 1.0, 0.0
     for length in range(len(held) - 1, -1, -1):
@@ -91,7 +105,7 @@ def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
 
 
 @kernel
-def spell(
+def word_probabilities(
     trie: Any,
     text: Any,
     offsets: Any,
@@ -101,11 +115,17 @@ def spell(
     products: Any,
     exponents: Any,
 ) -> None:
-    """products[w] * 2^exponents[w] = the probability of word w, ``text[offsets[w]:offsets[w +
-    1]]``, among those of its length.
+    """Set products[w] * 2^exponents[w] to the probability of word w among those of its length.
 
-    text: uint32, code points. ``start``: the code point that stands before words, ``order`` times.
+    Args:
+        trie: :class:`Trie`.
+        text: uint32, code points; word w is text[offsets[w]:offsets[w + 1]].
+        offsets: int64[W + 1].
+        order: number of characters of a context.
+        start: the code point that precedes words, ``order`` times.
         characters: size of the alphabet.
+        products: float64[W].
+        exponents: int64[W].
     """
     begin, held = np.zeros(order + 1, np.int64), np.zeros(order + 1, np.int64)
     for length in range(order):

@@ -1,6 +1,4 @@
-"""Training pairs for a classifier, and the classifier that is fitted to them: what
-:mod:`transforms.fit` does, without Beam.
-"""
+"""Training pairs for a classifier, and the classifier that is fitted to them, without Beam."""
 
 from __future__ import annotations
 
@@ -15,21 +13,23 @@ from model import __version__, wire
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.inference.features import word_counts
-from model.inference.fitting import FitSettings, Pair, Step, fit
+from model.inference.fitting import FitProgress, FitSettings, Pair, fit
 from model.publishing.manifest import Manifest
 from model.records import TokenisedDocument
 
 _RANK_BYTES = 16
 
 
-def pair_of(
+def make_pair(
     settings: InferenceSettings,
     prepared: Any,
     published: PublishedModel,
     document: TokenisedDocument,
 ) -> Pair | None:
-    """The document with what the method says of it; None where the model knows none of its
-    words.
+    """Return a document with the proportions that the method gives it.
+
+    Returns:
+        The pair; None where the model knows none of the document's words.
     """
     counts = word_counts(published.snapshot, [document])
     if not counts.tokens[0]:
@@ -38,14 +38,15 @@ def pair_of(
     return Pair(
         f"{document.key}\0{document.id}",
         counts.rows,
-        counts.times.astype(np.float64),
+        counts.occurrences.astype(np.float64),
         mixture.proportions,
     )
 
 
-def ranked(document: bytes, seed: int) -> bytes:
-    """The document behind its rank in a uniform sample: the documents with the smallest ranks
-    are a sample, in whatever order they come.
+def with_rank(document: bytes, seed: int) -> bytes:
+    """Return the document behind its rank in a uniform sample.
+
+    The documents with the smallest ranks are a sample, which does not depend on their order.
     """
     found = TokenisedDocument.from_bytes(document)
     rank = hashlib.sha256(
@@ -54,8 +55,8 @@ def ranked(document: bytes, seed: int) -> bytes:
     return rank[:_RANK_BYTES] + document
 
 
-def unranked(data: bytes) -> bytes:
-    """The document without its rank."""
+def without_rank(data: bytes) -> bytes:
+    """Return the document without its rank."""
     return data[_RANK_BYTES:]
 
 
@@ -64,10 +65,20 @@ def fit_classifier(
     topics: int,
     pairs: Iterable[Pair],
     settings: FitSettings,
+    *,
     inference: InferenceSettings,
-    on_step: Callable[[Step], None],
+    on_step: Callable[[FitProgress], None],
 ) -> Classifier:
-    """A classifier for a model version; a function of the set of pairs."""
+    """Fit a classifier for a model version; the result is a function of the set of pairs.
+
+    Args:
+        manifest: of the model version.
+        topics: T.
+        pairs: documents with their proportions.
+        settings: how to fit.
+        inference: the method that gave the proportions.
+        on_step: is called after each iteration.
+    """
     found = list(pairs)
     fitted = fit(found, topics, settings, on_step)
     provenance = Provenance(
@@ -75,7 +86,7 @@ def fit_classifier(
         version=manifest.version,
         snapshot=manifest.snapshot,
         pairs=len(found),
-        tokens=int(sum(pair.times.sum() for pair in found)),
+        tokens=int(sum(pair.occurrences.sum() for pair in found)),
         pairs_digest=wire.digest(*sorted(pair.to_bytes() for pair in found)).hex(),
         settings=asdict(settings),
         method=inference.to_json(),

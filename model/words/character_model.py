@@ -1,21 +1,21 @@
-"""G0: a distribution over all strings, from which topics with an infinite vocabulary take their
-words.
+"""G0: a distribution over all strings, the base distribution of topics over an infinite vocabulary.
 
-A word of length L has probability p(L) x p(c_1) p(c_2 | c_1) ... p(c_L | the characters before it),
-after Zhai and Boyd-Graber (2013):
+A word of length L has the probability p(L) p(c_1) p(c_2 | c_1) ... p(c_L | the characters before
+it), after Zhai and Boyd-Graber (2013):
 
-* *characters*: smoothed n-grams over Unicode (:mod:`model.words.spelling`);
+* *characters*: smoothed n-grams over Unicode (:mod:`model.words.ngrams`);
 * *lengths*: the lambda that minimises the squared difference between the words' frequencies and
-  their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric law of the
-  words' mean length, so that every length keeps mass.
+  their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric
+  distribution of the words' mean length, so that every length has probability.
 
-Every string but the empty one has a positive probability, and all of them together have 1.
+Every string but the empty one has a positive probability. The probabilities of all strings sum
+to 1.
 
 >>> letters = CharacterModel.fit(["sea", "seas", "seed"])
 >>> letters.log_probability("sees") > letters.log_probability("xyzq")
 True
 
-A probability is a scaled product, mantissa and exponent, so it needs no logarithm and a word of
+A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
 10,000 characters has one.
 """
 
@@ -33,33 +33,34 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
-from model.words.spelling import CHARACTERS, Spelling
+from model.words.ngrams import CHARACTERS, NgramModel
 
-# Of the characters before a character, how many count.
+# The number of characters of a context.
 ORDER = 3
-# How much of the length law is geometric.
+# The weight of the geometric distribution of lengths.
 GEOMETRIC = 0.1
-# Long words are below what a float can hold. probabilities() gives them this, so that even the
-# product of two is not 0.
+# The smallest result of probabilities(). The probability of a long word may underflow; the product
+# of two of these does not.
 SMALLEST = 2.0**-500
 
-# A longer context than this costs more memory than its text: each n-gram has a node for each of its
-# runs.
+# The longest context of stored models. Each n-gram has a node for each of its prefixes, so a longer
+# context takes more memory than its text.
 _MOST_ORDER = 8
 _TINY = 2.0**-400
 
 
 @dataclass(frozen=True, eq=False)
 class CharacterModel:
-    """See the module's docstring; made by :meth:`fit` or :meth:`from_bytes`.
+    """A distribution over strings; see the module's docstring. :meth:`fit` makes one.
 
     Attributes:
-        spelling: what words look like. lengths: float64, ``lengths[L]`` the fitted share of words
-            of length L; longer ones have only the geometric law. again: the geometric law's
-            probability that a word goes on.
+        spelling: the n-gram model.
+        lengths: float64; lengths[L] is the fitted share of words of length L. Longer words have
+            only the geometric distribution.
+        again: the geometric distribution's probability that a word continues.
     """
 
-    spelling: Spelling
+    spelling: NgramModel
     lengths: FloatArray
     again: float
 
@@ -72,8 +73,13 @@ class CharacterModel:
         order: int = ORDER,
         characters: int = CHARACTERS,
     ) -> CharacterModel:
-        """A model of words; of a mapping, the values are how often each occurs, which only the
-        length law uses.
+        """Fit a model to words.
+
+        Args:
+            words: the words; of a mapping, the values are how often each occurs. Only the
+                distribution of lengths uses them.
+            order: the number of characters of a context.
+            characters: size of the alphabet.
 
         Raises:
             ValueError: there is no word, or one is empty, or one occurs less than once.
@@ -84,24 +90,28 @@ class CharacterModel:
             raise ValueError(
                 "a character model needs words, none of them empty, each used at least once"
             )
-        spelling = Spelling.fit(spelled, order, characters)
-        # Where all words have one character: as though they had one more, so that longer words keep
-        # a probability.
+        spelling = NgramModel.fit(spelled, order, characters)
+        # Words of one character alone count as one character more, so that longer words have a
+        # positive probability.
         characters_in_all = max(sum(map(len, spelled)), len(spelled) + 1)
         return cls(
             spelling, _fit_lengths(spelling, spelled, used), 1.0 - len(spelled) / characters_in_all
         )
 
     def probability(self, word: str) -> Scaled:
-        """G0(word), of any magnitude. Raises ValueError where the word is empty."""
+        """Return G0(word), of any magnitude.
+
+        Raises:
+            ValueError: the word is empty.
+        """
         return self.length_probability(len(word)) * self.spelled(word)
 
     def log_probability(self, word: str) -> float:
-        """ln G0(word)."""
+        """Return ln G0(word)."""
         return self.probability(word).log()
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
-        """float64: each word's probability, :data:`SMALLEST` at least."""
+        """Return the probability of each word, float64, at least :data:`SMALLEST`."""
         words = list(words)
         products, exponents = self.spelling.probabilities(words)
         lengths = [self.length_probability(len(word)) for word in words]
@@ -113,19 +123,23 @@ class CharacterModel:
         return found
 
     def length_probability(self, length: int) -> Scaled:
-        """p(length). Raises ValueError where it is 0."""
+        """Return p(length).
+
+        Raises:
+            ValueError: the length is 0.
+        """
         found = self._lengths.get(length)
         if found is None:
             found = self._lengths[length] = self._length_probability(length)
         return found
 
     def spelled(self, word: str) -> Scaled:
-        """The probability of a word among those of its length."""
+        """Return the probability of a word among those of its length."""
         products, exponents = self.spelling.probabilities([word])
         return Scaled.of(float(products[0]), int(exponents[0]))
 
     def to_bytes(self) -> bytes:
-        """Equal models have equal bytes."""
+        """Return the model's bytes; equal models have equal bytes."""
         spelling = self.spelling
         header = {"order": spelling.order, "characters": spelling.characters, "again": self.again}
         counts, lengths = (
@@ -142,7 +156,11 @@ class CharacterModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CharacterModel:
-        """The inverse of :meth:`to_bytes`. Raises DamagedDataError."""
+        """Decode the bytes of :meth:`to_bytes`.
+
+        Raises:
+            DamagedDataError: the bytes are not a character model.
+        """
         header, (text, counts_blob, lengths_blob) = wire.unpack(cls.MAGIC, data, 3)
         order = checks.whole(
             "order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1
@@ -171,12 +189,12 @@ class CharacterModel:
         checks.distinct("n-grams", ngrams)
         checks.within("counts of n-grams", counts, 1, checks.LARGEST // len(counts))
         checks.measures("shares of word lengths", lengths, 0.0, 1.0)
-        return cls(Spelling(ngrams, counts, order, characters), lengths, again)
+        return cls(NgramModel(ngrams, counts, order, characters), lengths, again)
 
     def _length_probability(self, length: int) -> Scaled:
         if length < 1:
             raise ValueError("the empty string is not a word")
-        geometric = _power(self.again, length - 1)
+        geometric = _scaled_power(self.again, length - 1)
         share = GEOMETRIC * (1.0 - self.again)
         fitted = float(self.lengths[length]) if length < len(self.lengths) else 0.0
         if fitted:
@@ -188,12 +206,12 @@ class CharacterModel:
 
     @cached_property
     def _lengths(self) -> dict[int, Scaled]:
-        """p(length) of the lengths that were asked for; there are few."""
+        """A cache of p(length)."""
         return {}
 
 
-def _power(base: float, exponent: int) -> Scaled:
-    """base ** exponent by squaring."""
+def _scaled_power(base: float, exponent: int) -> Scaled:
+    """Return base ** exponent, by squaring."""
     result, square = Scaled.of(1.0), Scaled.of(base)
     while exponent:
         if exponent & 1:
@@ -203,21 +221,19 @@ def _power(base: float, exponent: int) -> Scaled:
 
 
 def _values(products: FloatArray, exponents: LongArray) -> FloatArray:
-    """products * 2^exponents, 0 where that is too small for a float; ldexp takes exponents of 32
-    bits.
-    """
+    """Return products * 2^exponents, 0 where that underflows. ldexp takes exponents of 32 bits."""
     found: FloatArray = np.ldexp(products, np.maximum(exponents, -3000).astype(np.int32))
     return found
 
 
-def _fit_lengths(spelling: Spelling, words: list[str], used: Mapping[str, int]) -> FloatArray:
-    """float64[longest + 1]: the lambda of the module's docstring.
+def _fit_lengths(spelling: NgramModel, words: list[str], used: Mapping[str, int]) -> FloatArray:
+    """Fit lambda of the module's docstring, float64[longest + 1].
 
-    The programme is separable: with m(w) the spelling's probability and f(w) the word's share of
-    all uses, it is the sum over lengths of A lambda^2 - 2 B lambda, A = sum m^2, B = sum f m. So
-    lambda = max(0, (B - mu) / A), and mu, which makes their sum 1, is found by taking the lengths
-    in descending order of B. Words too long for their m^2 to be a number do not take part. Where
-    all words are so long that nothing is left of the 1, lambda is their share.
+    The quadratic programme is separable. With m(w) the probability of the spelling and f(w) the
+    word's share of all uses, it is the sum over lengths of A lambda^2 - 2 B lambda, with A = sum
+    m^2 and B = sum f m. So lambda = max(0, (B - mu) / A). The mu for which they sum to 1 is found
+    by taking the lengths in descending order of B. Words whose m^2 underflows are left out. Where
+    this leaves no word, lambda is the share of each length.
     """
     total = sum(used.values())
     products, exponents = spelling.probabilities(words)

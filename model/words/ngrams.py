@@ -1,14 +1,13 @@
-"""What words look like: n-grams over Unicode, counted once for each distinct word, smoothed after
-Witten and Bell.
+"""Character n-grams over Unicode, counted once for each distinct word, with Witten-Bell smoothing.
 
-What follows a context is mixed with what follows the context that is one shorter, down to the
-uniform distribution over all characters, which is the escape for characters that were never seen.
-With c(h, x) how often x followed the context h, N(h) the sum of that over x and K(h) how many
-different x there were,
+The distribution after a context is mixed with that after the context without its first character,
+down to the uniform distribution over all characters. So characters that were never seen have a
+probability. With c(h, x) the number of times x followed the context h, N(h) the sum of that over x
+and K(h) the number of different x,
 
     P(x | h) = (c(h, x) + K(h) P(x | h without its first character)) / (N(h) + K(h))
 
-Words begin with marks, so the first letters have statistics of their own.
+Words begin with marks, so first letters have statistics of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.records import FloatArray, LongArray
-from model.words.kernels.spelling import CODE_BITS, Trie, hash_edges, spell
+from model.words.kernels.ngram_trie import CODE_BITS, Trie, hash_edges, word_probabilities
 
 # Unicode's scalar values: all code points but the surrogates.
 CHARACTERS = 0x110000 - 0x800
@@ -33,13 +32,15 @@ Codes = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
-class Spelling:
-    """See the module's docstring; made by :meth:`fit`.
+class NgramModel:
+    """An n-gram model; see the module's docstring. :meth:`fit` makes one.
 
     Attributes:
-        ngrams: the distinct runs of ``order`` + 1 characters, sorted; words have ``order`` newlines
-        before them. counts: int64, how often. order: of the characters before a character, how many
-        count. characters: size of the alphabet.
+        ngrams: the distinct runs of ``order`` + 1 characters, sorted. Words are preceded by
+            ``order`` newlines.
+        counts: int64, how often each occurs.
+        order: the number of characters of a context.
+        characters: size of the alphabet.
     """
 
     ngrams: tuple[str, ...]
@@ -48,8 +49,8 @@ class Spelling:
     characters: int = CHARACTERS
 
     @classmethod
-    def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> Spelling:
-        """Of distinct words."""
+    def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> NgramModel:
+        """Fit a model to distinct words."""
         runs: Counter[str] = Counter()
         for word in words:
             marked = _START * order + word
@@ -58,21 +59,23 @@ class Spelling:
         return cls(ngrams, np.array([runs[run] for run in ngrams], np.int64), order, characters)
 
     def probabilities(self, words: Sequence[str]) -> tuple[FloatArray, LongArray]:
-        """Of each word among those of its length: float64 factors and int64 exponents of 2,
-        which belong to them.
+        """Return the probability of each word among those of its length.
+
+        Returns:
+            float64 factors, and int64 exponents of 2 that belong to them.
         """
-        text, lengths = codes(words), np.fromiter(map(len, words), np.int64, len(words))
+        text, lengths = code_points(words), np.fromiter(map(len, words), np.int64, len(words))
         products, exponents = np.empty(len(words)), np.empty(len(words), np.int64)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        spell(
+        word_probabilities(
             self._trie, text, offsets, self.order, ord(_START), self.characters, products, exponents
         )
         return products, exponents
 
     @cached_property
     def _trie(self) -> Trie:
-        """Runs of every length, longest first, each level made of the ends of the one before."""
-        runs, counts = codes(self.ngrams).reshape(-1, self.order + 1), self.counts
+        """The trie of runs of every length; each level has the suffixes of the one before."""
+        runs, counts = code_points(self.ngrams).reshape(-1, self.order + 1), self.counts
         levels: list[tuple[Codes, LongArray, Any]] = [(runs, counts, None)]
         for _ in range(self.order):
             ends = runs[:, 1:]
@@ -98,14 +101,17 @@ class Spelling:
         return Trie(table, leads, shift, seen, left)
 
 
-def codes(words: Sequence[str]) -> Codes:
-    """uint32: the code points of words, one after the other."""
+def code_points(words: Sequence[str]) -> Codes:
+    """Return the code points of words, one after the other, uint32."""
     return np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _distinct(runs: Codes) -> tuple[LongArray, LongArray]:
-    """int64: where each distinct row is first, in the order of their characters; for each row,
-    which of these it is.
+    """Find the distinct rows of an array.
+
+    Returns:
+        int64, the first index of each distinct row, in the order of their characters; int64, for
+        each row which of these it is.
     """
     which: Any = np.zeros(len(runs), np.int64)
     first: Any = np.zeros(min(1, len(runs)), np.int64)
@@ -119,8 +125,11 @@ def _distinct(runs: Codes) -> tuple[LongArray, LongArray]:
 def _number(
     levels: Sequence[Codes],
 ) -> tuple[list[LongArray], list[LongArray], tuple[LongArray, npt.NDArray[np.int32]], int]:
-    """Nodes for all runs and what they begin with: each level's contexts, each level's runs,
-    (edges, where they lead), how many nodes.
+    """Number the nodes of all runs and of their prefixes.
+
+    Returns:
+        For each level the nodes of the contexts and of the runs; (edges, the node that each leads
+        to); the number of nodes.
     """
     contexts: list[LongArray] = [np.zeros(len(runs), np.int64) for runs in levels]
     nodes = list(contexts)

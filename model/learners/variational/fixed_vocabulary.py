@@ -1,9 +1,9 @@
-"""The vocabularies of topic models that need one (Zhai and Boyd-Graber 2013, section 6): which
-words have a number, and which.
+"""The vocabularies of online LDA with a fixed vocabulary (Zhai and Boyd-Graber 2013, section 6).
 
-A hash cannot be undone, but a number can be named: each remembers the word that it holds most
-often, by a vote in constant memory (Boyer and Moore): the word in office gains a voice with each
-use and loses one with each use of another word of that number.
+They decide which words have a number, and which number it is. A hash cannot be inverted, but a
+number can be named after the word that uses it most often. A majority vote in constant memory
+(Boyer and Moore) finds that word: its votes grow with each use, and fall with each use of another
+word with the same number.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _UNUSED = "#"
 
 @dataclass(frozen=True)
 class GrowingUntilFull(Record):
-    """Words join as they come until there are ``max_words``; the prior expects that many from
-    the start.
+    """Words join as they come until there are ``max_words``.
+
+    The prior expects that many from the start.
     """
 
     kind = "growing"
@@ -85,13 +86,14 @@ class FullHash(Record):
 FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
 
 
-class FixedWords:
-    """See the module's docstring.
+class FixedVocabulary:
+    """A vocabulary; see the module's docstring.
 
     Attributes:
-        words: names of the numbers. buckets: other words have a number below this, by a hash; 0:
-        they have none. expected: W of the prior, 0 while that is not known. voices: int64, of the
-        names where they are found by vote, else empty.
+        words: the name of each number.
+        buckets: the number of hash buckets for other words; 0: other words have no number.
+        expected: W of the prior; 0 while it is not known.
+        votes: int64, the votes of the names where they are found by vote, else empty.
     """
 
     def __init__(self, settings: Record) -> None:
@@ -104,25 +106,30 @@ class FixedWords:
             start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
         self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
         self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
-        self._voted = isinstance(settings, FullHash)
+        self._names_by_vote = isinstance(settings, FullHash)
         self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
-        self.voices = np.zeros(len(start) if self._voted else 0, np.int64)
+        self.votes = np.zeros(len(start) if self._names_by_vote else 0, np.int64)
 
     @property
     def words(self) -> list[str]:
-        """The names of the numbers, in their order."""
+        """The name of each number."""
         return self._vocabulary.words
 
     def nbytes(self) -> int:
         """Return the memory of the words."""
-        if self._voted:
-            # The names change, their number does not.
+        if self._names_by_vote:
+            # Names change, so the sizes are not cached.
             return sum(map(sys.getsizeof, self.words))
         return self._vocabulary.nbytes()
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
-        """int32: each word's number, -1 where it has none; ``uses``: how often each occurs."""
-        if self._voted:
+        """Return the number of each word, int32; -1 where it has none.
+
+        Args:
+            words: distinct words.
+            uses: int32, how often each occurs.
+        """
+        if self._names_by_vote:
             found = np.array([bucket(word, self.buckets) for word in words], np.int32)
             self._vote(words, found, uses)
             return found
@@ -136,11 +143,15 @@ class FixedWords:
             self._close()
         return found
 
-    def restore(self, words: Sequence[str], voices: np.ndarray) -> None:
-        """Go on from saved names. Raises DamagedDataError: the settings do not allow them."""
-        checks.sized("votes for words", voices, len(self.voices))
-        checks.within("votes for words", voices, 0, checks.LARGEST)
-        if self._voted:
+    def restore(self, words: Sequence[str], votes: np.ndarray) -> None:
+        """Restore saved names.
+
+        Raises:
+            DamagedDataError: the settings do not allow them.
+        """
+        checks.sized("votes for words", votes, len(self.votes))
+        checks.within("votes for words", votes, 0, checks.LARGEST)
+        if self._names_by_vote:
             checks.sized("words of a saved learner", words, len(self.words))
         else:
             checks.distinct("words of a saved learner", words)
@@ -153,22 +164,24 @@ class FixedWords:
                 )
             elif self.expected:
                 checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
-        if self._voted:
-            self._vocabulary.words[:], self.voices = words, voices.copy()
+        if self._names_by_vote:
+            self._vocabulary.words[:], self.votes = words, votes.copy()
             return
         self._vocabulary.extend(words)
         if not self.expected and words:
             self._close()
 
     def _close(self) -> None:
+        """Admit no more words."""
         self.expected = self._vocabulary.limit = len(self.words)
 
     def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
-        names, voices = self.words, self.voices
+        """Count the uses of words as votes for the names of their numbers."""
+        names, votes = self.words, self.votes
         for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
             if names[number] == word:
-                voices[number] += used
-            elif used > voices[number]:
-                names[number], voices[number] = word, used - voices[number]
+                votes[number] += used
+            elif used > votes[number]:
+                names[number], votes[number] = word, used - votes[number]
             else:
-                voices[number] -= used
+                votes[number] -= used

@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 
 from model.errors import DamagedDataError
 from model.scaled import Scaled
-from model.words import strings
-from model.words.strings import CHARACTERS, SMALLEST, CharacterModel
+from model.words.character_model import CHARACTERS, GEOMETRIC, SMALLEST, CharacterModel
 
 FEW = settings(max_examples=60)
 # No surrogates, which UTF-8 cannot hold, and no newline, which no word holds.
@@ -83,7 +82,8 @@ def test_lengths_have_mass_one(words):
     letters = CharacterModel.fit(words)
     longest = len(letters.lengths) + 50
     mass = sum(value(letters.length_probability(length)) for length in range(1, longest))
-    assert mass + strings.GEOMETRIC * letters.again ** (longest - 1) == pytest.approx(1, abs=1e-12)
+    tail = GEOMETRIC * letters.again ** (longest - 1)
+    assert mass + tail == pytest.approx(1, abs=1e-12)
     assert (letters.lengths >= 0).all()
 
 

@@ -1,9 +1,9 @@
-"""Where words stand in a list: the rows of a document's words, without a Python object for each.
+"""The rows of words in a list, without a Python object for each word.
 
-A dictionary of Python waits for memory several times a word: for its string, its entry, the string
-and the number that are there. Here the list is one text, words joined by newlines, and a table of
-(31 bits of a word's hash, its number), open and half empty at least. The words that are looked up
-come joined, too. Bytes are compared, so no two words are ever taken for one.
+A dictionary of Python reads memory several times for a word: the string, the entry, the stored
+string and its number. Here the list is one text of words joined by newlines, with an open hash
+table of (31 bits of a word's hash, its number), at least half empty. Words are looked up from
+another joined text. Bytes are compared, so two words are never confused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _BITS, _NUMBER, _LOW = 31, np.int64(0x7FFFFFFF), np.uint64(0x7FFFFFFF)
 
 
 @inlined
-def _read(text: Any, begin: Any) -> Any:
-    """Where the word that begins there ends, and its hash, 0 to 2^31 - 1: FNV-1a, folded."""
+def _hash_word(text: Any, begin: Any) -> Any:
+    """Return the end of the word that begins at ``begin``, and its hash.
+
+    The hash is FNV-1a, folded to 0 to 2^31 - 1.
+    """
     h, end = _OFFSET, begin
     while end < text.shape[0] and text[end] != _NEWLINE:
         h = (h ^ np.uint64(text[end])) * _PRIME
@@ -34,7 +37,7 @@ def _read(text: Any, begin: Any) -> Any:
 
 @inlined
 def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
-    """Whether text[begin:end] is the word that begins at other[start]."""
+    """Return whether text[begin:end] is the word that begins at other[start]."""
     at = begin
     while at < end and start < other.shape[0] and text[at] == other[start]:
         at += 1
@@ -43,16 +46,22 @@ def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
 
 
 @kernel
-def table_of(text: Any, count: Any) -> Any:
-    """(starts int64[count], slots int64[power of 2]): where each of ``count`` words begins in
-    ``text``, uint8; and the table.
+def build_index(text: Any, count: Any) -> Any:
+    """Build the hash table of a list of words.
+
+    Args:
+        text: uint8, the words joined by newlines.
+        count: number of words.
+
+    Returns:
+        int64[count], where each word begins; int64[power of 2], the slots of the table.
     """
     size = 8
     while size < 2 * count:
         size *= 2
     starts, slots, begin = np.empty(count, np.int64), np.full(size, _EMPTY), 0
     for number in range(count):
-        end, h = _read(text, begin)
+        end, h = _hash_word(text, begin)
         place = h & (size - 1)
         while slots[place] != _EMPTY:
             place = (place + 1) & (size - 1)
@@ -62,13 +71,17 @@ def table_of(text: Any, count: Any) -> Any:
 
 
 @kernel
-def rows_in(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
-    """int64[count]: the number of each word of ``words``, uint8, joined by newlines; -1 for a
-    word that the table does not have.
+def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
+    """Return the number of each word, int64[count]; -1 for a word that the table does not have.
+
+    Args:
+        text, starts, slots: the list and its table, see :func:`build_index`.
+        words: uint8, the words to look up, joined by newlines.
+        count: number of these words.
     """
     rows, begin, size = np.full(count, -1), 0, slots.shape[0]
     for i in range(count):
-        end, h = _read(words, begin)
+        end, h = _hash_word(words, begin)
         place = h & (size - 1)
         while slots[place] != _EMPTY:
             slot = slots[place]

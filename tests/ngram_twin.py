@@ -1,4 +1,4 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.words.spelling and its
+"""P(spelling) from dictionaries of strings: the slow twin of model.words.ngrams and its
 kernel.
 """
 

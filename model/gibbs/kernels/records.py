@@ -1,0 +1,201 @@
+"""Records of arrays that the Gibbs kernels take.
+
+Notation: D documents, N tokens, V words, T topics. n_wt counts the tokens of word w in topic t,
+n_t the tokens in topic t, n_td the tokens of document d in topic t. A model and its prior give
+P(w | t) = (n_wt + s_t B(w)) / (n_t + s_t).
+
+*Fixed* counts do not change while topics are sampled. They may be fractional. *Sampled* counts are
+the integer counts of the tokens whose topics are drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Documents(NamedTuple):
+    """Documents with the topics of their tokens.
+
+    Attributes:
+        tokens: int32[N], the words; document d is ``tokens[offsets[d]:offsets[d + 1]]``.
+        offsets: int64[D + 1].
+        states: int32[N], the topics.
+        in_documents: int32[D, T], n_td.
+    """
+
+    tokens: Any
+    offsets: Any
+    states: Any
+    in_documents: Any
+
+
+class Document(NamedTuple):
+    """One document of n tokens.
+
+    Attributes:
+        tokens: int32[n], the words.
+        states: int32[n], the topics.
+        counts: int[T], n_td.
+    """
+
+    tokens: Any
+    states: Any
+    counts: Any
+
+
+class SweepName(NamedTuple):
+    """The name of a sweep, which determines its uniforms.
+
+    Attributes:
+        first: whether the tokens have no topics yet.
+        first_document: number of the first document.
+        sweep: number of the sweep.
+        key0, key1: the stream key, see :func:`model.kernels.random.stream_key`.
+    """
+
+    first: bool
+    first_document: int
+    sweep: int
+    key0: int
+    key1: int
+
+
+class DocumentWords(NamedTuple):
+    """The distinct words of D documents, one document after the other.
+
+    Attributes:
+        rows: int64[N], rows of a model.
+        occurrences: int64[N], the number of tokens of each word.
+        offsets: int64[D + 1]; document d has the words offsets[d] to offsets[d + 1].
+    """
+
+    rows: Any
+    occurrences: Any
+    offsets: Any
+
+
+class ModelCounts(NamedTuple):
+    """The sparse counts of a model, with its priors.
+
+    Attributes:
+        offsets: int64[W + 1]; word w has the entries offsets[w] to offsets[w + 1].
+        topics: int32[nnz], the topic of each entry.
+        counts: float64[nnz], n_wt of each entry.
+        totals: float64[T], n_t + s_t.
+        alpha: float64[T], the Dirichlet prior of a document's topics.
+        strength: float64[T], s_t.
+    """
+
+    offsets: Any
+    topics: Any
+    counts: Any
+    totals: Any
+    alpha: Any
+    strength: Any
+
+
+class DenseFixed(NamedTuple):
+    """Fixed counts as a dense table.
+
+    Attributes:
+        table: float64[V, T], n_wt + s_t B(w).
+        totals: float64[T], n_t + s_t.
+        alpha: float64[T].
+    """
+
+    table: Any
+    totals: Any
+    alpha: Any
+
+
+class DenseSampled(NamedTuple):
+    """Sampled counts as a dense table.
+
+    Attributes:
+        counts: int32[V, T], n_wt.
+        totals: int64[T], n_t.
+    """
+
+    counts: Any
+    totals: Any
+
+
+class DenseWorkspace(NamedTuple):
+    """Scratch of the dense kernels.
+
+    Attributes:
+        gain, cumulated: float64[T].
+        uniforms: float64[>= n], one uniform for each token of a document.
+    """
+
+    gain: Any
+    cumulated: Any
+    uniforms: Any
+
+
+class SparseFixed(NamedTuple):
+    """Fixed counts as sparse rows.
+
+    Attributes:
+        offsets: int64[V + 1], multiples of the block size.
+        topics: int32[nnz]; within a row the counts descend.
+        counts: float64[nnz], n_wt, with zeros up to a whole block.
+        totals: float64[T], n_t + s_t.
+        alpha: float64[T].
+        strength: float64[T], s_t.
+        base: float64[V], B(w).
+    """
+
+    offsets: Any
+    topics: Any
+    counts: Any
+    totals: Any
+    alpha: Any
+    strength: Any
+    base: Any
+
+
+class PackedRows(NamedTuple):
+    """Sampled counts as packed rows, see :mod:`model.gibbs.kernels.packed_rows`.
+
+    Attributes:
+        begins: int64[V], the first entry of each row.
+        entries: int32 or int64, ``count << bits | topic``.
+        lengths: int32[V], the number of entries in each row.
+        capacities: int32[V], the number of entries that each row has room for.
+        end_of_rows: int64[1], the first entry behind all rows.
+        bits: width of a topic number in an entry.
+    """
+
+    begins: Any
+    entries: Any
+    lengths: Any
+    capacities: Any
+    end_of_rows: Any
+    bits: int
+
+
+class SparseWorkspace(NamedTuple):
+    """Scratch of SparseLDA.
+
+    Attributes:
+        coef: float64[T].
+        uniforms: float64[>= n], one uniform for each token of a document.
+        carried: float64[1], the smoothing sum at the token where a sweep stopped.
+    """
+
+    coef: Any
+    uniforms: Any
+    carried: Any
+
+
+class SweepPosition(NamedTuple):
+    """Where a sweep over documents stands, so that it can stop and continue.
+
+    Attributes:
+        progress: int64[2], the document and the token to continue with.
+        carried: float64[1], the smoothing sum at that token.
+    """
+
+    progress: Any
+    carried: Any
