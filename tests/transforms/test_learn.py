@@ -108,7 +108,8 @@ def test_two_workers(tmp_path, plain, monkeypatch):
 def test_stale_state_of_a_runner_is_noticed(tmp_path):
     flags = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
     with pytest.raises(Exception, match="model.errors"):
-        train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags)
+        # A bundle for each window: the runner then hands on the state of one that came before.
+        train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags, streams=True)
 
 
 def test_the_other_local_runner(tmp_path, plain):

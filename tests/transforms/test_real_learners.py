@@ -56,13 +56,13 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
 
 @pytest.mark.parametrize("name", ONLINE)
 def test_every_bundle_run_twice_and_restored_from_the_log(tmp_path, name):
-    islands = 1 if name in ALONE else 2
-    settings = settings_of(name, islands=islands)
+    several = {} if name in ALONE else {"islands": 2}
+    settings = settings_of(name, **several)
     options = learn_options(
         tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4), threads=2
     )
     train(ITEMS, options, "--direct_runner_bundle_repeat=2")
-    assert final_states(tmp_path, islands=islands) == expected(settings)
+    assert final_states(tmp_path, islands=settings.islands) == expected(settings)
 
 
 @pytest.mark.parametrize("name", ONLINE[:1])

@@ -21,6 +21,8 @@ from model.learners.particles.kernels.history import LONGEST
 from model.learners.particles.particle_filter import initialised
 from model.learners.particles.population import best_particle
 from model.learners.particles.priors import word_rows
+from model.learners.particles.settings import ParticleSettings
+from model.learners.variational import shared as variational_state
 
 SMALL = {
     "prior": "flat",
@@ -323,8 +325,15 @@ def test_loading_after_every_minibatch_changes_nothing(variant):
 @pytest.mark.parametrize(
     "variant", ["no initial batch", "chains, token units", "fixvoc-vb", "infvoc"]
 )
-def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(variant, window):
-    settings = replace(settings_of(variant), evidence_window=window)
+def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(
+    variant, window, monkeypatch
+):
+    settings = settings_of(variant)
+    if isinstance(settings, ParticleSettings):
+        settings = replace(settings, evidence_window=window)
+    else:
+        # The variational learners have no islands, so their window is not an option.
+        monkeypatch.setattr(variational_state, "EVIDENCE_WINDOW", window)
     learner = learner_for(settings)
     state, scored = learner.init(settings, "", 0, 1), []
     for minibatch in STREAM:
