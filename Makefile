@@ -24,7 +24,7 @@ demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and sho
 	$(RUN) -m pipelines.demo
 
 test: lint types ## lint, types and the tests (a few minutes)
-	$(RUN) -m pytest -q
+	$(RUN) -m pytest -q -n auto --dist=worksteal
 
 test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the first of four parts
 	$(RUN) -m pytest -q -m 'slow or statistical' $(if $(SHARD),--shard=$(SHARD))

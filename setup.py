@@ -46,6 +46,7 @@ setup(
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
         "dev": [
             "pytest>=8,<10",
+            "pytest-xdist>=3.6,<4",
             "hypothesis>=6.100,<7",
             "ruff>=0.9,<1",
             "mypy>=1.13,<3",

@@ -247,14 +247,14 @@ class Shard(Step):
     def forget(self):
         self.mirror = Mirror()
 
-    def call(self, name, *values):
+    def call(self, name, *values, **named):
         """``fire``, ``document``, ``reference`` or ``end`` of the labeller, as a bundle."""
 
         def work(head, bags):
             head = LabelHead.from_bytes(head) if head else LabelHead()
             given = {"reference": (bags["waiting"],), "end": (bags["waiting"],)}
             states = given.get(name, (self.mirror, bags["pending"], bags["waiting"]))
-            labels = getattr(self.labeller, name)(head, *states, *values)
+            labels = getattr(self.labeller, name)(head, *states, *values, **named)
             return labels.head, (labels.labelled, labels.dead_letters)
 
         return self.bundle(work)
@@ -280,14 +280,14 @@ def label(chance, documents, references, before_first_model):
     Everything comes at its event time or before it, in any order that keeps to that.
     """
     step, labelled, letters = Shard(chance, before_first_model), [], []
-    arriving = [(end, "document", (end, data)) for end, data in documents]
-    arriving += [(at, "reference", (reference,)) for at, reference in references]
-    early = max((time for time, _, _ in arriving), default=0) // 4
+    arriving = [(end, "document", (), {"end": end, "document": data}) for end, data in documents]
+    arriving += [(at, "reference", (reference,), {}) for at, reference in references]
+    early = max((time for time, *_ in arriving), default=0) // 4
     arriving = [
         (time - chance.choice((0, 0, 1, early)), chance.random(), *rest) for time, *rest in arriving
     ]
-    for time, _, name, values in sorted(arriving, key=lambda entry: entry[:2]):
-        new = step.pass_time(time), step.call(name, *values)
+    for time, _, name, values, named in sorted(arriving, key=lambda entry: entry[:2]):
+        new = step.pass_time(time), step.call(name, *values, **named)
         labelled += [pair for pairs, _ in new for pair in pairs]
         letters += [letter for _, some in new for letter in some]
     for pairs, some in (step.pass_time(2**62), step.call("end")):

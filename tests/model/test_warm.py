@@ -1,5 +1,5 @@
 from model.evaluation.kernels.held_out import first_moment
-from model.gibbs.kernels.gibbs3 import sample_document
+from model.gibbs.kernels.gibbs3 import sample_documents
 from model.learners.particles.kernels.chains import run_chains
 from model.learners.particles.kernels.first_pass import first_pass
 from model.learners.particles.kernels.rejuvenation import move_units
@@ -13,7 +13,7 @@ def test_the_kernels_that_jobs_use_are_compiled():
         run_chains,
         filter_tokens,
         first_moment,
-        sample_document,
+        sample_documents,
         move_units,
         first_pass,
     ):

@@ -29,7 +29,7 @@ def documented():
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     return tuple(
         name.strip().replace(" ", "_")
-        for name in re.search(r"rows are keyed by \(([^)]*)\)", text)[1].split(",")
+        for name in re.search(r"has the key \(([^)]*)\)", text)[1].split(",")
     )
 
 
