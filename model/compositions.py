@@ -162,6 +162,10 @@ def check_placed(choice: Choice[Any], given: Mapping[str, Any]) -> None:
 def misplaced(choice: Choice[Any], name: str, value: Any, found: Chosen) -> MisplacedOptionError:
     """Return the error for an option that belongs to another choice."""
     places = [place for place in placements(choice) if place.option.name == name]
+    if not places:
+        flag = next(iter(found.kinds))
+        text = f"--{name} is no option of any --{flag}. Correct the spelling, or leave it out."
+        return MisplacedOptionError(f"--{name}", text)
     able = [place for place in places if place.option.kinds is None or value in place.option.kinds]
     return _misplaced(choice, name, value, [place.path for place in able or places], found)
 

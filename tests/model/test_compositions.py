@@ -16,6 +16,11 @@ def test_without_options_there_are_the_defaults():
     assert compose(LEARNER, {"learner": "o-lda"}) == OLda()
 
 
+def test_an_option_that_nothing_has_is_told_by_its_name():
+    told = "--sweps is no option of any --learner. Correct the spelling, or leave it out."
+    assert refused(sweps=3) == told
+
+
 def test_options_reach_the_part_that_they_belong_to():
     made = compose(
         LEARNER, {"prior": "flat", "beta": 0.01, "resampling": "residual", "ess": 1.5, "topics": 3}
