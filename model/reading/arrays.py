@@ -20,7 +20,7 @@ from itertools import chain
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.lines import HEAD, cut_lines, is_json_object
+from model.reading.lines import HeldRecord, cut_lines, is_json_object
 from model.reading.parsing import DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
@@ -94,7 +94,7 @@ def _read_array(
         yield from cut_lines(chain([items.rest], chunks), name, max_bytes, items.line)
 
 
-class _Items:
+class _Items(HeldRecord):
     """Cut chunks into the items of an array.
 
     It holds the item that is not complete yet, or only the head of an item that is too long.
@@ -107,8 +107,7 @@ class _Items:
     def __init__(self, name: str, max_bytes: int) -> None:
         self.rest: bytes | None = None
         self.line = 1
-        self._name, self._max = name, max_bytes
-        self._held, self._length = bytearray(), 0
+        super().__init__(name, max_bytes)
         self._number = 1
         # The number of open brackets: 0 before the array, 1 between its items.
         self._depth = 0
@@ -184,10 +183,3 @@ class _Items:
             )
         else:
             yield place, item.strip()
-
-    def _hold(self, piece: bytes) -> None:
-        room = max(self._max - self._length, HEAD - len(self._held), 0)
-        self._held += piece[:room]
-        self._length += len(piece)
-        if self._length > self._max:
-            del self._held[HEAD:]

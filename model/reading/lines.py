@@ -64,17 +64,34 @@ def cut_lines(
         yield from lines.end()
 
 
-class _Lines:
+class HeldRecord:
+    """A record that is not complete yet, or only the head of one that is too long.
+
+    Args:
+        name: The file, for the places of dead letters.
+        max_bytes: The most bytes of a record.
+    """
+
+    def __init__(self, name: str, max_bytes: int) -> None:
+        self._name, self._max = name, max_bytes
+        self._held, self._length = bytearray(), 0
+
+    def _hold(self, piece: bytes) -> None:
+        room = max(self._max - self._length, HEAD - len(self._held), 0)
+        self._held += piece[:room]
+        self._length += len(piece)
+        if self._length > self._max:
+            del self._held[HEAD:]
+
+
+class _Lines(HeldRecord):
     """Cut chunks into lines.
 
     It holds the line that is not complete yet, or only the head of a line that is too long.
     """
 
     def __init__(self, name: str, max_bytes: int, first: int) -> None:
-        self._name = name
-        self._max = max_bytes
-        self._held = bytearray()
-        self._length = 0
+        super().__init__(name, max_bytes)
         self._number = first
         # Possessive repeats need no memory for what they have matched.
         self._blank_lines = re.compile(
@@ -125,13 +142,6 @@ class _Lines:
             f"{detail}; this line and the rest of the file cannot be read",
             bytes(self._held),
         )
-
-    def _hold(self, piece: bytes) -> None:
-        room = max(self._max - self._length, HEAD - len(self._held), 0)
-        self._held += piece[:room]
-        self._length += len(piece)
-        if self._length > self._max:
-            del self._held[HEAD:]
 
 
 def is_json_object(line: bytes) -> bool:
