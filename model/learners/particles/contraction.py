@@ -1,10 +1,8 @@
-"""Words leave the vocabulary, so that a stream that never stops inventing words is learned in
-bounded memory.
+"""Remove words from the vocabulary, so that a stream with ever new words needs bounded memory.
 
-A word leaves with its counts, its tables, and its tokens in the history: their places there are
-marked as gone, and they count for no document any more. A word that comes back is new. The joint
-probability and the evidence stay those of everything that was learned, the words that have left
-included.
+A word that is removed takes its counts and its tables with it. Its tokens stay in the history as
+:data:`~model.learners.particles.kernels.particles.GONE` and count for no document. A word that
+returns is new. The joint probability and the evidence still cover the removed words.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from model.records import IntArray, LongArray
 
 
 def make_room_for_words(state: ParticleState, words: Sequence[str]) -> None:
-    """Let words leave where those of a minibatch would not find room beside them."""
+    """Remove the least used words if the words of a minibatch need their room."""
     if not state.settings.vocabulary.is_open:
         return
     staying = state.vocabulary.staying(words)
@@ -33,7 +31,8 @@ def make_room_for_words(state: ParticleState, words: Sequence[str]) -> None:
 
 
 def _contract(state: ParticleState, staying: LongArray) -> None:
-    # By old number; the last entry is for GONE itself, which is -1.
+    """Keep only the words in ``staying``, and number them anew in their order."""
+    # New numbers by old number. GONE is -1, so the last entry maps it to itself.
     numbers = np.full(len(state.vocabulary) + 1, GONE, np.int32)
     numbers[staying] = np.arange(len(staying))
     leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
@@ -58,6 +57,7 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
 
 
 def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
+    """Subtract the words in ``leaving`` from n_z, k_z and M of each particle."""
     population, tp = state.population, len(state.prior.alpha)
     for particle in range(len(population.weight)):
         sums = word_rows(population, particle, leaving).sum(axis=0, dtype=np.int64)
@@ -68,6 +68,7 @@ def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
 
 
 def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
+    """Number the history's tokens anew, and count documents again that lose tokens."""
     history, touched = state.history, []
     for slot in history.slots().tolist():
         pages = history.pages_of(slot)

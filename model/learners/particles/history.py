@@ -19,6 +19,8 @@ from model.records import IntArray, LongArray
 
 # The position of a unit that is a whole document.
 WHOLE_DOCUMENT = -1
+# Documents as int32 word numbers, with their labels.
+Documents = list[tuple[IntArray, str | None]]
 # Documents and positions of units.
 Units = tuple[LongArray, LongArray]
 

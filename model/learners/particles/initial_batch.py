@@ -26,7 +26,7 @@ from model.evaluation.kernels.held_out import first_moment
 from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.learners.particles.concentration import learn_concentrations
-from model.learners.particles.history import WHOLE_DOCUMENT
+from model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
@@ -93,9 +93,7 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
         learn_concentrations(state, INITIAL_CONCENTRATION)
 
 
-def _best(
-    state: ParticleState, slots: list[int], waiting: list[tuple[IntArray, str | None]], trained: int
-) -> int:
+def _best(state: ParticleState, slots: list[int], waiting: Documents, trained: int) -> int:
     chains = range(len(state.population.weight))
     if state.initial.choice == "nmi":
         labels = [label for _, label in waiting]

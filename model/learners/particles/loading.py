@@ -1,14 +1,13 @@
-"""The way back of :mod:`model.learners.particles.saving`: a state from bytes that may come from
-anywhere.
+"""Read the bytes that :mod:`model.learners.particles.saving` writes.
 
-Kernels do not test indices, and they take counts away from counts. So everything is checked before
-a kernel runs (:mod:`model.checks`): each number against its bounds, and parts against each other.
-Sizes are compared with what the settings allow before anything is made of that size. Three laws
-hold for each particle:
+The bytes may come from anywhere. Kernels do not test indices, and they subtract counts from counts,
+so everything is checked before a kernel runs (:mod:`model.checks`): each number against its bounds,
+and the parts against each other. Sizes are compared with what the settings allow before memory is
+allocated. Three laws hold for each particle:
 
 * n_t is the sum of n_wt over the words, and k_t that of t_wt;
 * 1 <= t_wt <= n_wt where n_wt > 0, and t_wt = 0 elsewhere;
-* the tokens of a word that the history has in a topic are at most n_wt.
+* the history has at most n_wt tokens of w in t.
 """
 
 from __future__ import annotations
@@ -37,42 +36,46 @@ from model.words.vocabulary import Vocabulary
 
 _BLOBS, _HISTORY_BLOBS = 16, 10
 _SCALED_BYTES = 16
-# Drawing a concentration takes a step for each table.
+# The draw of a concentration takes a step for each table.
 _MOST_TABLES = 2**28
-# A concentration that is learned; beyond these the products of a draw leave the range of a float.
+# Bounds of a learned concentration. Beyond them the products of a draw leave the range of a float.
 _LEAST_CONCENTRATION, _MOST_CONCENTRATION = 2.0**-100, 2.0**100
 _ROUNDING = 1e-6
 
 
 def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
-    """Fill a state that has seen nothing.
+    """Fill the state of a learner before the first document, and return it.
+
+    Args:
+        state: a new state (:func:`model.learners.particles.state.new_state`).
+        data: the bytes of :func:`model.learners.particles.saving.to_bytes`.
 
     Raises:
-        DamagedDataError: the bytes are not a state of this form, are of other settings, or hold
-            what no learner holds.
+        DamagedDataError: the bytes have another form, belong to other settings, or contain values
+            that no learner can have.
     """
     header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None))
     words, evidence, characters, use = blobs[:4]
-    _take_header(state, header)
-    _take_evidence(state, evidence)
-    _take_vocabulary(state, words, use)
+    _read_header(state, header)
+    _read_evidence(state, evidence)
+    _read_vocabulary(state, words, use)
     if characters and not state.settings.is_spelled:
         raise DamagedDataError(
             "the state has a distribution over strings, which a learner with these settings does"
             " not use"
         )
     state.characters = CharacterModel.from_bytes(characters) if characters else state.characters
-    _take_particles(state, blobs[4:11])
-    _take_words(state, blobs[11:14])
-    _take_waiting(state, blobs[14])
-    _take_history(state, blobs[15])
+    _read_particles(state, blobs[4:11])
+    _read_words(state, blobs[11:14])
+    _read_waiting(state, blobs[14])
+    _read_history(state, blobs[15])
     if state.following:
         sizes = state.settings.topics, len(state.vocabulary), state.documents
         following_from_bytes(blobs[16], state.following, *sizes)
     return state
 
 
-def _take_header(state: ParticleState, header: dict[str, Any]) -> None:
+def _read_header(state: ParticleState, header: dict[str, Any]) -> None:
     for name in ("sequence", "documents", "tokens", "scored"):
         setattr(
             state, name, checks.whole(f"{name} of a learner's state", checks.field(header, name))
@@ -83,16 +86,16 @@ def _take_header(state: ParticleState, header: dict[str, Any]) -> None:
         checks.refuse(
             "ess of a learner's state", repr(header["ess"]), "a number in hexadecimal digits"
         )
-    # Rounding can bring it above the number of particles.
+    # Rounding can make it larger than the number of particles.
     state.resampler.ess[0] = checks.number(
         "ess of a learner's state", ess, 0.0, 2.0 * len(state.population.weight)
     )
 
 
-def _take_evidence(state: ParticleState, data: bytes) -> None:
+def _read_evidence(state: ParticleState, data: bytes) -> None:
     count = len(data) // _SCALED_BYTES
     checks.whole("figures of evidence", count, 1, state.settings.evidence_window + 2)
-    # A length that is no multiple leaves a last figure that is too short.
+    # If the length is not a multiple, the last number is too short and Scaled refuses it.
     state.evidence, *recent = [
         Scaled.from_bytes(data[at : at + _SCALED_BYTES])
         for at in range(0, len(data), _SCALED_BYTES)
@@ -100,7 +103,7 @@ def _take_evidence(state: ParticleState, data: bytes) -> None:
     state.recent.extend(recent)
 
 
-def _take_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
+def _read_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
     settings, names = state.settings.vocabulary, wire.words_from_bytes(words)
     if not settings.is_open:
         if names != tuple(state.vocabulary.words):
@@ -115,7 +118,7 @@ def _take_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
     state.vocabulary.use = uses
 
 
-def _take_particles(state: ParticleState, blobs: list[bytes]) -> None:
+def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
     population, prior, topics, particles = (
         state.population,
         state.prior,
@@ -137,7 +140,7 @@ def _take_particles(state: ParticleState, blobs: list[bytes]) -> None:
         raise DamagedDataError("the state's concentrations are not those of the settings")
     checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
     checks.sized("exponents of weights", weight_exponent, particles)
-    # The least that a float can be is 2^-1074.
+    # The smallest positive float is 2^-1074.
     checks.within("exponents of weights", weight_exponent, -1100, 2)
     whole = np.ldexp(weight, weight_exponent.astype(np.int32)).sum(keepdims=True)
     checks.measures("sum of the particles' weights", whole, 1.0 - _ROUNDING, 1.0 + _ROUNDING)
@@ -164,7 +167,7 @@ def _take_particles(state: ParticleState, blobs: list[bytes]) -> None:
     checks.within("tables of a particle", population.tables, 0, _MOST_TABLES)
 
 
-def _take_words(state: ParticleState, blobs: list[bytes]) -> None:
+def _read_words(state: ParticleState, blobs: list[bytes]) -> None:
     population, prior, topics, count = (
         state.population,
         state.prior,
@@ -194,7 +197,7 @@ def _take_words(state: ParticleState, blobs: list[bytes]) -> None:
 
 
 def _check_rows(state: ParticleState, packed: Packed) -> None:
-    """Refuse words' rows whose tables do not fit their counts."""
+    """Refuse rows of words whose tables do not fit their counts (the second law)."""
     prior, topics, contents = state.prior, state.settings.topics, packed.contents
     if prior.tables == NONE:
         return
@@ -219,7 +222,7 @@ def _check_rows(state: ParticleState, packed: Packed) -> None:
         raise DamagedDataError("the tables of a word of the state are not the sum over its topics")
 
 
-def _take_waiting(state: ParticleState, data: bytes) -> None:
+def _read_waiting(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(WAITING, data, 2)
     labels, (lengths, tokens) = checks.field(header, "labels"), map(unpack_numbers, blobs)
     if labels is None:
@@ -227,18 +230,18 @@ def _take_waiting(state: ParticleState, data: bytes) -> None:
         state.waiting = None
         return
     _check_labels(labels, lengths)
-    # A batch that is complete does not wait.
+    # A complete batch has been learned.
     checks.whole("waiting documents", len(lengths), 0, state.initial.documents)
     if state.documents or state.population.totals.any():
         raise DamagedDataError(
             "the state has learned documents although its initial batch is incomplete"
         )
     state.waiting = list(
-        zip(_documents(lengths, tokens, 0, len(state.vocabulary)), labels, strict=True)
+        zip(_split_documents(lengths, tokens, 0, len(state.vocabulary)), labels, strict=True)
     )
 
 
-def _take_history(state: ParticleState, data: bytes) -> None:
+def _read_history(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(HISTORY, data, _HISTORY_BLOBS)
     history, labels = state.history, checks.field(header, "labels")
     lengths, tokens, arrival, newest, newest_position, kept, kept_position = map(
@@ -257,7 +260,7 @@ def _take_history(state: ParticleState, data: bytes) -> None:
     checks.sized("arrivals of documents", arrival, len(lengths))
     checks.within("arrivals of documents", arrival, 0, arrived)
     checks.ascending("arrivals of documents", arrival, strictly=True)
-    documents = _documents(lengths, tokens - 1, GONE, len(state.vocabulary))
+    documents = _split_documents(lengths, tokens - 1, GONE, len(state.vocabulary))
     slots = history.begin_all(list(zip(documents, labels, strict=True))).astype(np.int64)
     history.restore(
         slots,
@@ -267,7 +270,7 @@ def _take_history(state: ParticleState, data: bytes) -> None:
         newest=(newest, newest_position - 1),
         kept=(kept, kept_position - 1),
     )
-    _take_topics(state, slots, blobs[7:10])
+    _read_topics(state, slots, blobs[7:10])
     _check_history(state, slots)
     count_documents_of(state, slots)
 
@@ -282,7 +285,7 @@ def _check_labels(labels: object, lengths: LongArray) -> None:
 def _check_units(
     state: ParticleState, lengths: LongArray, newest: Units, kept: Units, seen: int
 ) -> None:
-    """Refuse units that are not of the documents, and documents that no unit holds."""
+    """Refuse units outside the documents, documents without a unit, and wrong numbers of units."""
     history = state.history
     for name, (documents, positions) in (
         ("newest units", newest),
@@ -319,14 +322,14 @@ def _check_units(
         )
 
 
-def _documents(lengths: LongArray, tokens: LongArray, low: int, words: int) -> list[IntArray]:
+def _split_documents(lengths: LongArray, tokens: LongArray, low: int, words: int) -> list[IntArray]:
     checks.within("tokens of documents", tokens, low, words)
     checks.within("lengths of documents", lengths, 0, len(tokens) + 1)
     checks.equal("tokens of all documents", len(tokens), int(lengths.sum()))
     return np.split(tokens.astype(np.int32), np.cumsum(lengths)[:-1]) if len(lengths) else []
 
 
-def _take_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:
+def _read_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:
     history, table = state.history, state.population.topics
     lengths = history.pages.length[slots]
     pages = history.all_pages(slots)
@@ -343,7 +346,7 @@ def _take_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> 
 
 
 def _check_history(state: ParticleState, slots: LongArray) -> None:
-    """Refuse topics of the history's tokens that the words' counts do not have."""
+    """Refuse topics of the history that the counts of words do not contain (the third law)."""
     excess = word_in_excess(state.population, state.history.pages, slots, len(state.vocabulary))
     if excess >= 0:
         raise DamagedDataError(

@@ -1,10 +1,30 @@
-"""The particle family: one machine with settings (DESIGN section 7).
+r"""The learners of the particle family: one algorithm with different settings.
 
-* ``particle-filter`` (Canini et al. 2009, Alg. 4): resampling and rejuvenation, as the settings
-  say;
-* ``incremental-gibbs`` (Alg. 3): no resampling; P chains that rejuvenate after each document or
-  after every n tokens;
-* ``o-lda`` (Alg. 2): neither; P chains that never revise a topic.
+The algorithm is Alg. 4 of Canini et al. (2009), with documents in place of tokens. w_i are the
+words of document i, z_i(p) and ω_i(p) are its topics and the weight of particle p:
+
+.. code-block:: text
+
+    initialise ω_0(p) = 1 / P
+    for i = 1 .. N:
+        for p = 1 .. P:
+            ω_i(p) = ω_i-1(p) P(w_i | z_i-1(p), w_i-1)
+            draw z_i(p) from P(z_i | z_i-1(p), w_i)
+        normalise ω_i
+        if 1 / sum ω_i(p)^2 <= ESS threshold:
+            resample the particles
+            for j in R(i):
+                for p = 1 .. P:
+                    draw z_j(p) from P(z_j | z_i\j(p), w_i)
+            ω_i(p) = 1 / P
+
+:func:`model.learners.particles.stepping.filter_document` is the body of the loop over i.
+
+* ``particle-filter`` is Alg. 4. The settings say when particles are resampled, and what triggers
+  rejuvenation.
+* ``incremental-gibbs`` is Alg. 3. It never resamples. Each particle is a chain, which is
+  rejuvenated after each document or after every n tokens.
+* ``o-lda`` is Alg. 2. It neither resamples nor rejuvenates.
 
 ``batch-gibbs`` (Alg. 1) has a module of its own.
 """
@@ -22,6 +42,7 @@ from model.learners.particles import loading, saving
 from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
+from model.learners.particles.history import Documents
 from model.learners.particles.initial_batch import initialise, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.population import best_particle, joint, nbytes
@@ -49,7 +70,7 @@ from model.words.vocabulary import UNKNOWN
 
 @register(ParticleFilter, IncrementalGibbs, OLda)
 class ParticleLearner:
-    """Alg. 4; the other learners of the family have other settings only."""
+    """Alg. 4. The other learners of the family differ in their settings only."""
 
     def init(
         self, settings: ParticleSettings, key: str, island: int, threads: int = 1
@@ -57,34 +78,30 @@ class ParticleLearner:
         return new_state(settings, key, island, threads)
 
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
-        make_room_for_words(state, minibatch.words)
-        numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
-        state.vocabulary.used(numbers)
-        if state.waiting is None:
-            learn_spelling(state)
-        unknown = int(np.count_nonzero(numbers == UNKNOWN))
-        scored, before, learned = state.scored, state.tokens, state.documents
+        words = _number_words(state, minibatch)
+        before = state.documents, state.tokens, state.scored
         begin_minibatch(state, minibatch.sequence)
-        parts = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
-        if unknown:
-            parts = [tokens[tokens != UNKNOWN] for tokens in parts]
-        self._take(state, list(zip(parts, minibatch.labels, strict=True)), minibatch.sequence)
-        if state.waiting is None and draw_is_due(before, state.tokens, len(state.vocabulary)):
+        documents = _documents_to_learn(state, _known_words(words, minibatch), minibatch.sequence)
+        if state.settings.ess_threshold or state.settings.by_tokens:
+            for w_i, label in documents:
+                # Update ω_i, draw z_i, normalise ω_i, resample, and rejuvenate R(i).
+                learn_document(state, w_i, label)
+        elif documents:
+            # The same without resampling, in one call. ω_i(p) stays 1 / P.
+            learn_by_chains(state, documents)
+        learned, tokens, scored = before
+        if state.waiting is None and draw_is_due(tokens, state.tokens, len(state.vocabulary)):
             learn_concentrations(state)
-        evidence = Scaled(
-            float(state.resampler.evidence[0]), int(state.resampler.evidence_exponent[0])
-        )
+        # The product over i of the sum over p of ω_i(p) before it is normalised.
+        evidence = _minibatch_evidence(state)
         if state.following:
             newly = state.documents - learned
             observe(state, state.following, evidence, state.scored - scored, newly)
-        state.evidence = state.evidence * evidence
-        state.recent.append(evidence)
-        while len(state.recent) > state.settings.evidence_window:
-            state.recent.popleft()
+        _remember_evidence(state, evidence)
         return StepInfo(
             documents=len(minibatch),
-            tokens=len(numbers),
-            unknown_tokens=unknown,
+            tokens=len(words),
+            unknown_tokens=int(np.count_nonzero(words == UNKNOWN)),
             moves=int(state.resampler.counters[MOVES]),
             resamplings=resamplings(state),
             ess=float(state.resampler.ess[0]),
@@ -130,8 +147,9 @@ class ParticleLearner:
         )
 
     def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
-        """P(w, z) of the best particle, and the nMI of its topics with the labels; None where
-        there are none.
+        """Return P(w, z) of the best particle, and the nMI of its topics with the labels.
+
+        The nMI is None where no document of the history has a label.
         """
         state = initialised(state)
         best = best_particle(state.population)
@@ -161,8 +179,7 @@ class ParticleLearner:
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()
         waiting = sum(tokens.nbytes for tokens, _ in state.unlearned)
-        # What a publication made of an incomplete batch is held until the next, or until the batch
-        # is complete.
+        # A publication keeps the state that it made until the next one is made or none is needed.
         held = (state, state.initialised) if state.initialised else (state,)
         return (
             words
@@ -173,44 +190,72 @@ class ParticleLearner:
             )
         )
 
-    def _take(
-        self, state: ParticleState, documents: list[tuple[IntArray, str | None]], sequence: int
-    ) -> None:
-        """Into the initial batch while that is incomplete, else into the particles."""
-        if state.waiting is not None:
-            wanted = state.initial.documents - len(state.waiting)
-            state.waiting += documents[:wanted]
-            if len(documents) < wanted:
-                return
-            initialise(state)
-            state.initialised = None
-            begin_minibatch(state, sequence)
-            documents = documents[wanted:]
-        if state.following:
-            documents = release(state, state.following, documents)
-            state.initialised = None
-        if state.settings.ess_threshold or state.settings.by_tokens:
-            for tokens, label in documents:
-                learn_document(state, tokens, label)
-        elif documents:
-            learn_by_chains(state, documents)
+
+def _number_words(state: ParticleState, minibatch: Minibatch) -> IntArray:
+    """Return the word number of each token, :data:`UNKNOWN` where the vocabulary has no room."""
+    make_room_for_words(state, minibatch.words)
+    numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
+    state.vocabulary.used(numbers)
+    if state.waiting is None:
+        learn_spelling(state)
+    return numbers
+
+
+def _known_words(numbers: IntArray, minibatch: Minibatch) -> Documents:
+    """Return the known words of each document, and its label."""
+    documents = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
+    if (numbers == UNKNOWN).any():
+        documents = [tokens[tokens != UNKNOWN] for tokens in documents]
+    return list(zip(documents, minibatch.labels, strict=True))
+
+
+def _documents_to_learn(state: ParticleState, documents: Documents, sequence: int) -> Documents:
+    """Return what is learned now: not what the initial batch takes or what waits for a duel."""
+    if state.waiting is not None:
+        wanted = state.initial.documents - len(state.waiting)
+        state.waiting += documents[:wanted]
+        if len(documents) < wanted:
+            return []
+        initialise(state)
+        state.initialised = None
+        begin_minibatch(state, sequence)
+        documents = documents[wanted:]
+    if state.following:
+        documents = release(state, state.following, documents)
+        state.initialised = None
+    return documents
+
+
+def _minibatch_evidence(state: ParticleState) -> Scaled:
+    """Return P(minibatch | everything before)."""
+    resampler = state.resampler
+    return Scaled(float(resampler.evidence[0]), int(resampler.evidence_exponent[0]))
+
+
+def _remember_evidence(state: ParticleState, evidence: Scaled) -> None:
+    state.evidence = state.evidence * evidence
+    state.recent.append(evidence)
+    while len(state.recent) > state.settings.evidence_window:
+        state.recent.popleft()
 
 
 def initialised(state: ParticleState) -> ParticleState:
-    """The state, or, while documents wait, what it would be if the wait ended here; the state
-    itself is left alone.
+    """Return the state that has learned all documents that wait.
+
+    Without waiting documents this is the state itself. Otherwise it is a copy, and the state does
+    not change.
     """
     if not state.unlearned:
         return state
-    came = state.documents + len(state.unlearned)
-    if state.initialised is None or state.initialised.documents != came:
+    received = state.documents + len(state.unlearned)
+    if state.initialised is None or state.initialised.documents != received:
         copied = _without_held if state.waiting is None else _with_initial_batch
         state.initialised = copied(state)
     return state.initialised
 
 
 def _with_initial_batch(state: ParticleState) -> ParticleState:
-    """The initial batch ends here."""
+    """Return a copy that has learned the incomplete initial batch."""
     copy = new_state(state.settings, state.key, state.island, state.threads)
     copy.vocabulary, copy.waiting = state.vocabulary, list(state.waiting or ())
     initialise(copy)
@@ -219,7 +264,7 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
 
 
 def _without_held(state: ParticleState) -> ParticleState:
-    """Documents that wait for a duel are learned without one."""
+    """Return a copy that has learned, without a duel, the documents that wait for one."""
     copy = new_state(state.settings, state.key, state.island, state.threads)
     loading.from_bytes(copy, saving.to_bytes(state))
     begin_minibatch(copy, state.sequence)
@@ -230,6 +275,7 @@ def _without_held(state: ParticleState) -> ParticleState:
 
 
 def _in_sample(state: ParticleState, best: int) -> float | None:
+    """Return the nMI of topics and labels over the labelled documents of the history."""
     slots = [int(slot) for slot in state.history.slots() if state.history.labels[slot] is not None]
     if not slots:
         return None

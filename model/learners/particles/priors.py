@@ -1,5 +1,7 @@
-"""The topic-word prior of the particle family (DESIGN section 8): what particles begin with, and
-what a particle says of its topics.
+"""The topic-word prior of the particle family, and the topics of a particle.
+
+:mod:`model.learners.particles.topic_priors` has the settings. The notation (n_wz, t_wz, k_z, m_w,
+B, G, a, a_0, d) is that of :mod:`model.learners.particles.kernels.particles`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from model.words.character_model import CharacterModel
 
 
 def new_prior(settings: ParticleSettings) -> Prior:
-    """The prior before there are words."""
+    """Return the prior before the first word."""
     alpha = np.zeros(padded(settings.topics))
     alpha[: settings.topics] = settings.alpha
     prior = settings.prior
@@ -38,22 +40,23 @@ def new_prior(settings: ParticleSettings) -> Prior:
 def base_probabilities(
     settings: ParticleSettings, characters: CharacterModel | None, words: Sequence[str]
 ) -> FloatArray:
-    """float64: G(w) of some words."""
+    """Return G(w) of some words, as float64[n]."""
     if characters is None:
         return np.full(len(words), 1.0 / settings.vocabulary.size)
     return characters.probabilities(words)
 
 
 def row_length(prior: Prior) -> int:
-    """Of a word's row, see :class:`model.learners.particles.kernels.particles.Population`; whole
-    blocks of eight.
+    """Return the length of a word's row, a multiple of eight.
+
+    :class:`model.learners.particles.kernels.particles.Population` describes the row.
     """
     tp = len(prior.alpha)
     return tp if prior.tables == table_counts.NONE else 2 * tp + padded(1)
 
 
 def word_rows(population: Population, particle: int, words: LongArray) -> LongArray:
-    """int[n, row length]: a particle's rows of some words."""
+    """Return a particle's rows of some words, as int[n, row length]."""
     table = (
         population.words if not len(words) else with_rows(population.words, int(words.max()) + 1)
     )
@@ -64,13 +67,13 @@ def word_rows(population: Population, particle: int, words: LongArray) -> LongAr
 def shared_tables(
     population: Population, prior: Prior, particle: int, words: LongArray
 ) -> LongArray:
-    """int64[n]: m_w of some words of a particle, for all of which there is room."""
+    """Return m_w of some words in a particle, as int64[n]; the table must have these words."""
     places = places_of(population.words, particle, words)
     return population.words.rows[places, 2 * len(prior.alpha)].astype(np.int64)
 
 
 def places_of(table: Table, particle: int, words: LongArray) -> LongArray:
-    """int[n]: where a particle's rows of some words (or slots, or pages) are."""
+    """Return the physical rows of some words, slots or pages of a particle, as int[n]."""
     upper = table.lines[table.line[particle], words // BLOCK**2]
     places: LongArray = table.blocks[table.blocks[upper, words // BLOCK % BLOCK], words % BLOCK]
     return places
@@ -79,11 +82,18 @@ def places_of(table: Table, particle: int, words: LongArray) -> LongArray:
 def topic_words(
     population: Population, prior: Prior, particle: int, words: LongArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """What a particle's topics say of some words, all of the vocabulary or a part.
+    """Return the parts of P(w | z) for some words in a particle.
+
+    P(w | z) = (n_wz - d t_wz + s_z B(w)) / (a + n_z), with s_z = a + d k_z.
+
+    Args:
+        population: the particles.
+        prior: the prior.
+        particle: the particle's number.
+        words: int64[n], word numbers.
 
     Returns:
-        float64[n, T]: n_wz - d t_wz. float64[T]: s_z = a + d k_z. float64[n]: B(w). How much of B
-        is left to G.
+        n_wz - d t_wz as float64[n, T]; s_z as float64[T]; B(w) as float64[n]; the weight of G in B.
     """
     topics, tp = np.count_nonzero(prior.alpha), len(prior.alpha)
     rows = word_rows(population, particle, words)
@@ -103,7 +113,7 @@ def topic_words(
 def word_probabilities(
     population: Population, prior: Prior, particle: int, words: LongArray
 ) -> FloatArray:
-    """float64[n, T]: P(w | z) of some words."""
+    """Return P(w | z) of some words in a particle, as float64[n, T]."""
     counts, strength, base, _ = topic_words(population, prior, particle, words)
     found: FloatArray = (counts + np.multiply.outer(base, strength)) / (
         population.concentration[particle, 0] + population.totals[particle, : len(strength)]
@@ -118,9 +128,17 @@ def published_prior(
     base: FloatArray,
     left: float,
 ) -> TopicWordPrior:
-    """What :func:`topic_words` says of the whole vocabulary, as a snapshot holds it."""
+    """Return the prior as a snapshot stores it.
+
+    Args:
+        settings: the learner's settings.
+        characters: G as a distribution over strings, or None.
+        strength: s_z of :func:`topic_words`.
+        base: B(w) of the whole vocabulary.
+        left: the weight of G in B.
+    """
     if characters is None:
-        # A given vocabulary, or the flat prior: W_max words, alike before they are seen.
+        # G is uniform over the W words that the vocabulary can have.
         others = settings.vocabulary.is_open and settings.vocabulary.size > len(base)
         left = left / settings.vocabulary.size if others else 0.0
     return TopicWordPrior(strength, base, left, characters)

@@ -1,11 +1,14 @@
-"""A learner's state as bytes, canonical: they depend on what was learned, not on how particles
-share it in memory.
+"""Write a learner's state as canonical bytes.
 
-For each word, and each page of the history, the distinct rows among the particles are written once,
-in the order of the first particle that has them, beside a table of who has which. Free rows, slots
-and pages leave no trace: documents are written in order of arrival. So the digest of these bytes is
-the digest of the state. Counts per document are not written: they follow from the topics of its
-tokens. :mod:`model.learners.particles.loading` reads them.
+The bytes depend on what was learned, not on how particles share it in memory. Their digest is
+therefore the digest of the state.
+
+For each word and each page of the history, the distinct rows among the particles are written once,
+in the order of the first particle that has each, with a table of the row of each particle.
+Documents are written in order of arrival. Free rows, slots and pages are not written. The counts of
+a document are not written, since they follow from the topics of its tokens.
+
+:mod:`model.learners.particles.loading` reads the bytes. ``docs/formats.md`` lists the fields.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ HISTORY = b"BTe1"
 
 
 def to_bytes(state: ParticleState) -> bytes:
-    """The whole state; see the module's docstring."""
+    """Return the whole state as bytes; see the module's docstring."""
     population, topics, words = state.population, state.settings.topics, len(state.vocabulary)
     live = np.full(words, topics if state.prior.tables == NONE else row_length(state.prior))
     header = {
@@ -118,7 +121,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
 
 
 def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
-    """n_td of each particle and these documents anew, from the topics of their tokens."""
+    """Count n_td of the documents in ``slots`` again, in each particle, from their topics."""
     particles = len(state.population.weight)
     documents = with_capacity(
         state.population.documents,

@@ -1,9 +1,12 @@
-"""The particle family's state: what it holds, how it begins, and room for what is coming."""
+"""The state of a learner of the particle family: its parts, its beginning, and its capacity.
+
+The prior and the tables of rows grow with the vocabulary and the history. :func:`ensure_capacity`
+makes them large enough before a kernel runs.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,7 +17,7 @@ from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.following import Following
-from model.learners.particles.history import History
+from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
@@ -22,7 +25,6 @@ from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.settings import ParticleSettings
-from model.records import IntArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -30,16 +32,36 @@ from model.words.vocabulary import Vocabulary
 
 @dataclass
 class ParticleState:
-    """All that a learner of the particle family knows. ``waiting`` holds the initial batch until it
-    is complete (None afterwards).
+    """The state of a learner of the particle family.
 
-    ``recent``: the evidence of the last minibatches. ``drawn``, ``concentrated``: the next index of
-    a first-pass draw, and of a draw for a and a_0, in this minibatch, so that each is named once.
-    ``characters``: G, where it is a distribution over strings and there have been words. ``based``:
-    how many words' G(w) the prior holds. ``sums``: of decays, as far as they were needed.
-    ``initialised``, ``chain``: what an incomplete initial batch came to, remembered between a
-    publication's snapshot and its figures; on tables, or on packed counts. ``following``: what is
-    remembered of the stream's changes, where particles are challenged.
+    Attributes:
+        settings: the learner's settings.
+        key: the model key.
+        island: the island's number, from 0.
+        threads: how many threads run the kernels; it changes no result.
+        vocabulary: the words and their numbers.
+        history: the documents that can be visited again.
+        prior: the topic-word prior and the topic prior.
+        population: the particles.
+        resampler: threshold, evidence and counters of the minibatch.
+        waiting: the documents of the incomplete initial batch; None once it is complete.
+        sequence: the number of the last minibatch.
+        drawn: the index of the next draw of the first pass. Each draw of a minibatch has its own.
+        concentrated: the same for the draws of a and a_0.
+        documents: documents learned so far.
+        tokens: tokens learned so far.
+        scored: tokens that ``evidence`` covers.
+        evidence: P(everything that was scored).
+        recent: the evidence of each of the last minibatches.
+        characters: G as a distribution over strings; None where G is uniform, or before the first
+            word.
+        based: the number of words whose G(w) the prior has.
+        sums: float64, the sums of decays that were needed so far; see :attr:`decay_sums`.
+        initialised: a copy that has learned the waiting documents. A publication makes it for the
+            snapshot, and uses it again for the figures.
+        chain: the same for ``batch-gibbs`` with the sparse sampler.
+        following: the changes of the stream, and the documents that wait for a duel; None unless
+            particles are challenged.
     """
 
     settings: ParticleSettings
@@ -51,7 +73,7 @@ class ParticleState:
     prior: Prior
     population: Population
     resampler: Resampler
-    waiting: list[tuple[IntArray, str | None]] | None
+    waiting: Documents | None
     sequence: int = 0
     drawn: int = 0
     concentrated: int = 0
@@ -69,12 +91,12 @@ class ParticleState:
 
     @cached_property
     def stream(self) -> tuple[int, int]:
-        """The stream key of all draws."""
+        """Return the stream key of all draws."""
         return stream_key(self.settings.seed, self.key)
 
     @property
     def decay_sums(self) -> Any:
-        """float64: sums of (r + 1)^-decay over all ranks of age r that there can be."""
+        """Return the sums of (r + 1)^-decay for every rank of age r in the history, as float64."""
         ranks = max(len(self.history.past.newest_slot), len(self.history.past.kept_slot))
         choice = self.settings.rejuvenation.choice
         if isinstance(choice, Decayed) and len(self.sums) < ranks:
@@ -82,19 +104,19 @@ class ParticleState:
         return self.sums
 
     @property
-    def unlearned(self) -> Sequence[tuple[IntArray, str | None]]:
-        """Documents that came and wait: for the initial batch to be complete, or for a duel."""
-        return self.waiting or (self.following.held if self.following else ())
+    def unlearned(self) -> Documents:
+        """Return the documents that wait for a complete initial batch or for a duel."""
+        return self.waiting or (self.following.held if self.following else [])
 
     @property
     def initial(self) -> InitialBatch:
-        """How the waiting documents are learned; there are none without an initial batch."""
+        """Return the settings of the initial batch; call this only where there is one."""
         assert isinstance(self.settings.initial, InitialBatch)
         return self.settings.initial
 
 
 def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -> ParticleState:
-    """A learner that has seen nothing."""
+    """Return the state of a learner before the first document."""
     prior, particles, initial = new_prior(settings), settings.island_particles, settings.initial
     whole_past, word_list = settings.rejuvenation.whole_past, settings.prior.word_list
     chains = initial.chains if isinstance(initial, InitialBatch) else 1
@@ -116,27 +138,25 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
 
 
 def new_following(settings: ParticleSettings) -> Following | None:
-    """Of a stream of which nothing came; None where no particle is challenged."""
+    """Return the changes of an empty stream; None where particles are not challenged."""
     challengers = settings.rejuvenation.challengers
     return Following(challengers.judges) if isinstance(challengers, Challengers) else None
 
 
 @lru_cache(maxsize=4)
 def spelling(words: tuple[str, ...]) -> CharacterModel:
-    """G of a word list; a process has several learners of the same settings."""
+    """Return G fitted to a word list; learners of equal settings share it."""
     return CharacterModel.fit(words)
 
 
 def learn_spelling(state: ParticleState) -> None:
-    """Without a word list the first words of the stream show how words are spelled: those known
-    when learning begins.
-    """
+    """Fit G to the words that are known when learning begins, where no word list is given."""
     if state.characters is None and state.settings.is_spelled and len(state.vocabulary):
         state.characters = CharacterModel.fit(state.vocabulary.words)
 
 
 def new_resampler(settings: ParticleSettings) -> Resampler:
-    """Nothing scored yet, generations given to the first particles."""
+    """Return the resampler before the first document; each particle has its first generation."""
     particles = settings.island_particles
     counters = np.array([0, 0, 0, particles], np.int64)
     begin = np.full(1, 0.5), np.ones(1, np.int64), np.full(1, float(particles))
@@ -144,7 +164,7 @@ def new_resampler(settings: ParticleSettings) -> Resampler:
 
 
 def begin_minibatch(state: ParticleState, sequence: int) -> None:
-    """Draws are named anew in each minibatch."""
+    """Reset what counts from the beginning of a minibatch: indices of draws, and the evidence."""
     state.sequence = sequence
     state.drawn = state.concentrated = 0
     state.resampler.counters[: SCHEDULED + 1] = 0
@@ -152,14 +172,19 @@ def begin_minibatch(state: ParticleState, sequence: int) -> None:
 
 
 def draws(state: ParticleState, purpose: int) -> Draws:
-    """Where the uniforms of this minibatch come from."""
+    """Return the names that the uniforms of this minibatch share, for one purpose."""
     key0, key1 = state.stream
     return Draws(key0, key1, state.sequence, purpose)
 
 
 def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int) -> None:
-    """Before a kernel runs: room for what so many particles may write, and a prior that covers
-    all words.
+    """Reserve the rows that the next kernel call may write, and extend the prior to all words.
+
+    Args:
+        state: the learner's state.
+        writers: how many particles write.
+        units: how many units each of them visits.
+        longest: tokens of the longest unit.
     """
     words = len(state.vocabulary)
     if state.based < words:
@@ -170,7 +195,8 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         )
         state.prior, state.based = state.prior._replace(base=base), words
     slots, pages = len(state.history.labels), len(state.history.pages.words)
-    # As filter_tokens counts them: it asks for more room, for ever, if this were less.
+    # The kernel filter_tokens counts slots and pages in the same way. With fewer here it would
+    # return for more rows without end.
     state.population = with_capacity(
         state.population,
         writers=writers,
@@ -184,8 +210,15 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
 
 
 def decay_sums(decay: float, count: int) -> Any:
-    """float64: sums of (r + 1)^-decay over ranks of age r; powers by halves, from square roots
-    and products.
+    """Return the sums of (r + 1)^-decay over the ranks of age up to r, for r < ``count``.
+
+    Args:
+        decay: the exponent, a multiple of 1/2. The powers are products and square roots, which
+            IEEE 754 defines exactly.
+        count: the number of ranks.
+
+    Returns:
+        float64[count].
     """
     ranks = np.arange(1, count + 1, dtype=np.float64)
     power = np.ones_like(ranks)
