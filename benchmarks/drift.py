@@ -2,12 +2,11 @@
 
 Three experiments, every learner with its default settings but for what a row changes:
 
-* ``planted``: N arXiv abstracts, then N posts of 20 Newsgroups, then N arXiv abstracts of other
-  categories, T = 50. Within each third the documents are shuffled, so the two changes are the only
-  ones. A version is scored by the accuracy of a linear SVM on the mixtures (``gibbs3``) of the
-  documents of a third: documents at even places train the SVM, those at odd places test it.
-  ``alone1``, ``alone2`` and ``alone3`` are the same learner on one third; their last score is the
-  measure of the others.
+* ``planted``: the made-up courses of :mod:`benchmarks.drift_streams`, T = 50. Within each part the
+  documents are shuffled, so the planted changes are the only ones. A version is scored by the
+  accuracy of a linear SVM on the mixtures (``gibbs3``) of the documents of a domain: documents at
+  even places train the SVM, those at odd places test it. The same learner on one domain alone gives
+  the measure: its last score.
 * ``triples``: three groups of 20 Newsgroups, T = 3, in the order of their dates, shuffled, and
   sorted by group; held-out nMI of the bydate test documents, beside batch Gibbs sampling on the
   same documents.
@@ -25,23 +24,15 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import (
-    SUBSETS,
-    letters_of,
-    may_words,
-    minibatches,
-    records,
-    shuffled,
-    stop_words,
-)
+from benchmarks.corpora import SUBSETS, minibatches, shuffled
 from benchmarks.drift_report import report
-from benchmarks.ledger import Ledger, Result, Run
+from benchmarks.drift_streams import COURSES, course, domain, posts
+from benchmarks.ledger import Ledger, Result, Run, size_of
 from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.held_out import EvaluationSettings, clusters
@@ -49,11 +40,9 @@ from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment
 from model.inference import Gibbs3, PublishedModel, inference_for
 from model.learners import LEARNER, LearnerSettings, learner_for
-from model.records import Document, TokenisedDocument
+from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 
-FIRST_CATEGORIES = ("cs.NI", "cs.DC", "cs.SI", "cs.SY", "cs.GT", "cs.DB", "cs.HC", "cs.DL", "cs.CE")
-THIRD_CATEGORIES = ("cs.CR", "cs.RO", "cs.SE", "cs.CY", "cs.IR", "cs.NE", "cs.PL", "cs.SD", "cs.OH")
 TRIPLES = {
     "hockey": ("rec.sport.hockey", "sci.med", "soc.religion.christian"),
     **SUBSETS,
@@ -65,7 +54,6 @@ TRIPLES = {
     "graphics": ("comp.graphics", "rec.sport.baseball", "talk.politics.misc"),
 }
 ORDERS = ("date", "shuffled", "sorted")
-PLACES = (500, 1000, 2000, 7000)
 SCORED = 2000
 MINIBATCH = 100
 BATCH: dict[str, Any] = {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 200}
@@ -79,55 +67,6 @@ ROWS: dict[str, dict[str, Any]] = {
     "challengers, more room": {"particles": 1, "moves": 120, "challengers": "on", "room": 0.65},
     "batch": BATCH,
 }
-
-
-@cache
-def arxiv(categories: tuple[str, ...], size: int) -> tuple[TokenisedDocument, ...]:
-    """So many abstracts of these categories, evenly spread over the years."""
-    stop = stop_words()
-    chosen = [record for record in records("arxiv-cs-1994-2019") if record["label"] in categories]
-    places = np.linspace(0, len(chosen) - 1, size).astype(int).tolist()
-    return tuple(
-        _document(record, _abstract_words(record, stop)) for record in (chosen[at] for at in places)
-    )
-
-
-@cache
-def posts(groups: tuple[str, ...], split: str) -> tuple[TokenisedDocument, ...]:
-    """The posts of these groups (all, if there are none) in the order of their dates; ``split``:
-    ``train``, ``test``, or empty for both.
-    """
-    stop = stop_words()
-    wanted = (
-        r
-        for r in records("20news-bydate")
-        if (not groups or r["label"] in groups) and (not split or r["split"] == split)
-    )
-    ordered = sorted(wanted, key=lambda record: (record["timestamp"], record["id"]))
-    return tuple(_document(record, may_words(record["text"], stop)) for record in ordered)
-
-
-def _abstract_words(record: dict[str, Any], stop: frozenset[str]) -> list[str]:
-    return [word for word in letters_of(record["text"]) if len(word) > 1 and word not in stop]
-
-
-def _document(record: dict[str, Any], words: list[str]) -> TokenisedDocument:
-    return TokenisedDocument.from_words(Document(record["id"], 0, "", record["label"]), words)
-
-
-@cache
-def third(number: int, size: int) -> tuple[TokenisedDocument, ...]:
-    """The documents of one third of ``planted``, counted from 1, in one shuffled order."""
-    if number == 2:
-        return tuple(shuffled(list(posts((), "")), 1)[:size])
-    return tuple(
-        shuffled(list(arxiv(FIRST_CATEGORIES if number == 1 else THIRD_CATEGORIES, size)), 1)
-    )
-
-
-def places(size: int) -> list[int]:
-    """After how many documents of a third a version is scored."""
-    return sorted({*(place for place in PLACES if place < size), size})
 
 
 def accuracy(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> tuple[float, float]:
@@ -181,18 +120,20 @@ class Pass:
 
 
 def planted(run: Run, size: int) -> Result:
-    """[third, documents of it, accuracy, effective topics] of each version, and of the last version
-    on the thirds before.
+    """Score versions in the course of a stream.
+
+    Returns:
+        ``points``: (domain, documents of its part, accuracy, effective topics) of each version;
+        ``last``: (domain, accuracy, effective topics) of the last version on each domain.
     """
-    thirds = [int(run.dataset[-1])] if run.dataset.startswith("alone") else [1, 2, 3]
+    stretches = course(run.dataset.replace(f"-{size}", ""), size, run.seed)
     learning, points = Pass(settings_of(run)), []
-    for number in thirds:
-        documents, before = shuffled(list(third(number, size)), run.seed), 0
-        for place in places(size):
-            snapshot = learning.learn(documents[before:place])
-            before = place
-            points.append([number, place, *accuracy(snapshot, third(number, size))])
-    last = [[number, *accuracy(snapshot, third(number, size))] for number in thirds]
+    for stretch in stretches:
+        snapshot = learning.learn(stretch.documents)
+        scored = accuracy(snapshot, domain(stretch.domain, size))
+        points.append([stretch.domain, stretch.place, *scored])
+    domains = sorted({stretch.domain for stretch in stretches})
+    last = [[number, *accuracy(snapshot, domain(number, size))] for number in domains]
     return {"points": points, "last": last, **learning.figures()}
 
 
@@ -231,37 +172,31 @@ def newsgroup_pass(run: Run, groups: tuple[str, ...], topics: int) -> Result:
 def work(run: Run) -> Result:
     """Make one run."""
     if run.experiment == "planted":
-        return planted(run, int(run.dataset.split("-")[1].split()[0]))
+        return planted(run, size_of(run.dataset))
     if run.experiment == "groups":
         return newsgroup_pass(run, (), 50)
     return newsgroup_pass(run, TRIPLES[run.dataset.split()[0]], 3)
 
 
 def plan(given: argparse.Namespace) -> Iterator[Run]:
-    """All rows with one seed before any with two."""
+    """Return all rows with one seed before any with two."""
     for seed in range(given.first_seed, given.first_seed + given.seeds):
         for row in given.rows:
-            if "planted" in given.experiments and row != "batch":
-                for what in ("alone", "planted") if given.alone else ("planted",):
-                    names = (
-                        [f"planted-{given.size}"]
-                        if what == "planted"
-                        else [f"alone-{given.size} {number}" for number in (1, 2, 3)]
-                    )
-                    yield from (Run("planted", name, row, seed) for name in names)
-            orders = given.orders if row != "batch" else ["shuffled"]
-            if "triples" in given.experiments:
-                yield from (
-                    Run("triples", f"{triple} {order}", row, seed)
-                    for triple in given.triples
-                    for order in orders
-                )
-            if "groups" in given.experiments:
-                yield from (
-                    Run("groups", f"20news {order}", row, seed)
-                    for order in orders
-                    if order != "sorted"
-                )
+            yield from (Run(*names, row, seed) for names in datasets(given, row == "batch"))
+
+
+def datasets(given: argparse.Namespace, batch: bool) -> Iterator[tuple[str, str]]:
+    """Return (experiment, dataset) of the runs of a row; a batch has no order and no course."""
+    if "planted" in given.experiments and not batch:
+        alone = [f"alone-{given.size} {number}" for number in (1, 2, 3)] if given.alone else []
+        for name in (*alone, *(f"{course}-{given.size}" for course in given.courses)):
+            yield "planted", name
+    orders = ["shuffled"] if batch else given.orders
+    if "triples" in given.experiments:
+        for triple in given.triples:
+            yield from (("triples", f"{triple} {order}") for order in orders)
+    if "groups" in given.experiments:
+        yield from (("groups", f"20news {order}") for order in orders if order != "sorted")
 
 
 def drift() -> None:
@@ -272,6 +207,7 @@ def drift() -> None:
         [
             "--size=300",
             "--experiments=planted",
+            "--courses=planted",
             "--rows=default",
             "--seeds=1",
             f"--results={tempfile.mkdtemp(prefix='drift-')}",
@@ -292,6 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--size", type=int, default=7000, help="documents of each third")
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--courses", nargs="+", default=list(COURSES), choices=COURSES)
     parser.add_argument("--triples", nargs="+", default=list(TRIPLES), choices=list(TRIPLES))
     parser.add_argument("--orders", nargs="+", default=list(ORDERS), choices=ORDERS)
     parser.add_argument(

@@ -7,44 +7,42 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ledger import Ledger, print_table, shown
+from benchmarks.drift_streams import COURSES
+from benchmarks.ledger import Ledger, print_table, shown, size_of
 
 
 def report(ledger: Ledger) -> None:
     """Print a table for each experiment that has runs."""
-    for size in sorted({_size(line) for line in ledger.of(experiment="planted")}):
-        _planted(ledger, size)
+    for size in sorted({size_of(line["dataset"]) for line in ledger.of(experiment="planted")}):
+        for course in COURSES:
+            _planted(ledger, course, size)
     if ledger.of(experiment="triples"):
         _triples(ledger)
     if ledger.of(experiment="groups"):
         _groups(ledger)
 
 
-def _size(line: dict[str, Any]) -> int:
-    return int(line["dataset"].split("-")[1].split()[0])
-
-
 def _rows(lines: Sequence[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(line["row"] for line in lines))
 
 
-def _planted(ledger: Ledger, size: int) -> None:
-    lines = ledger.of(experiment="planted", dataset=f"planted-{size}")
+def _planted(ledger: Ledger, course: str, size: int) -> None:
+    lines = ledger.of(experiment="planted", dataset=f"{course}-{size}")
     for row in _rows(lines):
         runs = [line for line in lines if line["row"] == row]
-        alone = {number: _alone(ledger, size, row, number) for number in (1, 2, 3)}
-        cells = [_third(runs, number, alone[number]) for number in (1, 2, 3)]
-        places = sorted({point[1] for line in runs for point in line["points"]})
+        ends = sorted({(point[0], point[1]) for line in runs for point in line["points"]})
+        numbers = list(dict.fromkeys(point[0] for point in runs[0]["points"]))
+        places = sorted({place for _, place in ends})
+        cells = [_domain(runs, n, _alone(ledger, size, row, n), places) for n in numbers]
         head = [
-            "third",
+            "domain",
             "alone",
             *(f"+{place:,}" for place in places),
             "effective topics",
             "last version",
         ]
-        what = "share of the accuracy of the third alone"
-        title = f"planted, {size:,} documents a third, {row} ({len(runs)} runs): {what}"
-        print_table(title, head, cells)
+        what = "share of the accuracy of the domain alone"
+        print_table(f"{course}, N = {size:,}, {row} ({len(runs)} runs): {what}", head, cells)
         seconds, visits = _mean(runs, "seconds"), _mean(runs, "visits")
         print(f"\nprocessor seconds {seconds:.0f}, visits a token {visits:.0f}")
 
@@ -55,15 +53,14 @@ def _alone(ledger: Ledger, size: int, row: str, number: int) -> float:
     return float(np.mean([line["points"][-1][2] for line in runs])) if runs else float("nan")
 
 
-def _third(runs: Sequence[dict[str, Any]], number: int, alone: float) -> list[str]:
-    """Accuracies are shares of ``alone``; the effective topics are of the third's last version."""
-    places = sorted({point[1] for line in runs for point in line["points"]})
-    found = {
-        place: [point for line in runs for point in line["points"] if point[:2] == [number, place]]
-        for place in places
-    }
-    shares = [shown([point[2] / alone for point in found[place]]) for place in places]
-    effective = float(np.mean([point[3] for point in found[places[-1]]]))
+def _domain(
+    runs: Sequence[dict[str, Any]], number: int, alone: float, places: Sequence[int]
+) -> list[str]:
+    """Return a row: shares of ``alone``, and the effective topics of the part's last version."""
+    points = [point for line in runs for point in line["points"] if point[0] == number]
+    found = [[point for point in points if point[1] == place] for place in places]
+    shares = [shown([point[2] / alone for point in at]) if at else "" for at in found]
+    effective = float(np.mean([point[3] for point in [at for at in found if at][-1]]))
     last = shown(
         [score / alone for line in runs for which, score, _ in line["last"] if which == number]
     )

@@ -73,6 +73,11 @@ class Ledger:
         ]
 
 
+def size_of(dataset: str) -> int:
+    """Return N of a dataset's name, as in ``alone-7000 2``."""
+    return int(dataset.split("-")[1].split()[0])
+
+
 def mean_and_error(values: Iterable[float]) -> tuple[float, float, float]:
     """(mean, sample standard deviation, standard error of the mean); the last two are nan for
     one value.

@@ -4,8 +4,9 @@ import argparse
 
 import pytest
 
-from benchmarks.drift import ROWS, TRIPLES, ordered, places, plan
+from benchmarks.drift import ROWS, TRIPLES, ordered, plan
 from benchmarks.drift_report import report
+from benchmarks.drift_streams import places
 from benchmarks.ledger import Ledger, Run
 from model.records import Document, TokenisedDocument
 
@@ -16,6 +17,7 @@ def given(**others):
         "rows": ["default", "batch"],
         "size": 1000,
         "orders": ["date", "sorted"],
+        "courses": ["planted"],
     }
     return argparse.Namespace(
         **{**chosen, "triples": ["hockey"], "alone": True, "seeds": 1, "first_seed": 3, **others}

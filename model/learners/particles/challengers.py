@@ -15,7 +15,8 @@ steps (notation as in :mod:`model.learners.particles.kernels.particles`):
    step 2 later; the second wants a quarter of F beside those of step 2.
 4. The tokens of the N documents are spread evenly over the empty topics, or over all where none is
    empty.
-5. The N documents are visited in :data:`SWEEPS` whole sweeps.
+5. The N documents are visited in :data:`SWEEPS` whole sweeps, or in more where they are few, so
+   that there are about :data:`VISITS` visits.
 
 A duel decides between the particle and its challengers by documents that none of them has learned.
 With l the log predictive probability per token by document completion
@@ -53,7 +54,7 @@ from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 
 CHALLENGERS = 2
-SWEEPS = 30
+SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 LEFT, ADDED = 0.1, 0.25
 MARGIN, PAST_WEIGHT = 0.01, 0.25
 # How many of the newest documents before the restart stand for all of them in L, and how many
@@ -136,7 +137,7 @@ def challenger(
     chosen = empty if len(empty) else np.arange(topics)
     put_back(population, state.prior, history.pages, restarted, chosen, draws(state, RESTART))
     positions, index = np.full(len(restarted), WHOLE_DOCUMENT, np.int64), 0
-    for _ in range(SWEEPS):
+    for _ in range(sweeps_of(len(restarted))):
         move_units(
             population,
             state.prior,
@@ -152,6 +153,11 @@ def challenger(
         index += int(history.pages.length[restarted].sum())
     state.resampler.counters[MOVES] += index // len(state.population.weight)
     return population
+
+
+def sweeps_of(documents: int) -> int:
+    """Return the number of sweeps over so many documents."""
+    return max(SWEEPS, min(MOST_SWEEPS, VISITS // max(documents, 1)))
 
 
 def _make_empty(

@@ -34,7 +34,7 @@ Documents = list[tuple[IntArray, str | None]]
 # When trials are due, in documents since the start or the change, as multiples of the number of
 # judges.
 AT_START = (4.0, 8.0, 16.0)
-AFTER_CHANGE = (1.0, 2.5, 5.0, 10.0, 20.0)
+AFTER_CHANGE = (1.0, 2.5, 5.0, 10.0)
 REMEMBERED, LEAST_BLOCKS = 20, 3
 FALL, FALL_DEVIATIONS = 0.5, 4.0
 SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.learners.particles.kernels.history import LONGEST, RELEASED, Past, admit
+from model.learners.particles.kernels.history import LONGEST, RECENT, RELEASED, Past, admit
 from model.learners.particles.kernels.particles import PAGE, Pages
 from model.options import Kinds, Record, option
 from model.records import IntArray, LongArray
@@ -128,7 +128,7 @@ class History:
             held=np.zeros(0, np.int32),
             released=np.zeros(0, np.int32),
             marks=np.zeros(5, np.int64),
-            sizes=np.array([self.tokens, 1], np.int64),
+            sizes=np.array([self.tokens, 1, 0], np.int64),
         )
         self.pages = Pages(
             np.zeros((0, PAGE), np.int32),
@@ -220,6 +220,14 @@ class History:
             return
         for position in range(int(self.pages.length[slot])):
             admit(self.past, slot, position, key0, key1)
+
+    def count_as_newest(self, units: int) -> None:
+        """Let only the last units, and those that come, count as newest when visits are chosen.
+
+        Args:
+            units: units since the last change of the stream, at least one.
+        """
+        self.past.sizes[RECENT] = units
 
     def release(self, slots: Sequence[int]) -> None:
         """End the hold on documents, and free every slot that no unit refers to any more."""

@@ -72,6 +72,8 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     if state.following:
         sizes = state.settings.topics, len(state.vocabulary), state.documents
         following_from_bytes(blobs[16], state.following, *sizes)
+        if state.following.changes:
+            state.history.count_as_newest(state.documents - state.following.changed)
     return state
 
 

@@ -97,7 +97,7 @@ class ParticleState:
     @property
     def decay_sums(self) -> Any:
         """Return the sums of (r + 1)^-decay for every rank of age r in the history, as float64."""
-        ranks = max(len(self.history.past.newest_slot), len(self.history.past.kept_slot))
+        ranks = len(self.history.past.newest_slot) + len(self.history.past.kept_slot)
         choice = self.settings.rejuvenation.choice
         if isinstance(choice, Decayed) and len(self.sums) < ranks:
             self.sums = decay_sums(choice.decay, ranks)

@@ -51,4 +51,5 @@ def observe(
     """
     newest, _ = split_history(state, learned)
     shares = sum_of_shares(state.population, 0, newest, state.settings.topics)
-    following.notice(evidence, scored, learned, shares, state.documents)
+    if following.notice(evidence, scored, learned, shares, state.documents):
+        state.history.count_as_newest(state.documents - following.changed)

@@ -8,6 +8,11 @@ et al. 2014, section 4). The reservoir is in order of arrival, for choices by ag
 A document keeps its slot while one of its units is in the ring or in the reservoir; ``held`` counts
 these units. A move of one token needs the counts of its whole document, tokens outside the
 reservoir included, so documents are kept whole.
+
+After a change of the stream (:mod:`model.learners.particles.following`) only the units since the
+change count as newest when visits are chosen. Otherwise most visits would go to documents of the
+time before, and these would take the topics of the new ones. The rest of the ring counts as past
+until it has left.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ CHOICES = ("uniform", "decayed", "newest")
 
 # Places in Past.marks and Past.sizes.
 HEAD, RING, KEPT, SEEN, RELEASED = range(5)
-TOKENS, LONGEST = 0, 1
+TOKENS, LONGEST, RECENT = range(3)
 
 
 class Past(NamedTuple):
@@ -40,7 +45,8 @@ class Past(NamedTuple):
         released: int32[slots]; the first ``marks[RELEASED]`` are slots that no unit refers to.
         marks: int64[5]: the ring's next place, units in the ring, units in the reservoir, units
             that were offered to the reservoir, released slots.
-        sizes: int64[2]: 1 where units are tokens; tokens of the longest unit.
+        sizes: int64[3]: 1 where units are tokens; tokens of the longest unit; units since the last
+            change of the stream, 0 if there was none.
     """
 
     newest_slot: npt.NDArray[np.int32]
@@ -90,6 +96,8 @@ def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
 def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
     """Add a unit to the ring; the unit that leaves the ring is offered to the reservoir."""
     past.held[slot] += 1
+    if past.sizes[RECENT]:
+        past.sizes[RECENT] += 1
     ring = len(past.newest_slot)
     if ring == 0:
         _offer(past, slot, position, key0, key1)
@@ -119,14 +127,15 @@ def choose_units(
 ) -> Any:
     """Choose ``len(slots)`` units to visit, with replacement, the same for all particles.
 
-    Unit m takes two uniforms. The first chooses the ring or the reservoir. The second chooses the
-    rank by age, where 0 is the newest: uniformly; or in proportion to (rank + 1)^-decay (Marthi et
-    al. 2002); the third choice is rank m itself.
+    Unit m takes two uniforms. The first chooses the newest units or the past: the ring or the
+    reservoir, but units of the ring that came before the last change are past. The second chooses
+    the rank by age, where 0 is the newest: uniformly; or in proportion to (rank + 1)^-decay (Marthi
+    et al. 2002); the third choice is rank m itself.
 
     Args:
         past: the units.
         choice: UNIFORM, DECAYED or NEWEST.
-        newest_share: the share of visits that go to the ring.
+        newest_share: the share of visits that go to the newest units.
         decay_sums: float64, decay_sums[r] = sum over r' <= r of (r' + 1)^-decay.
         slots: int32[R], takes the documents.
         positions: int64[R], takes the positions.
@@ -141,11 +150,14 @@ def choose_units(
     ring, kept = past.marks[RING], past.marks[KEPT]
     if ring + kept == 0:
         return 0
+    newest = min(ring, past.sizes[RECENT]) if past.sizes[RECENT] else ring
+    older = ring - newest
     for m in range(len(slots)):
-        from_newest = kept == 0 or (
-            ring > 0 and uniform(2 * (number + m), key0, key1, 0, sequence, SCHEDULE) < newest_share
+        from_newest = older + kept == 0 or (
+            newest > 0
+            and uniform(2 * (number + m), key0, key1, 0, sequence, SCHEDULE) < newest_share
         )
-        count = ring if from_newest else kept
+        count = newest if from_newest else older + kept
         u = uniform(2 * (number + m) + 1, key0, key1, 0, sequence, SCHEDULE)
         if choice == UNIFORM:
             rank = np.int64(u * count)
@@ -156,12 +168,11 @@ def choose_units(
             )
         else:
             rank = m % count
-        if from_newest:
-            place = (past.marks[HEAD] - 1 - rank) % len(past.newest_slot)
+        if from_newest or rank < older:
+            age = rank if from_newest else newest + rank
+            place = (past.marks[HEAD] - 1 - age) % len(past.newest_slot)
             slots[m], positions[m] = past.newest_slot[place], past.newest_position[place]
         else:
-            slots[m], positions[m] = (
-                past.kept_slot[kept - 1 - rank],
-                past.kept_position[kept - 1 - rank],
-            )
+            place = kept - 1 - (rank - older)
+            slots[m], positions[m] = past.kept_slot[place], past.kept_position[place]
     return len(slots)

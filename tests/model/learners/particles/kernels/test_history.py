@@ -7,7 +7,7 @@ from twins import uniform
 
 from model.kernels.random import RESERVOIR, SCHEDULE
 from model.learners.particles.kernels import history
-from model.learners.particles.kernels.history import CHOICES, HEAD, KEPT, RELEASED, RING, SEEN
+from model.learners.particles.kernels.history import CHOICES, HEAD, KEPT, RECENT, RELEASED, RING, SEEN
 
 
 def new_past(newest, kept, slots):
@@ -19,7 +19,7 @@ def new_past(newest, kept, slots):
         np.zeros(slots, np.int32),
         np.zeros(slots, np.int32),
         np.zeros(5, np.int64),
-        np.array([0, 1], np.int64),
+        np.array([0, 1, 0], np.int64),
     )
 
 
@@ -135,14 +135,18 @@ def scheduled(past, choice, share, decay, moves, number=0, sequence=9):
 
 
 @pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("recent", [0, 3, 50])
 @pytest.mark.parametrize(("newest", "kept"), [(7, 4), (0, 9), (9, 0)])
-def test_the_schedule_equals_its_twin(choice, newest, kept):
-    past, decay = filled(newest, kept), np.cumsum(1.0 / np.arange(1, 11))
-    sources = units_of(past)
+def test_the_schedule_equals_its_twin(choice, newest, kept, recent):
+    past, decay = filled(newest, kept), np.cumsum(1.0 / np.arange(1, 20))
+    past.sizes[RECENT] = recent
+    ring, reservoir = units_of(past)
+    before = max(0, newest - recent) if recent else 0
+    sources = ring[before:], reservoir + ring[:before]
     expected = []
     for m in range(50):
         pick, u = (uniform(2 * (5 + m) + k, (3, 4), 0, 9, SCHEDULE) for k in (0, 1))
-        source = sources[0] if not kept or (newest and pick < 0.7) else sources[1]
+        source = sources[0] if not sources[1] or (newest and pick < 0.7) else sources[1]
         ranks = {
             "uniform": int(u * len(source)),
             "newest": m % len(source),
@@ -152,6 +156,15 @@ def test_the_schedule_equals_its_twin(choice, newest, kept):
         }
         expected.append(source[::-1][ranks[choice]])
     assert scheduled(past, choice, 0.7, decay, 50, number=5) == expected
+
+
+def test_units_since_a_change_are_counted_as_they_come():
+    past = filled(5, 3)
+    past.sizes[RECENT] = 2
+    for unit in (0, 1):
+        history.admit(past, unit, -1, 3, 4)
+    newest = {39, 38, 0, 1}
+    assert {slot for slot, _ in scheduled(past, "uniform", 1.0, np.ones(1), 200)} == newest
 
 
 def test_no_past_no_visits():
