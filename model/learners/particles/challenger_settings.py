@@ -1,6 +1,4 @@
-"""The settings of challengers; :mod:`model.learners.particles.challengers` has what is done with
-them.
-"""
+"""The settings of challengers (:mod:`model.learners.particles.challengers`)."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ class NoChallengers(ChallengerSettings):
 
 @dataclass(frozen=True)
 class Challengers(ChallengerSettings):
-    """After a change of the stream, copies learn the newest documents anew and replace what they
-    beat.
-    """
+    """Copies learn the newest documents anew after a change, and replace the particle they beat."""
 
     kind = "on"
 

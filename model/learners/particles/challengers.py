@@ -1,34 +1,31 @@
-"""Challengers: particles that forget how the newest documents were learned, learn them anew, and
-compete with what there is.
+"""Challengers: copies of a particle that learn the newest documents anew and compete with it.
 
 A particle whose topics were formed by other documents gives a new domain one or two topics, and
-visits cannot split them again. A challenger is a copy of the best particle that is changed in these
-steps (notation as in :mod:`model.learners.particles.kernels.particles`):
+visits of single tokens do not split them again. A challenger is a copy of the best particle that is
+changed in these steps (notation as in :mod:`model.learners.particles.kernels.particles`):
 
 1. The newest N documents are taken out
    (:func:`model.learners.particles.kernels.restarting.take_out`).
-2. A topic that is left with less than a tenth of its tokens was a topic of these documents. What
-   remains of it is absorbed by the topic for which the loss L
-   (:mod:`model.learners.particles.kernels.losses`) is the least.
+2. A topic that keeps less than a tenth of its tokens was a topic of these documents. The topic for
+   which the loss L (:mod:`model.learners.particles.kernels.losses`) is the least absorbs the rest.
 3. While too few topics are empty, the pair of topics with the least L becomes one. The first
-   challenger wants F empty topics while none was won since the change, and is content with those of
-   step 2 later; the second wants a quarter of F beside those of step 2.
-4. The tokens of the N documents are spread evenly over the empty topics, or over all where none is
-   empty.
-5. The N documents are visited in :data:`SWEEPS` whole sweeps, or in more where they are few, so
-   that there are about :data:`VISITS` visits.
+   challenger wants F empty topics until a duel is won after the change, and afterwards takes
+   those of step 2. The second wants a quarter of F beside those of step 2.
+4. The tokens of the N documents are spread evenly over the empty topics, or over all topics where
+   none is empty.
+5. The N documents are visited in :data:`SWEEPS` whole sweeps. Few documents are visited more often,
+   so that there are about :data:`VISITS` visits of documents.
 
-A duel decides between the particle and its challengers by documents that none of them has learned.
-With l the log predictive probability per token by document completion
+A duel between the particle and its challengers is decided by documents that none of them has
+learned. With l the log predictive probability per token by document completion
 (:mod:`model.learners.particles.kernels.completion`), a challenger wins if
 
     (l' - l) of the judges + :data:`PAST_WEIGHT` (l' - l) of a sample of the past  >  :data:`MARGIN`
 
 and its sum is the largest. The past are the documents at hand that are older than the newest N: the
-change must pay for what it costs there. This is a decision by prediction, not a Metropolis-Hastings
-move: it does not leave the posterior invariant, and it is not meant to, because the full posterior
-refuses to merge old topics long after they have stopped paying. Between duels the particles are
-Gibbs samplers as before.
+change must pay for what it costs there. The duel is a decision by prediction. It is not a
+Metropolis-Hastings move and does not leave the posterior invariant: the full posterior refuses to
+merge old topics long after they have stopped paying. Between duels particles are Gibbs samplers.
 """
 
 from __future__ import annotations
@@ -57,15 +54,18 @@ CHALLENGERS = 2
 SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 LEFT, ADDED = 0.1, 0.25
 MARGIN, PAST_WEIGHT = 0.01, 0.25
-# How many of the newest documents before the restart stand for all of them in L, and how many
-# documents of the past judge.
+# How many of the ring's older documents stand for all of them in L, and how many documents of the
+# past judge.
 SAMPLE, PAST_JUDGES = 600, 200
 
 
 @dataclass(frozen=True)
 class Past:
-    """Documents at hand that are older than those of a restart. slots: int[D]. omega: float64[D],
-    documents that each stands for.
+    """Documents at hand that are older than those of a restart.
+
+    Attributes:
+        slots: int[D], the documents.
+        omega: float64[D], how many documents of the stream each of them stands for.
     """
 
     slots: IntArray
@@ -74,8 +74,11 @@ class Past:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a duel came to. winner: -1, the particle itself, or the number of a challenger. gains:
-    of each, (judges, past), nats a token.
+    """The result of a duel.
+
+    Attributes:
+        winner: the number of the challenger that won; -1 for the particle itself.
+        gains: (gain on the judges, gain on the past) of each challenger, in nats a token.
     """
 
     winner: int
@@ -83,9 +86,13 @@ class Verdict:
 
 
 def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -> Verdict:
-    """The best particle against its challengers; if one wins, all particles go on from it.
+    """Compare the best particle with its challengers; if one wins, all particles go on from it.
 
-    judges: documents as word numbers, which no particle has learned. newest: N. free: F.
+    Args:
+        state: the learner's state.
+        judges: documents as word numbers, which no particle has learned.
+        newest: N.
+        free: F.
     """
     ensure_capacity(state, 0, 0, 0)
     restarted, past = split_history(state, newest)
@@ -120,7 +127,16 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
 def challenger(
     state: ParticleState, particle: int, number: int, restarted: IntArray, past: Past, free: int
 ) -> Population:
-    """Steps 1 to 5 of the module's docstring."""
+    """Return a challenger, by steps 1 to 5 of the module's docstring.
+
+    Args:
+        state: the learner's state.
+        particle: the particle that is challenged.
+        number: the challenger, 0 or 1.
+        restarted: the slots of the newest N documents.
+        past: the older documents at hand.
+        free: F.
+    """
     history, topics = state.history, state.settings.topics
     population = copy_of(
         state.population,
@@ -168,7 +184,7 @@ def _make_empty(
     number: int,
     free: int,
 ) -> None:
-    """Steps 2 and 3."""
+    """Make room by steps 2 and 3; ``before`` holds the tokens of each topic before step 1."""
     topics, pages = state.settings.topics, state.history.pages
     losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
     add_losses(population, state.prior, pages, past.slots, past.omega, topics, EVERY, losses)
@@ -198,14 +214,15 @@ def _make_empty(
 
 
 def room_of(state: ParticleState) -> float:
-    """The share of the topics that a challenger empties after a change."""
+    """Return the share of the topics that a challenger empties after a change."""
     challengers = state.settings.rejuvenation.challengers
     return challengers.room if isinstance(challengers, Challengers) else 0.0
 
 
 def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
-    """The slots of the newest documents, and the others at hand: a sample of the newest before
-    these, and the reservoir.
+    """Return the slots of the newest documents, and the older documents at hand.
+
+    The latter are a sample of the ring's older documents, and the reservoir.
     """
     past = state.history.past
     ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
@@ -226,7 +243,7 @@ def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
 def _score(
     state: ParticleState, population: Population, particle: int, documents: list[IntArray]
 ) -> float:
-    """l: nats a token."""
+    """Return l, in nats a token, of documents in one particle; 0 where there is no token."""
     if not documents or not sum(map(len, documents)):
         return 0.0
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)

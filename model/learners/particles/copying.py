@@ -14,8 +14,15 @@ from model.learners.particles.priors import places_of
 def copy_of(
     population: Population, particle: int, words: int, slots: int, pages: int, identity: int
 ) -> Population:
-    """A population of one particle with a row of its own for so many words, slots and pages; draws
-    name it ``identity``.
+    """Return one particle as a population that has a row of its own for everything.
+
+    Args:
+        population: the particles.
+        particle: the particle to copy.
+        words: words that get a row.
+        slots: documents that get a row.
+        pages: pages that get a row.
+        identity: names the draws of the copy.
     """
     chosen, generation = slice(particle, particle + 1), int(population.generation.max())
     return population._replace(
@@ -36,8 +43,11 @@ def copy_of(
 
 
 def for_threads(population: Population, threads: int) -> Population:
-    """The population with a stretch of free rows for each of so many threads; there is none in it
-    yet.
+    """Return the population with a stretch of free rows for each thread.
+
+    Args:
+        population: particles without free rows.
+        threads: the number of threads.
     """
     return population._replace(
         words=_with_stretches(population.words, threads),
@@ -51,17 +61,20 @@ def _with_stretches(table: Table, threads: int) -> Table:
 
 
 def _table(rows: Rows) -> Table:
-    """A bounded history is kept in tables;
-    :class:`~model.learners.particles.rejuvenation.EveryDocument` refuses trees.
-    """
+    """Return the rows as a table; only the full history, which is refused earlier, has trees."""
     if not isinstance(rows, Table):
         raise TypeError("particles with the full history cannot be copied")
     return rows
 
 
 def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
-    """A table of one particle with ``count`` rows, all of them written and its own; row n is at
-    place n + 1.
+    """Return a table of one particle that owns its rows; row n is at place n + 1.
+
+    Args:
+        rows: the rows of all particles.
+        particle: the particle to copy.
+        count: how many rows to copy.
+        generation: the owner of the rows.
     """
     places = places_of(_table(rows), particle, np.arange(count))
     lower, upper = -(-count // BLOCK), -(-count // BLOCK**2)
@@ -88,7 +101,7 @@ def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
 
 
 def _numbered(first: int, count: int, blocks: int) -> npt.NDArray[np.uint32]:
-    """uint32[blocks, 32]: first, first + 1, ..., so many, then 0."""
+    """Return uint32[blocks, 32]: first, first + 1, ... (``count`` numbers), then zeros."""
     numbers = np.zeros(blocks * BLOCK, np.uint32)
     numbers[:count] = np.arange(first, first + count)
     return numbers.reshape(blocks, BLOCK)

@@ -1,18 +1,17 @@
-"""What a learner remembers of its stream: when it changed, which trials are still to be held, and
-which documents wait for one.
+"""What a learner remembers of its stream: its last change, the trials held, the documents waiting.
 
 Minibatches are put together to blocks of at least as many documents as judge a duel. A block has a
-level, l, the log evidence per token (of each document before it is learned), and shares, the mean
+level l, the log evidence per token (of each document before it is learned), and shares, the mean
 topic proportions of its documents. D is the Jensen-Shannon divergence (nats) of its shares from
 those of the other remembered blocks together. With the mean and the standard deviation over the
-blocks that are remembered, up to 20, a block tells a change if
+remembered blocks (at most 20), a block tells a change if
 
     l < mean - max(1/2, 4 deviations)   or   D > mean + max(0.03, 6 deviations)
 
-with at least three blocks remembered. What is remembered is dropped when a change is told, and when
-a duel is won, because topics then have another meaning. The first test finds new words, the second
-documents of another sort. Logarithms and square roots are made of IEEE operations. When trials are
-held is told in :mod:`model.learners.particles.trials`.
+and at least three blocks are remembered. The first test finds new words, the second documents of
+another sort. The blocks are dropped when a change is told, and when a challenger wins, because
+topics then have another meaning. Logarithms and square roots are made of IEEE operations, so all
+machines decide alike. :mod:`model.learners.particles.trials` says when trials are held.
 """
 
 from __future__ import annotations
@@ -42,8 +41,11 @@ SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Documents that were learned one after the other. level: log evidence per token. shares:
-    float64[T], topic proportions.
+    """Documents that were learned one after the other.
+
+    Attributes:
+        level: the log evidence per token.
+        shares: float64[T], the mean topic proportions.
     """
 
     level: float
@@ -56,13 +58,17 @@ class Following:
 
     Attributes:
         judges: how many documents decide a duel.
-        changed: documents learned when the last change began. changes: how many there were.
-        trial: how many trials there were since. fresh: none was won since the change, so room is
-        still to be made.
+        changed: documents that had been learned when the last change began.
+        changes: how many changes there were.
+        trial: how many trials were held since the last change.
+        fresh: whether no trial was won since the last change, so there is no room for it yet.
         won: duels that a challenger won.
         held: documents that wait for the duel.
-        blocks: the last ones. evidence, tokens, documents, shares: of the block that is being put
-        together; shares are sums.
+        blocks: the last blocks.
+        evidence: the evidence of the block that is being put together.
+        tokens: its scored tokens.
+        documents: its documents.
+        shares: the sum of its documents' topic proportions.
     """
 
     judges: int
@@ -79,14 +85,14 @@ class Following:
     shares: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def due(self, documents: int) -> bool:
-        """Whether a learner that has learned so many documents is to be challenged."""
+        """Return whether a learner that has learned so many documents is to be challenged."""
         sizes = AFTER_CHANGE if self.changes else AT_START
         return (
             self.trial < len(sizes) and documents - self.changed >= sizes[self.trial] * self.judges
         )
 
     def trial_held(self, documents: int, won: bool) -> None:
-        """A trial was held; it, and those that are due at the same time, are not held again."""
+        """Take note of a trial; those that are due at the same time are not held again."""
         while self.due(documents):
             self.trial += 1
         if won:
@@ -97,13 +103,16 @@ class Following:
     def notice(
         self, evidence: Scaled, tokens: int, documents: int, shares: FloatArray, learned: int
     ) -> bool:
-        """Take what was learned in a step; whether it tells a change.
+        """Take note of what a step learned, and return whether it tells a change.
 
-        evidence: of so many tokens in so many documents. shares: the sum of the documents' topic
-        proportions. learned: documents so far, these included.
+        Args:
+            evidence: P(scored tokens | everything before).
+            tokens: the scored tokens; 0 for an initial batch, which tells nothing.
+            documents: documents of the step.
+            shares: float64[T], the sum of the documents' topic proportions.
+            learned: documents so far, these included.
         """
         if not tokens:
-            # An initial batch is not scored.
             return False
         self.evidence = self.evidence * evidence
         self.tokens += tokens
@@ -125,7 +134,7 @@ class Following:
 
 
 def tells_change(block: Block, before: Sequence[Block]) -> bool:
-    """Whether a block is unlike those before it."""
+    """Return whether a block is unlike those before it."""
     if len(before) < LEAST_BLOCKS:
         return False
     mean, deviation = _mean_and_deviation([one.level for one in before])
@@ -134,15 +143,14 @@ def tells_change(block: Block, before: Sequence[Block]) -> bool:
     total = np.zeros(len(block.shares))
     for one in before:
         total = total + one.shares
-    # One block's divergence is from fewer others than that of the block that is asked about, by
-    # one.
+    # Each remembered block is compared with the other remembered ones.
     usual = [divergence(one.shares, total - one.shares) for one in before]
     mean, deviation = _mean_and_deviation(usual)
     return float(divergence(block.shares, total)) > mean + max(SHIFT, SHIFT_DEVIATIONS * deviation)
 
 
 def logarithm(number: Scaled) -> float:
-    """The natural logarithm by IEEE operations."""
+    """Return the natural logarithm, by IEEE operations."""
     return float(ln(number.mantissa) + number.exponent * ln(2.0))
 
 

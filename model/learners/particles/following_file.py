@@ -1,6 +1,4 @@
-"""What a learner remembers of its stream (:mod:`model.learners.particles.following`) as bytes,
-documents that wait included.
-"""
+"""What a learner remembers of its stream as bytes, with the documents that wait."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ _COUNTS = ("changed", "changes", "trial", "won", "tokens", "documents")
 
 
 def following_to_bytes(following: Following) -> bytes:
-    """Canonical: equal for what is equal."""
+    """Return bytes that are equal for equal contents."""
     held = [tokens for tokens, _ in following.held]
     header = {
         **{name: getattr(following, name) for name in _COUNTS},
@@ -42,9 +40,14 @@ def following_to_bytes(following: Following) -> bytes:
 def following_from_bytes(
     data: bytes, following: Following, topics: int, words: int, learned: int
 ) -> None:
-    """The inverse of :func:`following_to_bytes`, into that of a stream of which nothing came.
+    """Read the bytes of :func:`following_to_bytes`.
 
-    topics, words: of the learner. learned: documents.
+    Args:
+        data: the bytes.
+        following: takes the contents; nothing is remembered in it yet.
+        topics: T of the learner.
+        words: words of the learner's vocabulary.
+        learned: documents that the learner has learned.
 
     Raises:
         DamagedDataError: the bytes are not of this form, or hold what no learner holds.
@@ -78,7 +81,7 @@ def following_from_bytes(
 
 
 def _held(lengths: LongArray, tokens: LongArray, labels: object, words: int) -> Documents:
-    """Documents that wait."""
+    """Return the documents that wait."""
     if not checks.fits(labels, list[str | None]):
         checks.refuse("labels of documents that wait", repr(labels), "a list of texts and nulls")
     assert isinstance(labels, list)

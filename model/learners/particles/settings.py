@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from model.errors import OptionError
 from model.learners.base import LearnerSettings
-from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.initial_settings import (
     INITIALS,
     Initial,
@@ -129,22 +128,10 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 "Each island holds the same number of particles.",
             )
-        if isinstance(self.rejuvenation.challengers, Challengers):
-            self._check_challenged()
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)
         self.resampling.check_particles(self.particles, self.islands)
-
-    def _check_challenged(self) -> None:
-        if self.islands > 1:
-            remedy = "Each island would decide by itself, and their topics would differ in meaning."
-            raise OptionError("--islands", self.islands, "1 with --challengers=on", remedy)
-        if not isinstance(self.resampling, NeverResample):
-            remedy = "Challengers compete with chains that are not resampled."
-            raise OptionError(
-                "--resampling", self.resampling.kind, "never with --challengers=on", remedy
-            )
 
 
 @dataclass(frozen=True)

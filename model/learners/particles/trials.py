@@ -1,20 +1,20 @@
-"""When a particle is challenged (:mod:`model.learners.particles.challengers`), and what waits for
-the decision.
+"""When a particle is challenged, and which documents wait for the decision.
 
 A trial is due when the documents learned since the last change reach one of the multiples
 :data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250,
-500, 1,000 and 2,000 documents) or, where there was no change,
-:data:`~model.learners.particles.following.AT_START` (after 400, 800 and 1,600). The documents that
-come next are the judges: they wait, unlearned, until there are enough of them. Then the duel is
-fought, and they are learned. So what is pending is a list of documents and a few numbers
-(:class:`~model.learners.particles.following.Following`). They are part of the state and of its
-bytes, and a learner that is restored in the middle of a trial comes to the same decision. A
-minibatch of as many documents as there are judges does not wait at all. A version that is published
-meanwhile has learned the waiting documents without a duel, on a copy.
+500 and 1,000 documents). Before the first change the multiples are
+:data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600 documents). The documents
+that come next are the judges. They wait, unlearned, until there are enough of them. Then the duel
+takes place (:mod:`model.learners.particles.challengers`), and they are learned.
 
-Islands do not share what decides a duel, so there is one island
-(:mod:`model.learners.particles.settings`). With more than one particle the one with the largest
-joint probability is challenged, and if a challenger wins, all particles go on from it.
+What is pending is a list of documents and a few numbers
+(:class:`~model.learners.particles.following.Following`). They are part of the state and of its
+bytes, so a learner that is restored in the middle of a trial comes to the same decision. A
+minibatch of at least as many documents as there are judges does not wait. A version that is
+published while documents wait has learned them without a duel, on a copy.
+
+Each island decides by itself. Where there are several particles, the one with the largest joint
+probability is challenged, and if a challenger wins, all particles go on from it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,15 @@ from model.scaled import Scaled
 
 
 def release(state: ParticleState, following: Following, documents: Documents) -> Documents:
-    """What is to be learned now that these have come: nothing while judges are missing. A duel is
-    fought where one is due.
+    """Return the documents to learn now, after a duel where one is due.
+
+    Args:
+        state: the learner's state; a challenger may take the place of its particles.
+        following: what is remembered of the stream; documents that have to wait join it.
+        documents: the documents that came, as word numbers with labels.
+
+    Returns:
+        All documents that waited and came; none while judges are missing.
     """
     if not following.due(state.documents):
         return documents
@@ -46,8 +53,14 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
 def observe(
     state: ParticleState, following: Following, evidence: Scaled, scored: int, learned: int
 ) -> None:
-    """Take note of a step that has learned so many documents; ``scored`` of their tokens are in the
-    evidence.
+    """Take note of a step, and of the change of the stream that it may tell.
+
+    Args:
+        state: the learner's state after the step.
+        following: what is remembered of the stream.
+        evidence: P(scored tokens | everything before).
+        scored: tokens in the evidence.
+        learned: documents that the step has learned.
     """
     newest, _ = split_history(state, learned)
     shares = sum_of_shares(state.population, 0, newest, state.settings.topics)

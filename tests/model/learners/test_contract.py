@@ -113,6 +113,8 @@ VARIANTS = {
         "initial": "none",
     },
     "challenged, flat": CHALLENGED,
+    "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
+    "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
     "challenged, minimal, full vocabulary": {
         **CHALLENGED,
         "prior": "hierarchical",

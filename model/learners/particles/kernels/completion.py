@@ -1,9 +1,9 @@
-"""Document completion: how well held topics foretell one half of a document from the other.
+"""Document completion: how well fixed topics predict one half of a document from the other.
 
-The topics are held at phi: float64[V, T], P(w | z) of the documents' own V words. The tokens at
-even places (0, 2, ...) get topics by a first pass and :data:`SWEEPS` Gibbs sweeps; theta_t = (mean
-n_td of the last :data:`KEPT` sweeps + alpha_t) / (n + sum alpha). The tokens at odd places are
-scored by sum_t theta_t phi_t(w).
+The topics are fixed at phi: float64[V, T], P(w | z) of the documents' own V words. The n tokens at
+even places (0, 2, ...) get topics by a first pass and :data:`SWEEPS` Gibbs sweeps. Then theta_t =
+(mean n_td of the last :data:`KEPT` sweeps + alpha_t) / (n + sum alpha), and a token w at an odd
+place has the probability sum_t theta_t phi_t(w).
 """
 
 from __future__ import annotations
@@ -22,10 +22,15 @@ SWEEPS, KEPT = 10, 6
 
 @kernel
 def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any) -> Any:
-    """(sum of ln p over the tokens at odd places, how many these are).
+    """Return the sum of ln p over the tokens at odd places, and how many these are.
 
-    Document d is tokens[offsets[d] : offsets[d + 1]], int32 rows of phi. ``draws`` names the draws;
-    they are those of particle 0.
+    Args:
+        tokens: int32, rows of phi; document d is tokens[offsets[d] : offsets[d + 1]].
+        offsets: int64[D + 1].
+        phi: float64[V, T].
+        alpha: float64[T].
+        alpha_sum: the sum of alpha.
+        draws: names the draws, which are those of particle 0.
     """
     topics = len(alpha)
     counts, mean, cumulated = np.zeros(topics, np.int64), np.zeros(topics), np.empty(topics)

@@ -13,8 +13,13 @@ from model.learners.particles.kernels.shared_rows import row_of
 
 @kernel
 def sum_of_shares(population: Any, p: Any, slots: Any, topics: Any) -> Any:
-    """float64[T]: the sum over documents of n_td / n_d in particle p; a document without tokens
-    adds nothing.
+    """Return float64[T], the sum over documents of n_td / n_d; empty documents add nothing.
+
+    Args:
+        population: the particles.
+        p: the particle.
+        slots: the documents.
+        topics: T.
     """
     shares = np.zeros(topics)
     for slot in slots:
@@ -29,8 +34,14 @@ def sum_of_shares(population: Any, p: Any, slots: Any, topics: Any) -> Any:
 
 @kernel
 def divergence(one: Any, other: Any) -> Any:
-    """Jensen-Shannon divergence (nats) of two non-negative vectors, each scaled to sum to 1; 0
-    where one of them is all zero.
+    """Return the Jensen-Shannon divergence of two vectors, in nats.
+
+    Args:
+        one: float64[T], not negative; it is scaled to sum to 1.
+        other: float64[T], likewise.
+
+    Returns:
+        The divergence; 0 where one of the vectors is all zero.
     """
     first, second = 0.0, 0.0
     for k in range(len(one)):

@@ -1,4 +1,4 @@
-"""What a particle's documents lose when two topics become one.
+"""The loss in the prediction of a particle's documents when two topics become one.
 
 The loss of topics x and y is the fall of the log predictive probability of the tokens that have
 either (nats), each left out in turn:
@@ -37,11 +37,17 @@ def add_losses(
     only: Any,
     losses: Any,
 ) -> None:
-    """losses[x, y] += the part of L(x, y) that comes from tokens of topic x; float64[T, T] of
-    particle 0.
+    """Add to losses[x, y] the part of L(x, y) that comes from tokens of topic x in particle 0.
 
-    slots: int[D], documents, and omega: float64[D]. Only pairs with topic ``only`` are computed
-    unless that is :data:`EVERY`.
+    Args:
+        population: a population of one particle.
+        prior: the prior.
+        pages: the tokens of the history.
+        slots: int[D], documents.
+        omega: float64[D].
+        topics: T.
+        only: the topic whose pairs are computed; :data:`EVERY` for all pairs.
+        losses: float64[T, T], is added to.
     """
     a, phi = population.concentration[0, 0], np.empty(topics)
     for d in range(len(slots)):

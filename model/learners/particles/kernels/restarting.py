@@ -1,9 +1,8 @@
-"""Take documents out of a particle, let one topic absorb another, and put documents back with
-topics drawn evenly.
+"""Take documents out of a particle, merge topics, and put documents back with even topics.
 
 Notation as in :mod:`model.learners.particles.kernels.particles`. The kernels work on particle 0 of
 a population that has a row of its own for every word, slot and page
-(:func:`model.learners.particles.copying.copy_of`), so no row is copied and no room is asked for.
+(:func:`model.learners.particles.copying.copy_of`), so no row is copied and no capacity is needed.
 
 * :func:`take_out` removes tokens one by one. A token closes its table with the probability that it
   sits alone, as in a visit (:mod:`model.learners.particles.kernels.rejuvenation`), so what remains
@@ -44,8 +43,14 @@ from model.learners.particles.kernels.table_counts import (
 
 @kernel
 def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) -> None:
-    """The tokens of the documents in ``slots`` leave the counts; ``draws`` names one draw a token,
-    for its table.
+    """Remove the tokens of documents from the counts.
+
+    Args:
+        population: a population of one particle; changed.
+        prior: the prior.
+        pages: the tokens of the history.
+        slots: int[D], the documents.
+        draws: names one draw for each token, which decides whether its table closes.
     """
     tp, index = len(prior.alpha), 0
     for slot in slots:
@@ -88,8 +93,15 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
 
 @kernel
 def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, draws: Any) -> None:
-    """The tokens of the documents in ``slots``, none of which counts, join topics drawn evenly from
-    ``chosen`` (int64).
+    """Add the tokens of documents that are not in the counts, with topics drawn evenly.
+
+    Args:
+        population: a population of one particle; changed.
+        prior: the prior.
+        pages: the tokens of the history.
+        slots: int[D], the documents.
+        chosen: int64, the topics to draw from.
+        draws: names the draws.
     """
     tp, index = len(prior.alpha), 0
     for slot in slots:
@@ -143,7 +155,7 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
 
 @kernel
 def _step(population: Any, tp: Any, row: Any, counts: Any, t: Any, step: Any, tables: Any) -> None:
-    """A token joins (1) or leaves (-1) topic t, and with it a table if ``tables``."""
+    """Let a token join (1) or leave (-1) topic t, and with it a table if ``tables``."""
     update_counts(row, tp, t, step, tables)
     counts[t] += step
     population.totals[0, t] += step
@@ -156,7 +168,7 @@ def _step(population: Any, tp: Any, row: Any, counts: Any, t: Any, step: Any, ta
 def _conditional(
     population: Any, prior: Any, row: Any, counts: Any, w: Any, t: Any, opened: Any
 ) -> Any:
-    """What a token of w multiplies the joint by when it joins topic t; it does not count yet."""
+    """Return the factor of the joint when a token of w, not counted yet, joins topic t."""
     a = population.concentration[0, 0]
     back = (a + prior.discount * population.topic_tables[0, t]) * base_of(
         population, prior, 0, row, w, 0
@@ -169,8 +181,16 @@ def _conditional(
 def absorb(
     population: Any, prior: Any, pages: Any, slots: Any, words: Any, old: Any, new: Any
 ) -> None:
-    """Topic ``new`` takes all that topic ``old`` has; ``slots``: every document at hand. ``words``:
-    the vocabulary's size.
+    """Give all tokens and tables of one topic to another.
+
+    Args:
+        population: a population of one particle; changed.
+        prior: the prior.
+        pages: the tokens of the history.
+        slots: int[D], every document at hand.
+        words: the size of the vocabulary.
+        old: the topic that becomes empty.
+        new: the topic that absorbs it.
     """
     tp = len(prior.alpha)
     for w in range(words):
@@ -200,7 +220,7 @@ def absorb(
 
 @kernel
 def _absorb_tables(population: Any, prior: Any, row: Any, tp: Any, old: Any, new: Any) -> None:
-    """Tables add; where there is one a word and topic, two become one."""
+    """Add the tables of a word; where there is one for each word and topic, two become one."""
     moved = row[tp + old]
     row[tp + old] = 0
     population.topic_tables[0, old] -= moved

@@ -124,8 +124,6 @@ def test_a_stream_of_one_kind_tells_no_change():
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ({"islands": 2}, r"--islands: 2 .* 1 with --challengers=on"),
-        ({"resampling": "residual"}, r"--resampling: 'residual' .* never with --challengers=on"),
         ({"rejuvenation_unit": "token"}, r"--rejuvenation_unit: 'token' .* document with"),
         ({"history": "full"}, r"--history: 'full' .* reservoir with --challengers=on"),
         ({"newest": 10}, r"--newest: 10 .* --judges \(15\) or more with --challengers=on"),
