@@ -56,7 +56,7 @@ def learn(
     publish: bool = False,
     unused: Iterable[str] = (),
 ) -> float:
-    """Return the seconds of a pass of a learner that knows the words; ``publish`` adds a snapshot."""
+    """Return the seconds of a pass of a learner that knows the words, with a snapshot if wanted."""
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
     state.vocabulary.extend(unused)
