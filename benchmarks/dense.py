@@ -91,17 +91,9 @@ def filter_documents(
                 gain[p, t] = alpha[t] / (a + totals[p, t])
         for start in range(offsets[d], offsets[d + 1], PAGE):
             stop = min(start + PAGE, offsets[d + 1])
+            n, index = stop - start, start - offsets[0]
             for p in range(size):
-                fill_uniforms(
-                    uniforms[p],
-                    stop - start,
-                    start - offsets[0],
-                    key0,
-                    key1,
-                    p,
-                    sequence,
-                    FIRST_PASS,
-                )
+                fill_uniforms(uniforms[p], n, index, key0, key1, p, sequence, FIRST_PASS)
             _page(
                 rows,
                 totals,
