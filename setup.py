@@ -9,13 +9,13 @@ HERE = Path(__file__).parent
 
 
 def requirements() -> list[str]:
-    """The lines of requirements.txt that name a package."""
+    """Return the lines of requirements.txt that name a package."""
     lines = (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def version() -> str:
-    """The release, read without importing anything."""
+    """Return the release, read without importing anything."""
     found = re.search(
         r'__version__ = "(.+)"', (HERE / "model" / "__init__.py").read_text(encoding="utf-8")
     )

@@ -1,3 +1,4 @@
-"""Speed and quality, measured side by side in one run; ``benchmarks/README.md`` has the commands
-and the figures.
+"""Measure speed and quality, with every rival in the same run.
+
+``benchmarks/README.md`` has the commands. ``docs/results/`` has the figures.
 """

@@ -1,7 +1,7 @@
-"""``python -m benchmarks`` runs all cases, those that reproduce papers in a small size; ``python -m
-benchmarks CASE ...`` runs some.
+"""Run benchmarks: ``python -m benchmarks CASE ...``.
 
-``python -m benchmarks list`` names them.
+``python -m benchmarks list`` names the cases. Without a case all of them run; those that reproduce
+papers run in a small size.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def main() -> None:
     """Run the cases that the command line names."""
     names = sys.argv[1:] or list(CASES)
     if names == ["list"] or not set(names) <= set(CASES):
-        raise SystemExit("\n".join(f"{name:10} {case.__doc__}" for name, case in CASES.items()))
+        summaries = {name: str(case.__doc__).partition("\n")[0] for name, case in CASES.items()}
+        raise SystemExit("\n".join(f"{name:10} {line}" for name, line in summaries.items()))
     for name in names:
         print(f"== {name}", flush=True)
         CASES[name]()

@@ -89,9 +89,7 @@ class Corpus:
 
 @cache
 def corpus_of(dataset: str, thin: int) -> Corpus:
-    """Every ``thin``-th post of a dataset, in one shuffled order, words of few documents
-    dropped.
-    """
+    """Return every ``thin``-th post of a dataset in one shuffled order, without rare words."""
     documents = shuffled(newsgroup_words(dataset, LEAST.get(dataset, 5))[::thin], 1)
     held_out = len(documents) // 10
     stream = documents[held_out:]
@@ -107,7 +105,7 @@ def corpus_of(dataset: str, thin: int) -> Corpus:
 
 
 def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> LearnerSettings:
-    """A row's settings, with the seed of the initial sample."""
+    """Return a row's settings, with the seed of the initial sample."""
     chosen = {
         "topics": corpus.topics,
         "vocabulary": "given",
@@ -129,7 +127,7 @@ def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> Learn
 
 @cache
 def shared_sample(dataset: str, row: str, thin: int, particles: int) -> bytes:
-    """The learner after the initial batch; the draws of that are those of seed 1 for every row."""
+    """Return the saved learner after the initial batch, whose draws have seed 1 in every row."""
     corpus = corpus_of(dataset, thin)
     settings = settings_of(corpus, dataset, row, particles)
     learner = learner_for(settings)
@@ -179,8 +177,10 @@ def learn(run: Run, thin: int, particles: int) -> Result:
 def measured(
     learner: Any, state: ParticleState, corpus: Corpus, held_out: bool
 ) -> list[float | None]:
-    """[documents seen, nMI in training, nMI held out (None where it is not wanted), ln P(w, z)];
-    the state is left as it was.
+    """Return the figures of a learner, and leave its state as it is.
+
+    Returns:
+        Documents seen, nMI in training, nMI held out (None where it is not wanted), ln P(w, z).
     """
     summary = learner.summary(state)
     score = _held_out(learner, state, corpus) if held_out else None
@@ -206,8 +206,10 @@ def _held_out(learner: Any, state: ParticleState, corpus: Corpus) -> float:
 
 
 def groups(state: ParticleState) -> list[list[Any]]:
-    """For each topic [its documents, the group that most of them are from, that group's share],
-    the largest first.
+    """Return how well topics match groups, the largest topic first.
+
+    Returns:
+        For each topic: its documents, the group that most of them have, and that group's share.
     """
     slots = [int(slot) for slot in state.history.slots()]
     found = Counter(
@@ -234,8 +236,9 @@ def plan(datasets: list[str], rows: list[str], seeds: int) -> Iterator[Run]:
 
 
 def canini() -> None:
-    """Canini et al. (2009), small: a tenth of diff3, 10 particles, 2 runs (``python -m
-    benchmarks.canini`` has the paper's size).
+    """Reproduce Canini et al. (2009) in small: a tenth of diff3, 10 particles, 2 runs.
+
+    ``python -m benchmarks.canini`` has the paper's size.
     """
     main(["--size=small"])
 

@@ -37,7 +37,7 @@ def data_folder() -> Path:
 
 
 def records(name: str) -> Iterator[dict[str, Any]]:
-    """The records of one corpus."""
+    """Yield the records of one corpus."""
     with gzip.open(data_folder() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
@@ -49,13 +49,15 @@ def stop_words() -> frozenset[str]:
 
 
 def letters_of(text: str) -> list[str]:
-    """Runs of the letters a to z, in lower case."""
+    """Return the runs of the letters a to z, in lower case."""
     return _LETTERS.findall(text.lower())
 
 
 def may_words(text: str, stop: frozenset[str]) -> list[str]:
-    """May et al. (2014): drop the header and every line without an inner space; split on
-    non-letters; lower-case; stop words.
+    """Return the words of a post as May et al. (2014) prepare them.
+
+    The header and every line without an inner space are dropped. The rest is split at non-letters
+    and lower-cased, and stop words are dropped.
     """
     body = text.partition("\n\n")[2]
     lines = (line for line in body.splitlines() if " " in line.strip())
@@ -63,8 +65,9 @@ def may_words(text: str, stop: frozenset[str]) -> list[str]:
 
 
 def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """(training, test) documents of diff3, rel3, sim3 or subset20, words seen once in training
-    made one type.
+    """Return the training and the test documents of diff3, rel3, sim3 or subset20.
+
+    Words that training has once become one type.
     """
     stop = stop_words()
     split: dict[str, list[tuple[str, str, list[str]]]] = {"train": [], "test": []}
@@ -96,8 +99,9 @@ def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocu
 
 
 def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
-    """All documents of a subset, both parts of the split together, with the words that ``least``
-    of them or more have.
+    """Return all documents of a subset, with the words that at least ``least`` of them have.
+
+    The training and the test part are joined.
     """
     stop, taken, found = stop_words(), Counter[str](), []
     for record in records("20news-bydate"):
@@ -118,24 +122,25 @@ def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
 
 
 def vocabulary(documents: list[TokenisedDocument]) -> tuple[str, ...]:
-    """The distinct words, sorted."""
+    """Return the distinct words, sorted."""
     return tuple(sorted({word for document in documents for word in document.words}))
 
 
 def shuffled(documents: list[TokenisedDocument], seed: int) -> list[TokenisedDocument]:
-    """The papers' streams are shuffled; each run has an order of its own."""
+    """Return the documents in the order of one run; the papers shuffle their streams."""
     return [documents[i] for i in np.random.default_rng(seed).permutation(len(documents))]
 
 
 def minibatches(documents: list[TokenisedDocument], size: int) -> Iterator[Minibatch]:
-    """The documents in minibatches, in their order."""
+    """Yield the documents in minibatches, in their order."""
     for number, first in enumerate(range(0, len(documents), size), start=1):
         yield Minibatch.from_documents("", number, number, True, documents[first : first + size])
 
 
 def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
-    """One in ``every`` of arXiv's abstracts, in the order of time: letters only, lower case,
-    without stop words.
+    """Return one in ``every`` of arXiv's abstracts, in the order of time.
+
+    The words are runs of letters in lower case, without stop words.
     """
     stop = stop_words()
     found = []

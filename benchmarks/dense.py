@@ -1,13 +1,13 @@
-"""The filter's first pass on dense tables that are never shared: what :mod:`model.kernels` is
-measured against.
+"""The filter's first pass on dense tables that particles never share.
 
-Each of P particles owns a whole table of W rows; to resample it would have to copy them, and it
-never does. The uniforms, the draw, the weights and the joints are those of
+:mod:`benchmarks.speed` compares the kernels with it. Each of P particles has a whole table of W
+rows. To resample it would have to copy them, and it never does. The uniforms, the draw, the weights
+and the joint probabilities are those of
 :func:`model.learners.particles.kernels.first_pass.first_pass`.
 
-Word w of particle p is row ``w * word_step + p * particle_step``. (P, 1) lays a word's rows side by
-side, int32[W, P, Tp], so that a token reads one stretch of memory: the fastest that a filter
-without resampling can be. (1, W) gives each particle a table of its own.
+Word w of particle p is row ``w * word_step + p * particle_step``. (P, 1) puts the rows of a word
+side by side, int32[W, P, Tp], so that a token reads contiguous memory. This is the fastest layout
+for a filter without resampling. (1, W) gives each particle a table of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,15 @@ from model.learners.particles.kernels.resampling_schemes import normalise_weight
 
 
 class Dense(NamedTuple):
-    """rows: int32[W * P, Tp], n_wt at w * P + p. totals: int64[P, Tp]. weight, joint: float64[P]
-    beside int64[P] exponents.
+    """Dense tables of P particles.
+
+    Attributes:
+        rows: int32[W * P, Tp], n_wt at w * P + p.
+        totals: int64[P, Tp], n_t.
+        weight: float64[P], the mantissa.
+        weight_exponent: int64[P].
+        joint: float64[P], the mantissa.
+        joint_exponent: int64[P].
     """
 
     rows: Any
@@ -37,9 +44,7 @@ class Dense(NamedTuple):
 
 
 def new_dense(words: int, particles: int, topics: int) -> Dense:
-    """Zero counts, in memory that has been touched, so that no page is mapped while the clock
-    runs.
-    """
+    """Return zero counts in touched memory, so that no page is mapped during a run."""
     rows = np.empty((words * particles, padded(topics)), np.int32)
     rows.fill(0)
     exponents = np.zeros(particles, np.int64)
@@ -71,9 +76,7 @@ def filter_documents(
     key1: Any,
     sequence: Any,
 ) -> Any:
-    """All documents in all particles, one after the other; the ESS after the last. Nobody
-    resamples. rows: int32[W * P, Tp].
-    """
+    """Learn all documents in all particles without resampling, and return the last ESS."""
     size, tp = totals.shape
     a = len(rows) // size * beta
     scratch, gain, uniforms = new_scratch(tp), np.empty((size, tp)), np.empty((size, PAGE))
@@ -88,17 +91,9 @@ def filter_documents(
                 gain[p, t] = alpha[t] / (a + totals[p, t])
         for start in range(offsets[d], offsets[d + 1], PAGE):
             stop = min(start + PAGE, offsets[d + 1])
+            n, index = stop - start, start - offsets[0]
             for p in range(size):
-                fill_uniforms(
-                    uniforms[p],
-                    stop - start,
-                    start - offsets[0],
-                    key0,
-                    key1,
-                    p,
-                    sequence,
-                    FIRST_PASS,
-                )
+                fill_uniforms(uniforms[p], n, index, key0, key1, p, sequence, FIRST_PASS)
             _page(
                 rows,
                 totals,

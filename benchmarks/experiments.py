@@ -1,6 +1,4 @@
-"""What the reproductions of papers have in common: their command line, and the plots of scores
-over a stream.
-"""
+"""The command line and the plots that the reproductions of papers share."""
 
 from __future__ import annotations
 
@@ -24,8 +22,18 @@ def experiment(
     arguments: Sequence[str] | None,
     seeds: int = 30,
 ) -> argparse.Namespace:
-    """The command line of an experiment, with ``ledger``, the file of its runs, added;
-    ``seeds``: the runs of the paper.
+    """Read the command line of an experiment.
+
+    Args:
+        purpose: the description for ``--help``.
+        name: the experiment's name.
+        datasets: the datasets that can be chosen.
+        rows: the rows that can be chosen.
+        arguments: the command line; None for that of the process.
+        seeds: the number of runs in the paper.
+
+    Returns:
+        The options, and ``ledger``, the file of the runs.
     """
     parser = argparse.ArgumentParser(
         description=purpose, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -69,8 +77,10 @@ def draw_traces(
     levels: Mapping[str, float] | None = None,
     columns: int | None = None,
 ) -> None:
-    """A panel for each dataset: lines for the means of runs with bands of one standard
-    deviation, and a dashed level where there is one.
+    """Draw a panel for each dataset.
+
+    A panel has a line for the mean of runs with a band of one standard deviation, and a dashed line
+    where ``levels`` has its name.
     """
     from matplotlib.figure import Figure
 

@@ -31,9 +31,7 @@ LABELLING = ["--method=gibbs3", "--inference_sweeps=100", "--coverage_window=365
 
 
 def fanout() -> None:
-    """Labelling arXiv by Gibbs3 with two workers against one: at most .65 of the time, and the
-    same mixtures.
-    """
+    """Label arXiv by Gibbs3 with one worker and with two: equal mixtures, .65 of the time."""
     every = int(os.environ.get("BENCHMARK_EVERY", "4"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -62,7 +60,7 @@ def fanout() -> None:
 
 
 def write_files(folder: Path, every: int) -> int:
-    """The abstracts in several files, which workers can read side by side; how many there are."""
+    """Write the abstracts into several files, which workers read in parallel, and count them."""
     chosen = [
         record for number, record in enumerate(records("arxiv-cs-1994-2019")) if number % every == 0
     ]
@@ -88,7 +86,7 @@ def label(folder: Path, workers: int, number: int) -> None:
 
 
 def pipeline(name: str, arguments: list[str]) -> None:
-    """A pipeline as a user would start it."""
+    """Run a pipeline in a process of its own, as a user would."""
     subprocess.run(
         [sys.executable, "-m", f"pipelines.{name}", *arguments],
         cwd=ROOT,
@@ -98,5 +96,5 @@ def pipeline(name: str, arguments: list[str]) -> None:
 
 
 def mixtures(folder: Path) -> list[str]:
-    """What was written, in an order that does not depend on the run."""
+    """Return what was written, in an order that does not depend on the run."""
     return sorted(line for path in folder.iterdir() for line in path.read_text().splitlines())

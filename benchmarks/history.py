@@ -1,10 +1,10 @@
-"""The whole past in a tree of hash tables (Canini et al. 2009, section 4): ``python -m benchmarks
-history``.
+"""The whole past in a tree of hash tables (Canini et al. 2009, section 4).
 
-Two tables. What one resampling of 100 particles costs after pasts of different lengths, when each
-particle has redrawn 30 tokens since the last one, beside copying every particle's past. And what
-the paper's filter (P = 100, ESS 20, 30 tokens of the whole past after each resampling) holds while
-it reads diff3: rows of 32 topics in the tree, against as many for each particle.
+``python -m benchmarks history`` prints two tables. The first has the time of one resampling of 100
+particles by the length of the past, and the time to copy every particle's past. Each particle has
+redrawn 30 tokens since the last resampling. The second has the memory of the paper's filter
+(P = 100, ESS 20, 30 tokens of the whole past after each resampling) while it reads diff3: the rows
+of 32 topics in the tree, and the rows that particles without sharing would need.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ DOCUMENTS = 300
 
 
 def history() -> None:
-    """The full history: the time of a resampling by the length of the past, and memory with and
-    without sharing.
-    """
+    """Measure the full history: time of a resampling, and memory with and without sharing."""
     for pages in (1_000, 10_000, 100_000):
         resampling(pages)
     reading()

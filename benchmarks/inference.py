@@ -1,10 +1,10 @@
-"""The inference methods on NIPS papers, after Yao, Mimno and McCallum (2009): ``python -m
-benchmarks.inference --help``.
+"""The inference methods on NIPS papers, after Yao, Mimno and McCallum (2009).
 
-Stop words and words of fewer than three papers dropped, a 7:3 split, batch Gibbs on the training
-part with alpha learned, then every method on the rest. Agreement (cosine, KL, what of it comes from
-topics that a method leaves without a token, F1 at 80 %) is with Gibbs1 and with Gibbs2; the times
-are the processor's, of one thread, model preparation left out.
+``python -m benchmarks.inference --help`` has the options. Stop words and words of fewer than three
+papers are dropped. Batch Gibbs with a learned alpha trains on seven tenths of the papers, and every
+method infers the rest. Agreement with Gibbs1 and with Gibbs2 is the cosine, KL, the part of KL from
+topics that a method leaves without a token, and F1 at 80 %. Times are processor seconds of one
+thread without the preparation of the model.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ OTHERS = ("variational", "hybrid", "maxent", "naive-bayes")
 
 
 def papers(most: int | None = None, least: int = 3) -> list[TokenisedDocument]:
-    """NIPS 0 to 12, or ``most`` of them: lower-case letters, without stop words and words of
-    fewer than ``least`` papers.
+    """Return NIPS 0 to 12, or ``most`` of the papers, as words in lower case.
+
+    Stop words and words of fewer than ``least`` papers are dropped.
     """
     stop, chosen = stop_words(), thin(list(records("nips-00-12")), most or 10**9)
     texts = [
@@ -74,7 +75,7 @@ def split(
 
 
 def empty_model(words: tuple[str, ...], topics: int) -> Snapshot:
-    """A model that has seen nothing."""
+    """Return a model without counts."""
     prior = TopicWordPrior.flat(BETA * len(words), len(words), len(words), topics)
     facts: dict[str, Any] = {
         "key": "",
@@ -96,8 +97,9 @@ def train(
     sampler: Sampler = "auto",
     enough: Callable[[int, CorpusSampler, Corpus], bool] = lambda sweep, state, corpus: False,
 ) -> Snapshot:
-    """Batch Gibbs until it is ``enough``, with alpha learned every tenth sweep after the first
-    fifty.
+    """Run batch Gibbs until it is ``enough``.
+
+    Alpha is learned every tenth sweep after the first fifty.
     """
     words = tuple(sorted({word for document in documents for word in document.words}))
     empty = empty_model(words, topics)
@@ -129,7 +131,7 @@ def _facts(snapshot: Snapshot) -> dict[str, Any]:
 def classify(
     published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str
 ) -> Classifier:
-    """A classifier fitted to pairs by Gibbs3."""
+    """Fit a classifier to pairs that Gibbs3 makes."""
     settings = Gibbs3(sweeps=sweeps)
     prepared = inference_for(settings).prepare(settings, published)
     begin = time.thread_time()
@@ -169,9 +171,7 @@ def infer(
 def unheld(
     reference: Sequence[TopicMixture], estimate: Sequence[TopicMixture], alpha: FloatArray
 ) -> float:
-    """How much of the mean KL comes from topics that have no token by the estimate, only their
-    prior.
-    """
+    """Return the part of the mean KL from topics that have only their prior in the estimate."""
     found = []
     for one, other in zip(reference, estimate, strict=True):
         p, q = one.proportions, other.proportions
@@ -180,8 +180,8 @@ def unheld(
     return float(np.mean(found))
 
 
-def main() -> None:
-    """Print a table, and write the figures as JSON lines where asked to."""
+def _arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--topics", type=int, default=70)
     parser.add_argument("--train_sweeps", type=int, default=1000)
@@ -203,7 +203,36 @@ def main() -> None:
     parser.add_argument(
         "--pair_sweeps", type=int, default=100, help="of the pairs that the classifier is fitted to"
     )
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def _run_methods(
+    given: argparse.Namespace, published: PublishedModel, new: Sequence[TokenisedDocument]
+) -> dict[str, tuple[list[TopicMixture], float]]:
+    """Return the mixtures and the seconds a document of each method.
+
+    Gibbs2 and Gibbs3 also run with another seed. No method can agree better with a run than another
+    run of the same method does.
+    """
+    base = {
+        "inference_sweeps": given.sweeps,
+        "inference_from": "average" if given.average else "last",
+        "inference_sampler": given.sampler,
+    }
+    runs = {}
+    for name in given.methods:
+        runs[name] = infer(published, new, compose(METHOD, {"method": name}, base))
+        print(f"{name} done, {runs[name][1] * 1000:.3f} ms a document", flush=True)
+    for name in ("gibbs2", "gibbs3"):
+        if name in given.methods:
+            settings = compose(METHOD, {"method": name, "inference_seed": 2}, base)
+            runs[f"{name}, other seed"] = infer(published, new, settings)
+    return runs
+
+
+def main() -> None:
+    """Print a table, and write the figures as JSON lines where asked to."""
+    given = _arguments()
     training, new = split(papers(given.papers))
     snapshot = train(training, given.topics, given.train_sweeps, given.sampler)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
@@ -211,40 +240,16 @@ def main() -> None:
         published = replace(
             published, classifier=classify(published, training, given.pair_sweeps, given.features)
         )
-    states = "average" if given.average else "last"
-    base = {
-        "inference_sweeps": given.sweeps,
-        "inference_from": states,
-        "inference_sampler": given.sampler,
-    }
-    runs: dict[str, tuple[list[TopicMixture], float]] = {}
-    for name in given.methods:
-        runs[name] = infer(published, new, compose(METHOD, {"method": name}, base))
-        print(f"{name} done, {runs[name][1] * 1000:.3f} ms a document", flush=True)
-    # How far two runs of the same method are apart: nothing can agree better.
-    for name in ("gibbs2", "gibbs3"):
-        if name in given.methods:
-            runs[f"{name}, other seed"] = infer(
-                published, new, compose(METHOD, {"method": name, "inference_seed": 2}, base)
-            )
-    rows = []
-    references = [name for name in ("gibbs1", "gibbs2") if name in runs]
-    for reference in references:
+    runs, rows = _run_methods(given, published, new), []
+    for reference in [name for name in ("gibbs1", "gibbs2") if name in runs]:
         print(
             f"\nagainst {reference:18} {'cosine':>8} {'KL':>8} {'unheld':>8} {'F1':>8}"
             f" {'ms/document':>12}"
         )
         for name, (mixtures, seconds) in runs.items():
             found = agreement(runs[reference][0], mixtures)
-            rows.append(
-                {
-                    "reference": reference,
-                    "method": name,
-                    **found,
-                    "milliseconds": 1000 * seconds,
-                    **vars(given),
-                }
-            )
+            facts = {"reference": reference, "method": name, "milliseconds": 1000 * seconds}
+            rows.append({**facts, **found, **vars(given)})
             apart = unheld(runs[reference][0], mixtures, snapshot.alpha)
             print(
                 f"{name:26} {found['cosine']:8.3f} {found['kl']:8.3f} {apart:8.3f}"

@@ -1,12 +1,13 @@
-"""Documents a second of the inference methods, beside MALLET's inferencer and gensim: ``python -m
-benchmarks labelling``.
+"""Documents a second of the inference methods, MALLET's inferencer and gensim.
 
-A tenth of the NIPS papers (174) is held out; SparseLDA samples the rest for 100 sweeps, and so does
-MALLET for a model of its own. Gibbs3 and MALLET make 100 iterations. gensim gets the counts of our
-model and infers in one chunk. KL is to Gibbs2 (200 sweeps, the later half averaged), nats.
-Processor seconds of one thread, the best of several repetitions: run it with
-``OPENBLAS_NUM_THREADS=1``. ``BENCHMARK_TOPICS=50`` names other numbers of topics. (MaxEnt's weights
-are random: its time does not depend on them, its KL is not told.)
+``python -m benchmarks labelling`` holds out a tenth of the NIPS papers (174). SparseLDA samples the
+rest for 100 sweeps, and MALLET trains a model of its own in the same way. Gibbs3 and MALLET make
+100 iterations. gensim gets the counts of our model and infers in one chunk. KL is in nats and is
+measured from Gibbs2 (200 sweeps, the second half averaged).
+
+Times are processor seconds of one thread, the best of several repetitions, so run it with
+``OPENBLAS_NUM_THREADS=1``. ``BENCHMARK_TOPICS=50`` names other numbers of topics. The weights of
+MaxEnt are random: its time does not depend on them, and its KL is not printed.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ UNFITTED = ("maxent", "hybrid")
 
 
 def labelling() -> None:
-    """Inference methods against MALLET's inferencer and gensim: documents a second, and KL to
-    Gibbs2.
-    """
+    """Compare inference methods with MALLET's inferencer and gensim: documents a second, and KL."""
     documents = papers()
     # As a worker gets them.
     new = [TokenisedDocument.from_bytes(document.to_bytes()) for document in documents[::10]]
@@ -100,7 +99,7 @@ def compare(
 
 
 def trained(texts: list[Any], words: tuple[str, ...], topics: int) -> Snapshot:
-    """A model by batch Gibbs."""
+    """Return a model by batch Gibbs."""
     alpha, a, base = np.full(topics, ALPHA), BETA * len(words), np.full(len(words), 1 / len(words))
     chain = SparseChain(texts, alpha, a, base, stream_key(1, "benchmark"))
     for _ in range(TRAINED):
@@ -160,7 +159,7 @@ def ours(
 def gensim(
     snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequence[TopicMixture]
 ) -> Callable[[], tuple[float, float]]:
-    """The same of gensim, with our topics."""
+    """Measure gensim with our topics."""
     from gensim.models import LdaModel
 
     names = dict(enumerate(snapshot.words))
@@ -227,6 +226,6 @@ def rival(
 
 
 def local(document: TokenisedDocument, numbers: dict[str, int]) -> Any:
-    """The document's known tokens, as indices into its known words."""
+    """Return the document's known tokens as indices into its known words."""
     known = np.array([word in numbers for word in document.words], bool)
     return (np.cumsum(known) - 1)[document.tokens[known[document.tokens]]]

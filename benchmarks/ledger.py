@@ -1,9 +1,7 @@
-"""Results of single runs, a line of JSON each, so that an interrupted experiment goes on where it
-stopped.
+"""Results of single runs, one line of JSON each, so that an interrupted experiment can continue.
 
-A run is named by (experiment, dataset, row, seed), and a run whose name is in the file is not made
-again. The lines are kept beside the documents in ``docs/results/``, so tables and plots can be made
-again without a run.
+A run is named by (experiment, dataset, row, seed). A run whose name is in the file is not made
+again. The files are in ``docs/results/`` beside the pages, so tables and plots need no new run.
 """
 
 from __future__ import annotations
@@ -47,9 +45,7 @@ class Ledger:
         )
 
     def make(self, runs: Iterable[Run], work: Callable[[Run], Result]) -> None:
-        """Make the runs that are not there yet, one after the other, and write each down when it
-        ends.
-        """
+        """Make the runs that are not there yet, one after another, and record each when it ends."""
         for run in runs:
             if self.holds(run):
                 continue
@@ -65,7 +61,7 @@ class Ledger:
             )
 
     def of(self, **wanted: Any) -> list[Result]:
-        """The lines whose fields are as wanted."""
+        """Return the lines whose fields have these values."""
         return [
             line
             for line in self.lines
@@ -79,8 +75,9 @@ def size_of(dataset: str) -> int:
 
 
 def mean_and_error(values: Iterable[float]) -> tuple[float, float, float]:
-    """(mean, sample standard deviation, standard error of the mean); the last two are nan for
-    one value.
+    """Return the mean, the sample standard deviation and the standard error of the mean.
+
+    The last two are nan for one value.
     """
     array = np.array(list(values), np.float64)
     deviation = float(array.std(ddof=1)) if len(array) > 1 else float("nan")
@@ -88,8 +85,9 @@ def mean_and_error(values: Iterable[float]) -> tuple[float, float, float]:
 
 
 def newest_seconds(runs: Sequence[dict[str, Any]]) -> float:
-    """The median of the newest five runs' seconds: a program goes on from runs that older
-    kernels made, and its first run compiles.
+    """Return the median of the newest five runs' seconds.
+
+    Older runs may have used other kernels, and the first run of a program compiles.
     """
     return float(np.median([line["seconds"] for line in runs[-5:]]))
 
@@ -102,7 +100,7 @@ def shown(values: Iterable[float], digits: int = 3) -> str:
 
 
 def print_table(title: str, head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    """A table as the documents write them."""
+    """Print a table in Markdown."""
     names = list(head)
     print(f"\n{title}\n\n| {' | '.join(names)} |\n|{'---|' * len(names)}")
     for row in rows:

@@ -79,7 +79,7 @@ ROWS = {**FIXED, **SIZES, **BATCH, **TUNED, **DEFAULTS}
 def corpus_of(
     dataset: str, thin: int
 ) -> tuple[list[list[TokenisedDocument]], list[TokenisedDocument], tuple[str, ...]]:
-    """The stream in ten parts, the test documents, the vocabulary."""
+    """Return the stream in ten parts, the test documents, and the vocabulary."""
     train, test = newsgroups(dataset)
     stream = shuffled(train, 1)[::thin]
     bounds = np.linspace(0, len(stream), PARTS + 1).astype(int)
@@ -91,7 +91,7 @@ def corpus_of(
 
 
 def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
-    """A row's settings; where it says nothing of the initial batch, that is the first part."""
+    """Return a row's settings; the initial batch is the first part unless the row has another."""
     parts, _, words = corpus_of(run.dataset, thin)
     chosen = {"topics": 3, "vocabulary": "given", "vocabulary_file": words, **ROWS[run.row]}
     if run.row not in DEFAULTS:
@@ -102,7 +102,7 @@ def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
 
 
 def score(snapshot: Any, test: list[TokenisedDocument], seed: int) -> float:
-    """nMI out of sample."""
+    """Return the nMI out of sample."""
     return nmi(
         [document.label for document in test],
         clusters(snapshot, test, EvaluationSettings(seed=seed)),
@@ -111,8 +111,9 @@ def score(snapshot: Any, test: list[TokenisedDocument], seed: int) -> float:
 
 @cache
 def fixed_seed(dataset: str, thin: int, candidates: int) -> int:
-    """The seed of the fixed initial model: of the candidates the one whose nMI out of sample is
-    their (upper) median.
+    """Return the seed of the fixed initial model.
+
+    It is the candidate whose nMI out of sample is the (upper) median of all candidates.
     """
     (first, *_), test, _ = corpus_of(dataset, thin)
     found = []
@@ -138,7 +139,7 @@ def fixed_seed(dataset: str, thin: int, candidates: int) -> int:
 
 @cache
 def fixed_model(dataset: str, row: str, thin: int, particles: int, candidates: int) -> bytes:
-    """The learner after the initial batch, the same model for every row."""
+    """Return the saved learner after the initial batch, the same model for every row."""
     settings = settings_of(
         Run("may", dataset, row, fixed_seed(dataset, thin, candidates)), thin, particles
     )
@@ -153,9 +154,7 @@ def _minibatch(documents: list[TokenisedDocument], sequence: int) -> Minibatch:
 
 
 def learn(run: Run, thin: int, particles: int, candidates: int) -> Result:
-    """One run: [documents, nMI] after each part that ends with a model, processor seconds, moves
-    for each token.
-    """
+    """Make one run: [documents, nMI] after each part, processor seconds, and moves a token."""
     settings = settings_of(run, thin, particles)
     learner: Any = learner_for(settings)
     parts, test, _ = corpus_of(run.dataset, thin)
@@ -197,8 +196,9 @@ def plan(datasets: list[str], rows: list[str], seeds: int) -> Iterator[Run]:
 
 
 def may() -> None:
-    """May et al. (2014), small: a tenth of diff3, 10 particles, 2 runs (``python -m
-    benchmarks.may`` has the paper's size).
+    """Reproduce May et al. (2014) in small: a tenth of diff3, 10 particles, 2 runs.
+
+    ``python -m benchmarks.may`` has the paper's size.
     """
     main(["--size=small"])
 

@@ -1,5 +1,6 @@
-"""Figures 1 to 3 of May, Clemmer and Van Durme (2014), and their last points as a table, from
-the runs that were made.
+"""Figures 1 to 3 of May, Clemmer and Van Durme (2014) from recorded runs.
+
+The last points of the figures are a table, too.
 """
 
 from __future__ import annotations

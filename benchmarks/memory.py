@@ -1,8 +1,8 @@
-"""The bare learner's resident memory from the second to the tenth pass over arXiv: ``python -m
-benchmarks memory``.
+"""The bare learner's resident memory from the second to the tenth pass over arXiv.
 
-The passes are one stream to the learner, and the vocabulary is given, so nothing that it keeps has
-a reason to grow. ``BENCHMARK_EVERY=10`` (the default) takes every tenth abstract, 1 all of them.
+Run ``python -m benchmarks memory``. The passes are one stream, and the vocabulary is given, so the
+memory of the learner should not grow. ``BENCHMARK_EVERY=10`` (the default) takes every tenth
+abstract, 1 takes all of them.
 """
 
 from __future__ import annotations

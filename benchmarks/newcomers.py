@@ -41,7 +41,7 @@ def abstracts(every: int) -> list[TokenisedDocument]:
 
 
 def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
-    """The topic that uses a word most, the word's rank in it, and the topic's first words."""
+    """Return the topic that uses a word most, the word's rank in it, and its first words."""
     if word not in snapshot.numbers:
         return {"word": word, "known": False}
     row = snapshot.rows(np.array([snapshot.numbers[word]]))[0]
@@ -82,10 +82,11 @@ def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[s
 
 
 def main() -> None:
+    """Learn with each size of the vocabulary, and print where new words are."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--max_words", nargs="+", type=int, default=[50_000, 1_000_000])
-    parser.add_argument("--every", type=int, default=1, help="take each so manieth abstract")
-    parser.add_argument("--settings", default="{}", help="of the learner, JSON")
+    parser.add_argument("--every", type=int, default=1, help="take one in so many abstracts")
+    parser.add_argument("--settings", default="{}", help="settings of the learner as JSON")
     arguments = parser.parse_args()
     documents = abstracts(arguments.every)
     for bound in arguments.max_words:

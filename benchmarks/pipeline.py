@@ -1,7 +1,7 @@
-"""The training pipeline on the local runner against the bare learner fed the same minibatches:
-``python -m benchmarks pipeline``.
+"""The training pipeline on the local runner against the bare learner on the same minibatches.
 
-``BENCHMARK_EVERY=5`` (the default) takes every fifth abstract of arXiv, 1 all of them.
+Run ``python -m benchmarks pipeline``. ``BENCHMARK_EVERY=5`` (the default) takes every fifth
+abstract of arXiv, 1 takes all of them.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ def pipeline() -> None:
 
 
 def batches_of(source: Path) -> list[Minibatch]:
+    """Return the minibatches that the pipeline makes of an archive."""
     tokeniser, tokenised = Tokeniser(TokeniserSettings()), []
     with gzip.open(source, "rb") as lines:
         for number, line in enumerate(lines):

@@ -1,9 +1,9 @@
-"""Held-out nMI of every learner on 20 Newsgroups' subsets, after one pass: ``python -m
-benchmarks.quality --help``.
+"""Held-out nMI of every learner on subsets of 20 Newsgroups after one pass.
 
-May et al.'s preparation and protocol: documents shuffled, a given vocabulary, T = the number of
-groups; topics fixed at the end, five Gibbs sweeps over the test documents, cluster = most frequent
-topic, nMI normalised by the arithmetic mean.
+``python -m benchmarks.quality --help`` has the options. Preparation and protocol are those of May
+et al. (2014): documents shuffled, a given vocabulary, T = the number of groups. The topics are
+fixed at the end, and five Gibbs sweeps run over the test documents. The cluster of a document is
+its most frequent topic. The nMI is normalised by the arithmetic mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Other implementations, run beside ours: MALLET, in a process of its own, with a driver of ours
-that reads a clock.
-"""
+"""MALLET in a process of its own, with a driver that measures its time."""
 
 from __future__ import annotations
 
@@ -18,8 +16,10 @@ VERSION = "2.1.1"
 
 
 def mallet() -> Path | None:
-    """The folder of MALLET and its driver, fetched on first use; None, with the reason printed,
-    where it cannot be had.
+    """Return the folder of MALLET and its driver, which the first call fetches.
+
+    Returns:
+        None where MALLET is not available; the reason is printed.
     """
     # As pytest does: `tests` is also the name of a package of a dependency.
     sys.path.insert(0, str(ROOT / "tests"))
@@ -50,7 +50,7 @@ def mallet() -> Path | None:
 
 
 def mallet_seconds(folder: Path, *given: object) -> list[float]:
-    """What the driver prints; see mallet/Driver.java."""
+    """Return what the driver prints; see mallet/Driver.java."""
     command = ["java", "-cp", f"{folder}:{folder}/*", "Driver", *map(str, given)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [float(line) for line in said.split()]

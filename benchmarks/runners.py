@@ -1,11 +1,10 @@
-"""``pipelines.train`` on every runner that this machine has, against the bare learner: ``python -m
-benchmarks runners``.
+"""``pipelines.train`` on every runner of this machine, against the bare learner.
 
-Each runner learns the same archive twice: all of it, and its first hundred documents, whose time is
-nearly all starting. ``BENCHMARK_EVERY=20`` (the default) takes every twentieth abstract of arXiv.
-Seconds of the processor, which all processes of a run spend together, are given beside those of the
-clock, because they hardly depend on what else a machine has to do. Prism and Flink come from the
-tests' tools.
+Run ``python -m benchmarks runners``. Each runner learns the same archive twice: all of it, and its
+first hundred documents, whose time is almost only the start. ``BENCHMARK_EVERY=20`` (the default)
+takes every twentieth abstract of arXiv. Processor seconds of all processes of a run are given
+beside wall-clock seconds, because they hardly depend on what else runs on the machine. Prism and
+Flink come from the tools of the tests.
 """
 
 from __future__ import annotations
@@ -36,9 +35,7 @@ FLAGS = ["--window=30d", "--publish_every=3650d"]
 
 
 def runners() -> None:
-    """Documents a second of each runner, with and without its start, and the bare learner's
-    share of its time.
-    """
+    """Measure each runner: documents a second with and without the start, learner's share."""
     every = int(os.environ.get("BENCHMARK_EVERY", "20"))
     with tempfile.TemporaryDirectory() as name, ExitStack() as servers:
         folder = Path(name)
@@ -78,18 +75,14 @@ class Cost(NamedTuple):
 
 
 def cost(run: Callable[[], object]) -> Cost:
-    """What a call costs, with the processes that it starts, and those of this process that serve
-    it.
-    """
+    """Return the cost of a call, with the processes that it starts and those that serve it."""
     before, clock = processor_seconds(), time.perf_counter()
     run()
     return Cost(time.perf_counter() - clock, processor_seconds() - before)
 
 
 def processor_seconds() -> float:
-    """Of this process, of its children that have ended, and of all that live in sessions which
-    they began.
-    """
+    """Return processor seconds of this process, of ended children and of their sessions."""
     spent = sum(
         getattr(usage, part)
         for usage in map(resource.getrusage, _USAGES)

@@ -59,11 +59,12 @@ class Watch:
     ended: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def note(self, name: str, value: float) -> None:
+        """Record a value; the largest of each pass is kept."""
         peaks = self.peaks[name]
         peaks[self.passed] = max(peaks[self.passed], value)
 
     def learned(self, until: int, documents: int) -> None:
-        """The learner has come to this event time."""
+        """Note that the learner has reached this event time."""
         self.passed = min(PASSES, max(1, -(-(until - self.first) // self.span)))
         self.documents[self.passed] += documents
         self.ended[self.passed] = time.monotonic(), time.process_time()
@@ -78,8 +79,10 @@ class Watch:
                     self.note("prism MB", child.memory_info().rss / 2**20)
 
     def rates(self, clock: int) -> dict[int, float]:
-        """Documents a second (of the clock 0, or of CPU 1) of each pass but the first, which has
-        no beginning.
+        """Return the documents a second of each pass but the first, whose beginning is unknown.
+
+        Args:
+            clock: 0 for wall-clock seconds, 1 for processor seconds.
         """
         return {
             n: self.documents[n] / (self.ended[n][clock] - self.ended[n - 1][clock])
@@ -88,9 +91,7 @@ class Watch:
 
 
 def soak() -> None:
-    """The archive ten times over as one stream on Prism: memory, state and throughput of each
-    pass.
-    """
+    """Learn the archive ten times as one stream on Prism: memory, state and throughput by pass."""
     if PRISM not in os.environ:
         print(f"left out: {PRISM} does not say where Prism is")
         return
@@ -112,8 +113,10 @@ def soak() -> None:
 
 
 def write_archive(folder: Path, every: int) -> tuple[int, int]:
-    """Ten passes over one in ``every`` abstracts; (the time at which the first begins, the
-    length of one), microseconds.
+    """Write ten passes over one in ``every`` abstracts.
+
+    Returns:
+        The time at which the first pass begins, and the length of a pass, in microseconds.
     """
     chosen = [
         record for number, record in enumerate(records("arxiv-cs-1994-2019")) if number % every == 0
@@ -193,7 +196,7 @@ def run(folder: Path, speed: float) -> None:
 
 
 def report(watch: Watch) -> None:
-    """A table of the passes, and whether it is flat."""
+    """Print a table of the passes, and whether it is flat."""
     print(f"{'pass':22}" + "".join(f"{n:>9}" for n in range(1, PASSES + 1)))
     for name, rates in (("documents/s", watch.rates(0)), ("documents/CPU second", watch.rates(1))):
         print(f"{name:22}{'':9}" + "".join(f"{rates[n]:9.0f}" for n in range(2, PASSES + 1)))

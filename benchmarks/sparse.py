@@ -1,10 +1,10 @@
-"""SparseLDA beside MALLET's, tomotopy's sampler and our own dense kernel: ``python -m benchmarks
-sparse``.
+"""SparseLDA against MALLET's, tomotopy's sampler and our own dense kernel.
 
-Batch Gibbs of all 1,740 NIPS papers (2.45 M tokens: stop words and words of fewer than three papers
-dropped), alpha = .1, beta = .01, one thread each, in turns. The clock starts after ``WARM`` sweeps,
-because a chain that begins has longer rows than one that has settled. Seconds are the processor's.
-``BENCHMARK_TOPICS=50,400,800`` names other numbers of topics.
+Run ``python -m benchmarks sparse``. Each runs batch Gibbs on all 1,740 NIPS papers (2.45 M tokens
+without stop words and words of fewer than three papers), alpha = .1, beta = .01, one thread each,
+in turns. The measurement starts after ``WARM`` sweeps, because a new chain has longer rows than one
+that has converged. Times are processor seconds. ``BENCHMARK_TOPICS=50,400,800`` names other numbers
+of topics.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ DENSE_SWEEPS = 1
 
 
 def sparse() -> None:
-    """SparseLDA against MALLET, tomotopy and the dense kernel, T = 400 and 800: visits a second
-    and memory.
-    """
+    """Compare SparseLDA with MALLET, tomotopy and the dense kernel: visits a second, and memory."""
     documents = papers()
     words = vocabulary(documents)
     tokens, offsets = numbered(documents, words)
@@ -90,7 +88,7 @@ def compare(
 
 
 def seconds_of(run: Callable[[], object]) -> float:
-    """The processor's, of this process, which does nothing else."""
+    """Return the processor seconds of a call in this process."""
     start = time.process_time()
     run()
     return time.process_time() - start

@@ -1,8 +1,7 @@
-"""How fast the particle kernels are, as ratios within one run: ``python -m benchmarks
-{kernel,sharing,pass}``.
+"""Speed of the particle kernels as ratios within one run.
 
-A and B alternate, and the fastest of several repetitions counts, because a shared machine can only
-make a run slower.
+Run ``python -m benchmarks kernel``, ``sharing`` or ``pass``. A and B alternate, and the fastest of
+several repetitions counts, because other work on a machine can only make a run slower.
 """
 
 from __future__ import annotations
@@ -57,9 +56,7 @@ def learn(
     publish: bool = False,
     unused: Iterable[str] = (),
 ) -> float:
-    """Seconds of one pass of a learner that knows some words already; with its snapshot where
-    asked to.
-    """
+    """Return the seconds of a pass of a learner that knows the words, with a snapshot if wanted."""
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
     state.vocabulary.extend(unused)
@@ -87,9 +84,7 @@ def dense_seconds(
 
 
 def kernel() -> None:
-    """Particle visits a second of the dense kernel against tomotopy's token visits, T = 50, one
-    thread.
-    """
+    """Compare the dense kernel's particle visits with tomotopy's token visits, T = 50."""
     import tomotopy
 
     documents = abstracts(10)
@@ -154,8 +149,9 @@ def _filter_against_dense(
 
 
 def sharing() -> None:
-    """The filter that resamples, on shared tables, against the same filter on dense tables that
-    never does; and W grown tenfold.
+    """Compare the filter on shared tables with one on dense tables that never resamples.
+
+    A second table has W ten times as large.
     """
     documents = abstracts(7)
     words = vocabulary(documents)
@@ -166,8 +162,9 @@ def sharing() -> None:
 
 
 def one_pass() -> None:
-    """A pass with the default settings, initialisation included, against 200 sweeps of batch
-    Gibbs.
+    """Compare a pass with the default settings with 200 sweeps of batch Gibbs.
+
+    The pass includes initialisation.
     """
     for subset, topics in (("diff3", 3), ("subset20", 20)):
         train = shuffled(newsgroups(subset)[0], 1)

@@ -1,8 +1,7 @@
-"""How fast the variational learners are beside gensim's online LDA and river's LDA: one pass over
-de-news, K = 50, one thread.
+"""Speed of the variational learners, gensim's online LDA and river's LDA.
 
-gensim and river (``pip install gensim river``) take turns with ours in one run; the fastest of
-several repetitions counts.
+Each makes one pass over de-news with K = 50 in one thread. gensim and river (``pip install gensim
+river``) take turns with ours in one run. The fastest of several repetitions counts.
 """
 
 from __future__ import annotations
@@ -67,9 +66,7 @@ def _learn(settings: LearnerSettings, batches: Iterable[Minibatch]) -> float:
 
 
 def variational() -> None:
-    """infvoc, fixvoc and the particle family with one particle against gensim and river, tokens
-    a second.
-    """
+    """Compare infvoc, fixvoc and one particle with gensim and river: tokens a second."""
     documents = de_news()
     tokens = sum(len(document.tokens) for document in documents)
     some = documents[:RIVER_DOCUMENTS]

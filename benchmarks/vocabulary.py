@@ -1,10 +1,10 @@
-"""Zhai and Boyd-Graber (2013) again: ``python -m benchmarks.vocabulary table --help``;
-docs/results/zhai-2013.md has what it found.
+"""The experiments of Zhai and Boyd-Graber (2013).
 
-20 Newsgroups in date order, whole posts, every type kept; one pass; mixtures of all documents by
-the final model; a linear SVM learns the training documents' groups from their mixtures and is asked
-for the test documents'. A row of the table is a name and a function that makes the mixtures, so
-that a row can be anything: :data:`ROWS`.
+``python -m benchmarks.vocabulary table --help`` has the options, ``docs/results/zhai-2013.md`` the
+results. The documents are whole posts of 20 Newsgroups in the order of dates, with every type kept.
+A learner makes one pass. Its final model gives the mixtures of all documents. A linear SVM learns
+the groups of the training documents from their mixtures, and predicts those of the test documents.
+A row of the table is a name and a function that makes the mixtures: :data:`ROWS`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def de_news() -> list[TokenisedDocument]:
 
 @cache
 def word_list(stemmer: str = "none") -> tuple[str, ...]:
-    """The English word list, as the tokeniser cuts it."""
+    """Return the English word list, split by the tokeniser."""
     cut = Tokeniser(TokeniserSettings(stemmer=stemmer))
     lines = (data_folder() / "words" / "wamerican.txt").read_text(encoding="utf-8").splitlines()
     return tuple(sorted({word for line in lines for word in cut.words(line)}))
@@ -96,8 +96,11 @@ Row = Callable[
 
 
 def learned(**settings: Any) -> Row:
-    """A row that learns with these settings: (to learn, all, minibatch size, seed) -> (mixtures
-    of all by method, seconds).
+    """Return a row that learns with these settings.
+
+    Returns:
+        A function of (documents to learn, all documents, minibatch size, seed). It returns the
+        mixtures of all documents by method, and seconds.
     """
 
     def run(
@@ -129,7 +132,7 @@ def types(documents: list[TokenisedDocument]) -> int:
 
 
 def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
-    """What an oracle would take: the words that five documents or more will have had in the end."""
+    """Return the words that at least five documents have in the end, as an oracle would."""
     seen: dict[str, int] = {}
     for document in documents:
         for word in document.words:
@@ -213,9 +216,7 @@ def classified(run: Run) -> Result:
 
 
 def table(arguments: argparse.Namespace) -> None:
-    """Make the runs of the table that are not there yet, and print it: mean and standard error
-    of each row, in Markdown.
-    """
+    """Make the missing runs of the table, and print the mean and standard error of each row."""
     ledger = Ledger(arguments.json)
     datasets, rows = arguments.datasets, arguments.rows
     ledger.make(
@@ -247,9 +248,7 @@ def table(arguments: argparse.Namespace) -> None:
 
 
 def traces(arguments: argparse.Namespace) -> None:
-    """PMI and NPMI of the top ten words over the stream, a line of JSON for each model looked
-    at.
-    """
+    """Print PMI and NPMI of the top ten words over the stream, one line of JSON for each model."""
     documents = de_news() if arguments.corpus == "de-news" else newsgroups()[0]
     topics = 10 if arguments.corpus == "de-news" else TOPICS
     settings = {
@@ -284,6 +283,7 @@ def traces(arguments: argparse.Namespace) -> None:
 
 
 def main() -> None:
+    """Run the command that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("table", help=table.__doc__)

@@ -1,13 +1,13 @@
-"""What a window costs: one archive, learned with 10 to 100,000 windows: ``python -m benchmarks
-windows``.
+"""The cost of a window: one archive, learned with 10 to 100,000 windows.
 
-The archive is made up: 100,000 documents of 100 words, one every ten seconds, whose words follow
-Zipf's law. The learner is o-lda with fixed concentrations, so that learning is cheap: other
-concentrations are drawn after each minibatch. A minibatch ends where its window ends, so 100,000
-windows mean 100,000 minibatches instead of 500. Seconds are of the processor, because they hardly
-depend on what else a machine has to do. ``BENCHMARK_DOCUMENTS=20000`` makes a smaller archive, with
-up to as many windows. The last number of windows should cost at most :data:`MOST` times what the
-first costs.
+Run ``python -m benchmarks windows``. The archive is synthetic: 100,000 documents of 100 words, one
+every ten seconds, whose words follow Zipf's law. The learner is o-lda with fixed concentrations.
+Learning is then cheap, because other concentrations are drawn after each minibatch. A minibatch
+ends where its window ends, so 100,000 windows mean 100,000 minibatches instead of 500. Times are
+processor seconds, because they hardly depend on what else runs on the machine.
+
+``BENCHMARK_DOCUMENTS=20000`` makes a smaller archive, with up to as many windows. The last number
+of windows should cost at most :data:`MOST` times what the first costs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def write(path: Path, documents: int) -> None:
 
 
 def _word(number: int) -> str:
-    """A word of letters for each number."""
+    """Return a word of letters for a number."""
     letters = ""
     while True:
         number, letter = divmod(number, 26)

@@ -39,7 +39,7 @@ DATASETS = ("methods", "topics", "speed", "shares", "spans", "since")
 
 
 def work(run: Run, size: Size) -> Result:
-    """The run that a name stands for."""
+    """Make the run that a name stands for."""
     name, seed = run.row.split(), run.seed
     if run.dataset == "methods":
         return compare(size.papers, size.topics, size.sweeps, size.inference, seed, METHODS)
@@ -73,8 +73,9 @@ def plan(datasets: list[str], size: Size, seeds: int) -> Iterator[Run]:
 
 
 def yao() -> None:
-    """Yao et al. (2009), small: 60 papers, 10 topics, one row of each (``python -m
-    benchmarks.yao`` has the paper's size).
+    """Reproduce Yao et al. (2009) in small: 60 papers, 10 topics, one row of each.
+
+    ``python -m benchmarks.yao`` has the paper's size.
     """
     main(["--size=small", "--seeds=1", "--datasets", *DATASETS])
 

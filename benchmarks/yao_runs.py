@@ -1,8 +1,8 @@
-"""Single runs of the experiments of Yao, Mimno and McCallum (2009); :mod:`benchmarks.yao` plans
-them.
+"""Single runs of the experiments of Yao, Mimno and McCallum (2009).
 
-A run trains a model by batch Gibbs, fits a classifier to what Gibbs3 says of the training
-documents, lets each method infer the new ones, and compares. Times are of one thread's processor.
+:mod:`benchmarks.yao` plans them. A run trains a model by batch Gibbs and fits a classifier to the
+mixtures that Gibbs3 infers for the training documents. Each method then infers the new documents,
+and the run compares the results. Times are processor seconds of one thread.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FLAT = 0.002
 
 
 def log_joint(counts: Any, in_documents: Any, alpha: Any) -> float:
-    """ln P(w, z) of int32[V, T] and int32[D, T] counts under Dirichlet priors alpha and BETA."""
+    """Return ln P(w, z) of int32[V, T] and int32[D, T] counts under Dirichlet(alpha) and BETA."""
     alphas, lengths, totals = alpha.sum(), in_documents.sum(axis=1), counts.sum(axis=0)
     found = np.sum(gammaln(in_documents + alpha) - gammaln(alpha)) + np.sum(
         gammaln(alphas) - gammaln(lengths + alphas)
@@ -76,8 +76,11 @@ def log_joint(counts: Any, in_documents: Any, alpha: Any) -> float:
 def compare(
     most: int | None, topics: int, sweeps: int, inference: int, seed: int, methods: Sequence[str]
 ) -> Result:
-    """All methods on NIPS: agreement with Gibbs1 and Gibbs2, milliseconds a paper, the
-    likelihood over training, one paper's topics.
+    """Compare all methods on NIPS.
+
+    Returns:
+        Agreement with Gibbs1 and Gibbs2, milliseconds a paper, the likelihood during training, and
+        the topics of one paper.
     """
     training, new = split(papers(most), seed)
     trace: list[list[float]] = []
@@ -169,8 +172,9 @@ def speed(size: Size, topics: int, sampler: Any) -> Result:
 
 @cache
 def abstracts() -> dict[int, list[TokenisedDocument]]:
-    """arXiv's abstracts by year, in the order of time: letters only, lower case, without stop
-    words.
+    """Return arXiv's abstracts by year, in the order of time.
+
+    The words are runs of letters in lower case, without stop words.
     """
     stop, found = stop_words(), dict[int, list[TokenisedDocument]]()
     for record in records("arxiv-cs-1994-2019"):
@@ -187,8 +191,9 @@ def _some(documents: Sequence[TokenisedDocument], count: int, seed: int) -> list
 
 
 def shares(size: Size, share: int, seed: int) -> Result:
-    """MaxEnt against Gibbs2 on 30 % of some abstracts, learned from ``share`` percent of them
-    (figure 8).
+    """Compare MaxEnt with Gibbs2 on 30 % of some abstracts (figure 8).
+
+    The model learns from ``share`` percent of them.
     """
     documents = _some(
         [document for year in sorted(abstracts()) for document in abstracts()[year]],
@@ -200,8 +205,9 @@ def shares(size: Size, share: int, seed: int) -> Result:
 
 
 def span(size: Size, first: int, last: int, seed: int) -> Result:
-    """MaxEnt against Gibbs2 on abstracts of the last year, learned from equally many of the
-    years first..last (figure 9, left).
+    """Compare MaxEnt with Gibbs2 on abstracts of the last year (figure 9, left).
+
+    The model learns from equally many abstracts of the years first..last.
     """
     new, rest = _newest(size, seed)
     documents = [
@@ -213,8 +219,10 @@ def span(size: Size, first: int, last: int, seed: int) -> Result:
 
 
 def since(size: Size, first: int, seed: int) -> Result:
-    """The same, learned from one in ``size.every`` abstracts of the years first..2018: more
-    years, more abstracts (figure 9, right).
+    """Compare MaxEnt with Gibbs2 on abstracts of the last year (figure 9, right).
+
+    The model learns from one in ``size.every`` abstracts of the years first..2018: more years mean
+    more abstracts.
     """
     documents = [document for year in range(first, TEST_YEAR) for document in abstracts()[year]]
     return _abstracts(
@@ -223,7 +231,7 @@ def since(size: Size, first: int, seed: int) -> Result:
 
 
 def _newest(size: Size, seed: int) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """(what is inferred, the rest) of the last year."""
+    """Return the documents of the last year that are inferred, and the rest of that year."""
     documents = _some(abstracts()[TEST_YEAR], len(abstracts()[TEST_YEAR]), seed)
     cut = size.spans * 2 // 3
     return documents[:cut], documents[cut:]

@@ -106,7 +106,7 @@ class TokenisedDocument:
 
     @classmethod
     def from_words(cls, document: Document, words: Iterable[str]) -> TokenisedDocument:
-        """Number the words of a document in the order of their first use."""
+        """Return the document with its words numbered in the order of their first use."""
         numbers: dict[str, int] = {}
         tokens = [numbers.setdefault(word, len(numbers)) for word in words]
         return cls(

@@ -130,7 +130,7 @@ def training_documents(
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """read -> route by key -> infer -> write; and the coverage beside it."""
+    """Wire the graph: read, route by key, infer and write, with the coverage beside."""
     store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Said before a broker is asked for anything.

@@ -418,17 +418,17 @@ def fuzz(kind, examples, folder):
     return worked
 
 
-def main(examples, folder, *topic_tables):
+def main(examples, folder, *kinds):
     """Good artefacts first, which compiles what is needed; then damaged ones."""
     np.seterr(all="ignore")
-    topic_tables = topic_tables or tuple(KINDS)
-    for kind in topic_tables:
+    kinds = kinds or tuple(KINDS)
+    for kind in kinds:
         made, attempt = KINDS[kind]
         attempt(made())
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     failed = False
-    for kind in topic_tables:
+    for kind in kinds:
         print(kind, end=": ", flush=True)  # noqa: T201
         try:
             print(f"{fuzz(kind, int(examples), folder)} of {examples} worked", flush=True)  # noqa: T201

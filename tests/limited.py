@@ -1,7 +1,6 @@
-"""A piece of Python in a process of its own, with limits on its time and its memory: what could
-crash the tests crashes there.
+r"""Run a piece of Python in a process with limits on its time and memory, so that it may crash.
 
-limited("print(1 + 1)", b"") -> "2\\n"
+limited("print(1 + 1)", b"") -> "2\n"
 """
 
 import resource

@@ -18,17 +18,15 @@ def tables(ngrams, counts, order, characters):
         levels.append(shorter)
     seen, left = {}, {}
     for level in reversed(levels):
-        total, topic_tables = Counter(), Counter()
+        total, kinds = Counter(), Counter()
         for run, count in level.items():
             total[run[:-1]] += count
-            topic_tables[run[:-1]] += 1
-        for context, kind in topic_tables.items():
+            kinds[run[:-1]] += 1
+        for context, kind in kinds.items():
             left[context] = kind / (kind + total[context])
         for run, count in level.items():
             context, less = run[:-1], seen[run[1:]] if len(run) > 1 else 1.0 / characters
-            seen[run] = (count + topic_tables[context] * less) / (
-                topic_tables[context] + total[context]
-            )
+            seen[run] = (count + kinds[context] * less) / (kinds[context] + total[context])
     return seen, left
 
 

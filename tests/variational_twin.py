@@ -61,7 +61,7 @@ class InfvocTwin:
         self.minibatches = self.documents = 0
 
     def sticks(self, k):
-        """exp E[log beta] of the topic's words, and of what is left."""
+        """Return exp E[log beta] of the topic's words, and of what is left."""
         nu1, nu2 = self.nu1[k], self.nu2[k]
         broken, weights = 0.0, {}
         for word in self.order[k]:

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import apache_beam as beam
-from apache_beam.transforms.window import GlobalWindows
 
 from model import wire
 from model.compositions import chosen, compose, placements
@@ -30,7 +29,7 @@ from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from transforms.fit import LOGGER
-from transforms.infer import check_training, published_model, split_roles, with_roles
+from transforms.infer import check_training, gather_with_roles, published_model, split_roles
 
 _WARM = 3
 
@@ -204,10 +203,5 @@ class Compare(beam.PTransform):
         self._fn, self._training = _Compare(store, key, version, methods, mass), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = with_roles(documents, self._training)
-        windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
-        return (
-            windowed
-            | "Gather" >> beam.GroupByKey()
-            | "Compare" >> beam.ParDo(self._fn).with_output_types(str)
-        )
+        together = gather_with_roles(documents, self._training)
+        return together | "Compare" >> beam.ParDo(self._fn).with_output_types(str)

@@ -233,24 +233,22 @@ class InferTogether(beam.PTransform):
         self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = with_roles(documents, self._training)
-        windowed = together | "Global" >> beam.WindowInto(GlobalWindows())
-        return (
-            windowed
-            | "Gather" >> beam.GroupByKey()
-            | "Infer" >> beam.ParDo(self._fn).with_output_types(bytes)
-        )
+        together = gather_with_roles(documents, self._training)
+        return together | "Infer" >> beam.ParDo(self._fn).with_output_types(bytes)
 
 
-def with_roles(documents: beam.PCollection, training: beam.PCollection | None) -> beam.PCollection:
-    """Join new and learned documents under one key, each behind a byte that says which it is."""
+def gather_with_roles(
+    documents: beam.PCollection, training: beam.PCollection | None
+) -> beam.PCollection:
+    """Gather new and learned documents in one element, each behind a byte that says which it is."""
     parts = [documents | "New" >> beam.Map(_with_role, _NEW).with_output_types(tuple[bytes, bytes])]
     if training is not None:
         parts.append(
             training
             | "Learned" >> beam.Map(_with_role, _LEARNED).with_output_types(tuple[bytes, bytes])
         )
-    return parts | "Together" >> beam.Flatten()
+    windowed = parts | "Together" >> beam.Flatten() | "Global" >> beam.WindowInto(GlobalWindows())
+    return windowed | "Gather" >> beam.GroupByKey()
 
 
 def split_roles(

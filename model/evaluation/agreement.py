@@ -52,7 +52,8 @@ def agreement(
     """Return how many ``documents`` were compared, and the mean ``cosine``, ``kl`` and ``f1``.
 
     Args:
-        reference, estimate: mixtures of the same documents in one order.
+        reference: mixtures of the documents.
+        estimate: other mixtures of the same documents, in the same order.
         mass: the share of the proportions that the major topics hold.
 
     Returns:

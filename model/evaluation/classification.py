@@ -43,8 +43,10 @@ def svm_accuracy(
     """Return the share of the test documents whose label is predicted.
 
     Args:
-        train, test: float64[D, T], proportions.
-        train_labels, test_labels: the label of each document.
+        train: float64[D, T], proportions of the training documents.
+        train_labels: the label of each training document.
+        test: float64[D, T], proportions of the test documents.
+        test_labels: the label of each test document.
 
     Raises:
         OptionError: scikit-learn is not installed.

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from model.errors import at_least
 from model.evaluation.kernels import held_out
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.inference.coverage import RETRAIN_BELOW
 from model.kernels import random
+from model.options import Record, option
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -26,32 +26,20 @@ Figures = dict[str, float | int | bool | None]
 
 
 @dataclass(frozen=True)
-class EvaluationSettings:
-    """How held-out documents are scored.
+class EvaluationSettings(Record):
+    """How held-out documents are scored."""
 
-    Attributes:
-        sweeps: Gibbs sweeps before the clusters for the nMI are read.
-        unseen: whether to score unknown words where the prior has a probability for them; else they
-            are left out.
-        check_documents: number of documents, evenly spread, that left-to-right scores; 0: none.
-        check_tokens: the number of tokens of each of them, from the first.
-        particles: the number of particles of left-to-right.
-        seed: the seed of all draws.
-    """
-
-    sweeps: int = 5
-    unseen: bool = True
-    check_documents: int = 50
-    check_tokens: int = 200
-    particles: int = 10
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        at_least("--evaluation_sweeps", self.sweeps, 0)
-        at_least("--check_documents", self.check_documents, 0)
-        at_least("--check_tokens", self.check_tokens, 1)
-        at_least("--check_particles", self.particles, 1)
-        at_least("--evaluation_seed", self.seed, 0)
+    sweeps: int = option(5, "Gibbs sweeps before the nMI", name="evaluation_sweeps", least=0)
+    check_documents: int = option(
+        50, "number of documents, evenly spread, that are scored left to right; 0: none", least=0
+    )
+    check_tokens: int = option(
+        200, "number of tokens of each of these documents, from its beginning", least=1
+    )
+    particles: int = option(
+        10, "particles of left-to-right evaluation", name="check_particles", least=1
+    )
+    seed: int = option(1, "seed of the draws", name="evaluation_seed", least=0)
 
 
 def evaluate(
@@ -69,9 +57,7 @@ def evaluate(
         two of the same tokens. A perplexity is None where no token was scored.
     """
     documents, settings = list(documents), settings or EvaluationSettings()
-    scored = sum(
-        (first_moment(snapshot, document, settings.unseen) for document in documents), Score()
-    )
+    scored = sum((first_moment(snapshot, document) for document in documents), Score())
     labelled = [document for document in documents if document.label is not None]
     known = coverage(snapshot, documents)
     return {
@@ -126,10 +112,8 @@ def _check_left_to_right(
         document = replace(
             documents[number], tokens=documents[number].tokens[: settings.check_tokens]
         )
-        slow += left_to_right(
-            snapshot, document, settings.particles, settings.seed, settings.unseen
-        )
-        fast += first_moment(snapshot, document, settings.unseen)
+        slow += left_to_right(snapshot, document, settings.particles, settings.seed)
+        fast += first_moment(snapshot, document)
     return {
         "checked_tokens": slow.tokens,
         "left_to_right_perplexity": slow.perplexity,

@@ -125,7 +125,8 @@ class Labeller:
 
         Args:
             head: the head of the state.
-            mirror, bag: the documents whose window has not passed.
+            mirror: a copy in memory of ``bag``.
+            bag: the documents whose window has not passed.
             waiting: the documents that wait for the first version.
             end: end of the document's window, microseconds.
             document: bytes of the document.

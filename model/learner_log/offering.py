@@ -71,27 +71,8 @@ def offer(
         fingerprint=head.fingerprint.hex(),
         tokeniser=options.tokeniser,
     )
-    candidate = Candidate(
-        key=key,
-        island=island,
-        sequence=head.sequence,
-        previous=head.offered,
-        event_time=head.window_end,
-        at=at,
-        snapshot=store.put_snapshot(snapshot),
-        chain=head.chain.hex(),
-        fingerprint=head.fingerprint.hex(),
-        witness=head.witness.hex(),
-        evidence=summary.evidence.to_bytes().hex(),
-        posterior=summary.posterior.to_bytes().hex(),
-        documents=summary.documents,
-        tokens=summary.tokens,
-        words=summary.words,
-        log_evidence=summary.log_evidence,
-        ess=summary.ess,
-        in_sample_nmi=summary.in_sample_nmi,
-        prequential_perplexity=_of_the_period(head, summary),
-    )
+    digest = store.put_snapshot(snapshot)
+    candidate = _candidate(head, summary, digest, key=key, island=island, at=at)
     after = replace(
         head,
         offered=head.sequence,
@@ -104,7 +85,34 @@ def offer(
     return after, candidate
 
 
-def _of_the_period(head: LearnerHead, summary: Summary) -> float | None:
+def _candidate(
+    head: LearnerHead, summary: Summary, snapshot: str, *, key: str, island: int, at: int
+) -> Candidate:
+    """Return the candidate that refers to the snapshot with this digest."""
+    return Candidate(
+        key=key,
+        island=island,
+        sequence=head.sequence,
+        previous=head.offered,
+        event_time=head.window_end,
+        at=at,
+        snapshot=snapshot,
+        chain=head.chain.hex(),
+        fingerprint=head.fingerprint.hex(),
+        witness=head.witness.hex(),
+        evidence=summary.evidence.to_bytes().hex(),
+        posterior=summary.posterior.to_bytes().hex(),
+        documents=summary.documents,
+        tokens=summary.tokens,
+        words=summary.words,
+        log_evidence=summary.log_evidence,
+        ess=summary.ess,
+        in_sample_nmi=summary.in_sample_nmi,
+        prequential_perplexity=_perplexity_since_offer(head, summary),
+    )
+
+
+def _perplexity_since_offer(head: LearnerHead, summary: Summary) -> float | None:
     """Return the perplexity since the last version.
 
     It is None for the first version, because every word is new to a model without words.

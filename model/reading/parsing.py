@@ -26,6 +26,7 @@ from typing import Any, Literal, get_args
 from model import wire
 from model.dead_letters import DeadLetter
 from model.errors import OptionError, one_of
+from model.options import Record, option
 from model.publishing.blobs import escape_key
 from model.reading import hints
 from model.reading.timestamps import TimestampUnit, UnitError, accepted_forms, read_time
@@ -79,17 +80,28 @@ _OTHER_ENCODING = "of a file in another encoding say which, for example --encodi
 
 
 @dataclass(frozen=True)
-class FieldNames:
-    """The names of the fields in the source.
+class FieldNames(Record):
+    """The names of the fields in the source."""
 
-    ``key`` is None if one model is for all. A source may lack ``label``.
-    """
-
-    id: str = "id"
-    timestamp: str = "timestamp"
-    text: str = "text"
-    label: str = "label"
-    key: str | None = None
+    id: str = option("id", "field with the id of a document", name="id_field", first=True)
+    timestamp: str = option(
+        "timestamp",
+        "field with the time: ISO 8601 text, or a number of --timestamp_unit since 1970",
+        name="timestamp_field",
+        first=True,
+    )
+    text: str = option("text", "field with the text of a document", name="text_field", first=True)
+    label: str = option(
+        "label",
+        "field with the known class, for evaluation only; records may lack it",
+        name="label_field",
+    )
+    key: str | None = option(
+        None,
+        "learn one model for each value of this field; without it, one model for all",
+        name="key_field",
+        first=True,
+    )
 
 
 @dataclass(frozen=True)

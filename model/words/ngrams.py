@@ -125,7 +125,7 @@ def _distinct(runs: Codes) -> tuple[LongArray, LongArray]:
 def _number(
     levels: Sequence[Codes],
 ) -> tuple[list[LongArray], list[LongArray], tuple[LongArray, npt.NDArray[np.int32]], int]:
-    """Number the nodes of all runs and of their prefixes.
+    """Assign numbers to the nodes of all runs and of their prefixes.
 
     Returns:
         For each level the nodes of the contexts and of the runs; (edges, the node that each leads

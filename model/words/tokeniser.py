@@ -89,7 +89,8 @@ def tokeniser_settings(
             default.
         stop_words_file: UTF-8 text, one word a line. Blank lines and lines that begin with ``#``
             are skipped.
-        min_length, max_length: in characters.
+        min_length: the least length of a word, in characters.
+        max_length: the largest length of a word, in characters.
         stemmer: ``none`` or a Snowball algorithm.
         digits: whether to keep words that contain a digit.
 

@@ -11,10 +11,12 @@ from typing import get_args
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.options import options_of
 from model.reading.files import Format, TimeFrom
-from model.reading.parsing import MEGABYTE, IdFrom, ParseSettings
+from model.reading.parsing import MEGABYTE, FieldNames, IdFrom, ParseSettings
 from model.reading.timestamps import UNITS
 from pipelines.cli import values
+from pipelines.cli.settings_options import add_options
 
 
 class InputOptions(PipelineOptions):
@@ -60,7 +62,7 @@ class RecordOptions(PipelineOptions):
             default="utf-8",
             help="encoding of JSON and CSV files, for example latin-1",
         )
-        parser.add_argument("--id_field", default="id", help="field with the id of a document")
+        add_options(parser, options_of(FieldNames))
         parser.add_argument(
             "--id_from",
             choices=get_args(IdFrom),
@@ -68,27 +70,10 @@ class RecordOptions(PipelineOptions):
             help="field: --id_field; place: a digest of the file and the place in it",
         )
         parser.add_argument(
-            "--timestamp_field",
-            default="timestamp",
-            help="field with the time: ISO 8601 text, or a number of --timestamp_unit since 1970",
-        )
-        parser.add_argument(
             "--timestamp_unit",
             choices=tuple(UNITS),
             default="s",
             help="unit of times that are numbers without a schema",
-        )
-        parser.add_argument(
-            "--text_field", default="text", help="field with the text of a document"
-        )
-        parser.add_argument(
-            "--label_field",
-            default="label",
-            help="field with the known class, for evaluation only; records may lack it",
-        )
-        parser.add_argument(
-            "--key_field",
-            help="learn one model for each value of this field; without it, one model for all",
         )
         parser.add_argument(
             "--time_from",

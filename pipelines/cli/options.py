@@ -197,7 +197,6 @@ class EvaluationOptions(PipelineOptions):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        default = EvaluationSettings()
         parser.add_argument(
             "--held_out",
             type=values.patterns,
@@ -225,33 +224,7 @@ class EvaluationOptions(PipelineOptions):
             default=50,
             help="number of versions to evaluate, evenly spread, with the newest",
         )
-        parser.add_argument(
-            "--evaluation_sweeps",
-            type=values.whole,
-            default=default.sweeps,
-            help="Gibbs sweeps before the nMI",
-        )
-        parser.add_argument(
-            "--check_documents",
-            type=values.whole,
-            default=default.check_documents,
-            help="number of documents that are scored left to right; 0: none",
-        )
-        parser.add_argument(
-            "--check_tokens",
-            type=values.whole,
-            default=default.check_tokens,
-            help="number of tokens of each of these documents, from its beginning",
-        )
-        parser.add_argument(
-            "--check_particles",
-            type=values.whole,
-            default=default.particles,
-            help="particles of left-to-right evaluation",
-        )
-        parser.add_argument(
-            "--evaluation_seed", type=values.whole, default=default.seed, help="seed of the draws"
-        )
+        add_options(parser, options_of(EvaluationSettings))
 
 
 class ShowOptions(PipelineOptions):

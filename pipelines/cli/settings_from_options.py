@@ -117,20 +117,16 @@ def read_settings_of(options: PipelineOptions) -> ReadSettings:
         OptionError: a value cannot be used, or has no effect beside another option.
     """
     given = options.view_as(RecordOptions)
-    _refuse_beside("id_from", "place", given, {"id_field": "id"})
-    _refuse_beside(
-        "time_from", "order", given, {"timestamp_field": "timestamp", "timestamp_unit": "s"}
-    )
-    names = FieldNames(
-        given.id_field, given.timestamp_field, given.text_field, given.label_field, given.key_field
-    )
+    _refuse_beside("id_from", "place", given, {"id_field": None})
+    _refuse_beside("time_from", "order", given, {"timestamp_field": None, "timestamp_unit": "s"})
+    names = FieldNames(**fields_given(options, RecordOptions, FieldNames))
     parse = ParseSettings(
         names, given.max_document_mb * MEGABYTE, given.id_from, given.timestamp_unit
     )
     return ReadSettings(parse, given.format, given.time_from, given.encoding)
 
 
-def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str]) -> None:
+def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str | None]) -> None:
     """Refuse options that have no effect where ``option`` has this value."""
     for name, default in defaults.items():
         if getattr(given, option) == value and getattr(given, name) != default:
@@ -181,14 +177,7 @@ def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
 
 def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
     """Return the settings of the evaluation."""
-    given = options.view_as(EvaluationOptions)
-    return EvaluationSettings(
-        sweeps=given.evaluation_sweeps,
-        check_documents=given.check_documents,
-        check_tokens=given.check_tokens,
-        particles=given.check_particles,
-        seed=given.evaluation_seed,
-    )
+    return EvaluationSettings(**fields_given(options, EvaluationOptions, EvaluationSettings))
 
 
 def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pytest
 TESTS = Path(__file__).parent.parent
 
 
-def fuzzed(tmp_path, examples, *topic_tables):
+def fuzzed(tmp_path, examples, *kinds):
     """What the child printed; it must end by itself."""
     environment = {**os.environ, "PYTHONPATH": f"{TESTS.parent}{os.pathsep}{TESTS}"}
     command = [
@@ -20,7 +20,7 @@ def fuzzed(tmp_path, examples, *topic_tables):
         str(TESTS / "artefact_fuzz.py"),
         str(examples),
         str(tmp_path),
-        *topic_tables,
+        *kinds,
     ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (

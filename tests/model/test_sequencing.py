@@ -114,9 +114,9 @@ def test_equal_times_and_ids_are_told_apart_by_content_and_not_by_arrival():
 
     items = [same(word) for word in ("tax", "law", "ship", "sea")]
     ordered = sorted(items, key=lambda item: hashlib.sha256(item.to_bytes()).digest())
-    for token_draws in itertools.permutations(items):
+    for order in itertools.permutations(items):
         letters = []
-        (link,) = sequence_documents("", token_draws, SEQUENCE, bytes(32), letters.append)
+        (link,) = sequence_documents("", order, SEQUENCE, bytes(32), letters.append)
         assert link.minibatch().words == ordered[0].words
         assert [json.loads(letter.record)["words"] for letter in letters] == [
             item.words[0] for item in ordered[1:]

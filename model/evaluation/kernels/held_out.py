@@ -99,7 +99,8 @@ def left_to_right(
         alpha: float64[T].
         alpha_sum: sum of alpha.
         particles: R.
-        key0, key1: the stream key of the document.
+        key0: the first half of the stream key of the document.
+        key1: the second half.
 
     Returns:
         float64[n].

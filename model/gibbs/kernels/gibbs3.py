@@ -44,7 +44,9 @@ def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any,
 
     Args:
         rows: int64[V], rows of the model; -1 is a word without counts.
-        offsets, topics, counts: the model's sparse rows.
+        offsets: int64, where each row of the model begins in ``topics`` and ``counts``.
+        topics: the topics of the model's sparse rows.
+        counts: their counts.
         strength: float64[T], s_t.
         base: float64[V], B(w) of these words.
 

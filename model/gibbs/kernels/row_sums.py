@@ -94,7 +94,8 @@ def _emit(
     Args:
         b: the builder.
         coef: pointer to the coefficients.
-        begin, end: the entries.
+        begin: the first entry.
+        end: the end of the entries.
         block: ``block(j)`` returns eight topics and eight counts from entry j on.
         products: where given, entry i of the row is also written to products[i].
     """

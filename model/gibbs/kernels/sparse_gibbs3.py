@@ -119,6 +119,14 @@ def _first_above(products: Any, size: Any, x: Any) -> Any:
 
 
 @inlined
+def _row_products(coef: Any, topics: Any, counts: Any, begin: Any, size: Any, products: Any) -> Any:
+    """Write coef[t] n_wt of each entry of a row, and return the sum."""
+    return (
+        pair_products(coef, topics, counts, begin, begin + size, products) if size > _ZERO else 0.0
+    )
+
+
+@inlined
 def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
     """Return the entry of a topic in a row, or the first entry that is free for it.
 
@@ -151,11 +159,7 @@ def _sweep(
     smoothing, i, end = smoothing_sum(strength, coef), _ZERO, _ZERO
     for v in range(occurrences.shape[0]):
         begin, size, weight = rows.offsets[v], rows.sizes[v], base[v]
-        q = (
-            pair_products(coef, topics, counts, begin, begin + size, products)
-            if size > _ZERO
-            else 0.0
-        )
+        q = _row_products(coef, topics, counts, begin, size, products)
         end += np.uint64(occurrences[v])
         while i < end:
             q_without, smoothing_without, old_mass = q, smoothing, 0.0

@@ -82,10 +82,17 @@ def draw_from_smoothing(x: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def _draw_from_fixed(x: Any, coef: Any, fixed: Any, begin: Any, end: Any) -> Any:
-    """Return the topic at ``x`` among a word's fixed counts; -1 where it has none."""
+def _fixed_sum(coef: Any, fixed: Any, v: Any) -> Any:
+    """Return the part of q from the fixed counts of word ``v``."""
+    begin, end = fixed.offsets[v], fixed.offsets[v + 1]
+    return pair_sum(coef, fixed.topics, fixed.counts, begin, end) if begin < end else 0.0
+
+
+@inlined
+def _draw_from_fixed(x: Any, coef: Any, fixed: Any, v: Any) -> Any:
+    """Return the topic at ``x`` among the fixed counts of word ``v``; -1 where it has none."""
     found, total = -1, 0.0
-    for at in range(begin, end):
+    for at in range(fixed.offsets[v], fixed.offsets[v + 1]):
         if fixed.counts[at] > 0.0:
             found = fixed.topics[at]
             total += coef[found] * fixed.counts[at]
@@ -111,6 +118,22 @@ def _draw_from_sampled(x: Any, start: Any, coef: Any, rows: Any, v: Any, old: An
             if total > x:
                 break
     return found
+
+
+@inlined
+def _topic_at(
+    x: Any, fixed_sum: Any, q: Any, coef: Any, fixed: Any, rows: Any, v: Any, old: Any
+) -> Any:
+    """Return the topic at ``x``: fixed counts, then sampled counts, then the smoothing."""
+    new = -1
+    if x < fixed_sum:
+        new = _draw_from_fixed(x, coef, fixed, v)
+    elif x < q:
+        new = _draw_from_sampled(x, fixed_sum, coef, rows, v, old)
+    if new < 0:
+        # Rounding may also leave a q without a topic.
+        new = draw_from_smoothing((x - q) / fixed.base[v], fixed.strength, coef)
+    return new
 
 
 @inlined
@@ -153,7 +176,6 @@ def sweep_document(
     smoothing = smoothing_sum(strength, coef) if start == 0 else workspace.carried[0]
     for i in range(start, tokens.shape[0]):
         v, old, smoothing_without, old_coef = tokens[i], -1, smoothing, 0.0
-        begin, fixed_begin, fixed_end = begins[v], fixed.offsets[v], fixed.offsets[v + 1]
         if i + PREFETCH_DISTANCE < tokens.shape[0]:
             prefetch(entries, begins[tokens[i + PREFETCH_DISTANCE]])
         if not first:
@@ -161,23 +183,12 @@ def sweep_document(
             old_coef = coef[old]
             _move_token(old, -1, counts, sampled_totals, coef, fixed)
             smoothing_without += strength[old] * (coef[old] - old_coef)
-        fixed_sum = (
-            pair_sum(coef, fixed.topics, fixed.counts, fixed_begin, fixed_end)
-            if fixed_begin < fixed_end
-            else 0.0
-        )
-        q = fixed_sum + packed_sum(coef, entries, begin, begin + lengths[v], rows.bits)
+        fixed_sum = _fixed_sum(coef, fixed, v)
+        q = fixed_sum + packed_sum(coef, entries, begins[v], begins[v] + lengths[v], rows.bits)
         if not first:
             q -= coef[old]
         x = workspace.uniforms[i] * (q + base[v] * smoothing_without)
-        new = -1
-        if x < fixed_sum:
-            new = _draw_from_fixed(x, coef, fixed, fixed_begin, fixed_end)
-        elif x < q:
-            new = _draw_from_sampled(x, fixed_sum, coef, rows, v, old)
-        if new < 0:
-            # Rounding may also leave a q without a topic.
-            new = draw_from_smoothing((x - q) / base[v], strength, coef)
+        new = _topic_at(x, fixed_sum, q, coef, fixed, rows, v, old)
         full = new != old and lengths[v] == rows.capacities[v] and not grow_row(rows, v)
         if new == old or (full and not first):
             counts[old] += 1

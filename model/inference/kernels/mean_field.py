@@ -137,7 +137,8 @@ def _update(
         occurrences: int64[V], n_w.
         base: float64[V], B(w).
         trained: :class:`TopicWords`.
-        by_word, by_topic: :class:`_Blocks`.
+        by_word: :class:`_Blocks` of the rows.
+        by_topic: :class:`_Blocks` of the columns.
         workspace: :class:`_Workspace`.
         gamma: float64[T].
 
@@ -210,7 +211,9 @@ def infer_documents(
     Args:
         document_offsets: int64[D + 1]; the words of document d are document_offsets[d] to
             document_offsets[d + 1] of ``rows``, ``occurrences`` and ``base``.
-        rows, occurrences, base: of all documents, one after the other.
+        rows: rows of the model for the words of all documents, one document after another.
+        occurrences: n_w of these words.
+        base: B(w) of these words.
         trained: :class:`TopicWords`.
         iterations: the maximum number of updates of a document.
         tolerance: updates end when no gamma_t / sum(gamma) changes by more.

@@ -109,7 +109,10 @@ def best_chain(
     """Run independent chains and choose the one with the largest joint probability.
 
     Args:
-        documents, alpha, a, base: as :class:`SparseChain` takes them.
+        documents: int32[n] each, word numbers.
+        alpha: float64[T], the Dirichlet prior of a document's topics.
+        a: the prior strength of each topic.
+        base: float64[V], B(w).
         chains: number of chains.
         sweeps: Gibbs sweeps of each chain after its first sweep.
         seed: seed of all draws.

@@ -68,7 +68,7 @@ def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
 
 
 def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
-    """Number the history's tokens anew, and count documents again that lose tokens."""
+    """Renumber the history's tokens, and count documents again that lose tokens."""
     history, touched = state.history, []
     for slot in history.slots().tolist():
         pages = history.pages_of(slot)

@@ -75,7 +75,9 @@ def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> An
     """Return the number of each word, int64[count]; -1 for a word that the table does not have.
 
     Args:
-        text, starts, slots: the list and its table, see :func:`build_index`.
+        text: the words of the list, see :func:`build_index`.
+        starts: where each word begins in ``text``.
+        slots: the table of :func:`build_index`.
         words: uint8, the words to look up, joined by newlines.
         count: number of these words.
     """

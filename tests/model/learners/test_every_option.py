@@ -74,7 +74,7 @@ OTHER = {
     "judges": (5, 8),
 }
 # Options without effect in a run alone, with the options that give them one.
-EXTRA_UNITS = {
+BESIDE = {
     "evidence_window": {"islands": 2},
     "initial_choice": {"initial_sweeps": 6, "chains": 6},
     "sampler": {"prior": "flat"},
@@ -116,7 +116,7 @@ def alternatives(place):
 def given(place, value):
     """The settings with this value, small otherwise."""
     name, chosen = place.option.name, dict(place.path)
-    common = {**SMALL, **EXTRA_UNITS.get(name, {})}
+    common = {**SMALL, **BESIDE.get(name, {})}
     if "dict" in str(value) or "dict" in chosen.get("vocabulary", ""):
         common["word_list"] = LISTS["word_list"][0]
     common.pop(name, None)

@@ -56,7 +56,7 @@ VARIANTS = {
 
 
 def closed(state, particle):
-    """ln P(w, z), and with tables ln P(w, z, numbers of tables)."""
+    """Return ln P(w, z), and with tables ln P(w, z, numbers of tables)."""
     settings, population, tp = state.settings, state.population, len(state.prior.alpha)
     topics, words = (
         settings.topics,
@@ -88,7 +88,7 @@ def closed(state, particle):
 
 @cache
 def stirling_row(n, discount):
-    """ln S(n, t) for t = 0 .. n."""
+    """Return ln S(n, t) for t = 0 .. n."""
     if n == 0:
         return np.zeros(1)
     before, t = stirling_row(n - 1, discount), np.arange(n)

@@ -159,13 +159,9 @@ def test_logarithms_are_those_of_a_plain_sum(word):
     def follows(context, c):
         pairs = [w[i - len(context) : i + 1] for w in marked for i in range(1, len(w))]
         after = [p[-1] for p in pairs if p[:-1] == context]
-        topic_tables = len(set(after))
+        kinds = len(set(after))
         shorter = follows(context[1:], c) if context else 1 / CHARACTERS
-        return (
-            (after.count(c) + topic_tables * shorter) / (len(after) + topic_tables)
-            if after
-            else shorter
-        )
+        return (after.count(c) + kinds * shorter) / (len(after) + kinds) if after else shorter
 
     at = "^" + word
     spelled = sum(math.log(follows(at[i - 1], at[i])) for i in range(1, len(at)))

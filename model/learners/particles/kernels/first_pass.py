@@ -202,55 +202,69 @@ def draw_tokens(
         high: the particle after the last one.
         topics: 0, or T to draw each topic with probability 1 / T.
     """
-    table, rows, tp, discount = (
-        population.words,
-        population.words.rows,
-        len(prior.alpha),
-        prior.discount,
-    )
-    gain, strength = workspace.gain, workspace.strength
     for k in range(begin, stop):
-        w, repeat = new.words[k], new.repeat_number[k]
+        w, place = new.words[k], used + (k - begin)
         normaliser = 1.0 / (prior.alpha_sum + (new.begin + k))
         for p in range(low, high):
-            workspace.word_row[p - low] = prefetch_row(table, p, w)
+            workspace.word_row[p - low] = prefetch_row(population.words, p, w)
         for p in range(low, high):
-            i = p - low
-            row = rows[current_row(table, workspace.word_row[i], p, w)]
-            if repeat != NOT_REPEATED:
-                if not new.is_repeat[k]:
-                    for j in range(len(row)):
-                        repeated_rows[repeat, i, j] = row[j]
-                row = repeated_rows[repeat, i]
-            base, u = (
-                base_of(population, prior, p, row, w, 0),
-                workspace.uniforms[i, used + (k - begin)],
-            )
-            if discount > 0.0:
-                t, total = draw_discounted(
-                    workspace.scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u
-                )
-            else:
-                t, total = draw(
-                    workspace.scratch, gain[i], row, population.concentration[p, 0] * base, u
-                )
-            if topics:
-                t = np.int64(u * topics)
-            n, tables, backoff = row[t], tables_of(prior, row, t), strength[i, t] * base
-            opened = opens_table(
-                prior, n, tables, backoff, workspace.table_uniforms[i, 2 * (used + (k - begin))]
-            )
-            times(population.weight, population.weight_exponent, p, total * normaliser)
-            times(
-                population.joint,
-                population.joint_exponent,
+            _draw_token(
+                population,
+                prior,
+                workspace,
+                new,
+                repeated_rows,
+                k,
+                place,
+                normaliser,
                 p,
-                gain[i, t] * joint_factor(prior, n, tables, backoff, opened) * normaliser,
+                p - low,
+                topics,
             )
-            count_token(population, prior, workspace, p, i, t, 1, opened)
-            new.topics[k, p], new.opened[k, p] = t, opened
-            if repeat != NOT_REPEATED:
-                update_counts(row, tp, t, 1, opened)
+
+
+@page_inlined
+def _draw_token(
+    population: Any,
+    prior: Any,
+    workspace: Any,
+    new: Any,
+    repeated_rows: Any,
+    k: Any,
+    place: Any,
+    normaliser: Any,
+    p: Any,
+    i: Any,
+    topics: Any,
+) -> None:
+    """Draw the topic of token k of ``new`` in particle p, which is i-th in the workspace.
+
+    ``place`` is the index of its uniform, ``normaliser`` 1 / (sum of alpha + tokens before it).
+    """
+    w, repeat, discount = new.words[k], new.repeat_number[k], prior.discount
+    gain, strength, scratch = workspace.gain, workspace.strength, workspace.scratch
+    row = population.words.rows[current_row(population.words, workspace.word_row[i], p, w)]
+    if repeat != NOT_REPEATED:
+        if not new.is_repeat[k]:
+            for j in range(len(row)):
+                repeated_rows[repeat, i, j] = row[j]
+        row = repeated_rows[repeat, i]
+    base, u = base_of(population, prior, p, row, w, 0), workspace.uniforms[i, place]
+    if discount > 0.0:
+        t, total = draw_discounted(scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u)
+    else:
+        t, total = draw(scratch, gain[i], row, population.concentration[p, 0] * base, u)
+    if topics:
+        t = np.int64(u * topics)
+    n, tables, backoff = row[t], tables_of(prior, row, t), strength[i, t] * base
+    opened = opens_table(prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place])
+    times(population.weight, population.weight_exponent, p, total * normaliser)
+    factor = gain[i, t] * joint_factor(prior, n, tables, backoff, opened) * normaliser
+    times(population.joint, population.joint_exponent, p, factor)
+    count_token(population, prior, workspace, p, i, t, 1, opened)
+    new.topics[k, p], new.opened[k, p] = t, opened
+    if repeat != NOT_REPEATED:
+        update_counts(row, len(prior.alpha), t, 1, opened)
 
 
 @page_inlined

@@ -1,11 +1,10 @@
-"""The natural logarithm from what IEEE 754 fixes, so that comparisons of its sums have the same
-bits on every machine.
+"""The natural logarithm from IEEE 754 operations, with the same bits on every machine.
 
 With x = m 2^e and m between sqrt(1/2) and sqrt(2), s = (m - 1) / (m + 1) lies within +-0.1716 and
 
     ln x = e ln 2 + 2 (s + s^3 / 3 + s^5 / 5 + ... + s^17 / 17)
 
-The terms that are left out are below 1e-15.
+The omitted terms are below 1e-15.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LN_2 = 0.6931471805599453
 
 @inlined
 def ln(x: Any) -> Any:
-    """ln x of a positive, finite float64."""
+    """Return ln x of a positive, finite float64."""
     m, e = math.frexp(x)
     if m < _ROOT_OF_HALF:
         m, e = 2.0 * m, e - 1

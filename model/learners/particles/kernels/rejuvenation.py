@@ -140,67 +140,71 @@ def _move_page(
     thread: Any,
 ) -> None:
     """Redraw tokens here..there-1 of a page; ``used`` is the index of their first uniform."""
-    words, topics, discount = population.words, population.topics, prior.discount
     for p in range(low, high):
-        workspace.topic_row[p - low] = row_of(topics, p, page)
+        workspace.topic_row[p - low] = row_of(population.topics, p, page)
     for k in range(here, there):
-        place = used + (k - here)
         w = pages.words[page, k]
         for p in range(low, high if w != GONE else low):
-            workspace.word_row[p - low] = prefetch_row(words, p, w)
+            workspace.word_row[p - low] = prefetch_row(population.words, p, w)
         for p in range(low, high if w != GONE else low):
-            i, a = p - low, population.concentration[p, 0]
-            workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
-            u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
-            row = words.rows[current_row(words, workspace.word_row[i], p, w)]
-            n, tables = row[old] - 1, tables_of(prior, row, old)
-            closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
-            base = base_of(population, prior, p, row, w, closed)
-            tables -= closed
-            backoff = (a + discount * (population.topic_tables[p, old] - closed)) * base
-            gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
-                a + (population.totals[p, old] - 1)
+            _move_token(
+                population, prior, workspace, page, k, w, used + (k - here), p, p - low, thread
             )
-            q = gain * ((n - discount * tables) + backoff)
-            if discount > 0.0:
-                t, _ = draw_discounted(
-                    workspace.scratch,
-                    workspace.gain[i],
-                    row,
-                    discount,
-                    workspace.strength[i],
-                    base,
-                    old,
-                    q,
-                    u,
-                )
-            else:
-                t, _ = draw_without(workspace.scratch, workspace.gain[i], row, a * base, old, q, u)
-            old_factor = gain * joint_factor(prior, n, tables, backoff, closed)
-            if t != old:
-                gain, n, tables, backoff = (
-                    workspace.gain[i, t],
-                    row[t],
-                    tables_of(prior, row, t),
-                    workspace.strength[i, t] * base,
-                )
-            opened = opens_table(
-                prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place + 1]
-            )
-            if t != old or opened != closed:
-                times(
-                    population.joint,
-                    population.joint_exponent,
-                    p,
-                    gain * joint_factor(prior, n, tables, backoff, opened) / old_factor,
-                )
-                mine = words.rows[own_row(words, p, w, population.generation[p], thread, True)]
-                update_counts(mine, len(prior.alpha), old, -1, closed)
-                update_counts(mine, len(prior.alpha), t, 1, opened)
-                count_token(population, prior, workspace, p, i, old, -1, closed)
-                count_token(population, prior, workspace, p, i, t, 1, opened)
-            if t != old:
-                workspace.topic_row[i] = own_row(
-                    topics, p, page, population.generation[p], thread, True
-                )
-                topics.rows[workspace.topic_row[i], k] = t
+
+
+@page_inlined
+def _move_token(
+    population: Any,
+    prior: Any,
+    workspace: Any,
+    page: Any,
+    k: Any,
+    w: Any,
+    place: Any,
+    p: Any,
+    i: Any,
+    thread: Any,
+) -> None:
+    """Redraw token k of a page, which has word w, in particle p, which is i-th in the workspace.
+
+    ``place`` is the index of its uniform.
+    """
+    words, topics, discount = population.words, population.topics, prior.discount
+    tp, a, generation = len(prior.alpha), population.concentration[p, 0], population.generation[p]
+    workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
+    u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
+    row = words.rows[current_row(words, workspace.word_row[i], p, w)]
+    n, tables = row[old] - 1, tables_of(prior, row, old)
+    closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
+    base = base_of(population, prior, p, row, w, closed)
+    tables -= closed
+    backoff = (a + discount * (population.topic_tables[p, old] - closed)) * base
+    gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
+        a + (population.totals[p, old] - 1)
+    )
+    q, scratch, gains = (
+        gain * ((n - discount * tables) + backoff),
+        workspace.scratch,
+        workspace.gain,
+    )
+    if discount > 0.0:
+        strength = workspace.strength[i]
+        t, _ = draw_discounted(scratch, gains[i], row, discount, strength, base, old, q, u)
+    else:
+        t, _ = draw_without(scratch, gains[i], row, a * base, old, q, u)
+    old_factor = gain * joint_factor(prior, n, tables, backoff, closed)
+    if t != old:
+        gain, n, tables = gains[i, t], row[t], tables_of(prior, row, t)
+        backoff = workspace.strength[i, t] * base
+    opened = opens_table(prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place + 1])
+    if t != old or opened != closed:
+        factor = gain * joint_factor(prior, n, tables, backoff, opened) / old_factor
+        times(population.joint, population.joint_exponent, p, factor)
+        mine = words.rows[own_row(words, p, w, generation, thread, True)]
+        update_counts(mine, tp, old, -1, closed)
+        update_counts(mine, tp, t, 1, opened)
+        count_token(population, prior, workspace, p, i, old, -1, closed)
+        count_token(population, prior, workspace, p, i, t, 1, opened)
+    if t != old:
+        workspace.topic_row[i] = own_row(topics, p, page, generation, thread, True)
+        topics.rows[workspace.topic_row[i], k] = t

@@ -1,9 +1,9 @@
 """Operations on shared rows of either kind.
 
 The kinds are :class:`~model.learners.particles.kernels.copy_on_write.Table` and, for
-``--history=full``, :class:`~model.learners.particles.kernels.full_history.tree.Tree`. Numba chooses
-the implementation from the argument's type when it compiles a kernel, so the choice costs nothing
-at run time.
+``--history=full``, :class:`~model.learners.particles.kernels.full_history.tree.Tree`.
+:func:`_by_kind` joins an operation of both. Numba chooses one from the argument's type when it
+compiles a kernel, so the choice costs nothing at run time.
 """
 
 from __future__ import annotations
@@ -40,23 +40,26 @@ def _is_tree(kind: Any) -> bool:
     return getattr(kind, "instance_class", None) is Tree
 
 
-def _row_of(rows: Any, p: Any, i: Any) -> Any:
-    return (
-        tree.tree_row(rows, p, i)
-        if isinstance(rows, Tree)
-        else copy_on_write.row_of.py_func(rows, p, i)
-    )
+def _by_kind(of_table: Any, of_tree: Any, **flags: Any) -> Any:
+    """Return a function that is one of two kernels, by the kind of its first argument.
+
+    Args:
+        of_table: the kernel for a :class:`Table`.
+        of_tree: the kernel for a :class:`Tree`, with as many arguments.
+        flags: numba's flags of both.
+    """
+
+    def choose(rows: Any, *others: Any) -> Any:
+        return (of_tree if isinstance(rows, Tree) else of_table).py_func(rows, *others)
+
+    @overload(choose, jit_options=flags, strict=False)
+    def _choose_by_type(rows: Any, *others: Any) -> Any:
+        return (of_tree if _is_tree(rows) else of_table).py_func
+
+    return choose
 
 
-@overload(_row_of)
-def _typed_row_of(rows: Any, p: Any, i: Any) -> Any:
-    def of_tree(rows: Any, p: Any, i: Any) -> Any:
-        return tree.tree_row(rows, p, i)
-
-    def of_table(rows: Any, p: Any, i: Any) -> Any:
-        return copy_on_write.row_of(rows, p, i)
-
-    return of_tree if _is_tree(rows) else of_table
+_row_of = _by_kind(copy_on_write.row_of, tree.tree_row)
 
 
 @inlined
@@ -65,22 +68,20 @@ def row_of(rows: Any, p: Any, i: Any) -> Any:
     return _row_of(rows, p, i)
 
 
-def _prefetch_row(rows: Any, p: Any, i: Any) -> Any:
-    """Exist in kernels only."""
+@kernel
+def _prefetch_table_row(rows: Any, p: Any, i: Any) -> Any:
+    place = np.int64(copy_on_write.row_of(rows, p, i))
+    for k in range(0, rows.rows.shape[1], _LINE):
+        prefetch(rows.rows, place * rows.rows.shape[1] + k)
+    return place
 
 
-@overload(_prefetch_row)
-def _typed_prefetch_row(rows: Any, p: Any, i: Any) -> Any:
-    def of_tree(rows: Any, p: Any, i: Any) -> Any:
-        return np.int64(0)
+@kernel
+def _skip_prefetch(rows: Any, p: Any, i: Any) -> Any:
+    return np.int64(0)
 
-    def of_table(rows: Any, p: Any, i: Any) -> Any:
-        place = np.int64(copy_on_write.row_of(rows, p, i))
-        for k in range(0, rows.rows.shape[1], _LINE):
-            prefetch(rows.rows, place * rows.rows.shape[1] + k)
-        return place
 
-    return of_tree if _is_tree(rows) else of_table
+_prefetch_row = _by_kind(_prefetch_table_row, _skip_prefetch)
 
 
 @inlined
@@ -93,19 +94,17 @@ def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
     return _prefetch_row(rows, p, i)
 
 
-def _current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    """Exist in kernels only."""
+@kernel
+def _same_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
+    return place
 
 
-@overload(_current_row)
-def _typed_current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    def of_tree(rows: Any, place: Any, p: Any, i: Any) -> Any:
-        return tree.tree_row(rows, p, i)
+@kernel
+def _moved_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
+    return tree.tree_row(rows, p, i)
 
-    def of_table(rows: Any, place: Any, p: Any, i: Any) -> Any:
-        return place
 
-    return of_tree if _is_tree(rows) else of_table
+_current_row = _by_kind(_same_row, _moved_row)
 
 
 @inlined
@@ -117,19 +116,12 @@ def current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
     return _current_row(rows, place, p, i)
 
 
-def _own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    """Exist in kernels only."""
+@page_inlined
+def _own_tree_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    return tree.own_tree_row(rows, p, i, copy)
 
 
-@overload(_own_row)
-def _typed_own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    def of_tree(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-        return tree.own_tree_row(rows, p, i, copy)
-
-    def of_table(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-        return copy_on_write.own_row(rows, p, i, generation, thread, copy)
-
-    return of_tree if _is_tree(rows) else of_table
+_own_row = _by_kind(copy_on_write.own_row, _own_tree_row, _nrt=False, forceinline=True)
 
 
 @page_inlined
@@ -142,19 +134,7 @@ def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) 
     return _own_row(rows, p, i, generation, thread, copy)
 
 
-def _inherit(rows: Any, ancestors: Any) -> Any:
-    """Exist in kernels only."""
-
-
-@overload(_inherit)
-def _typed_inherit(rows: Any, ancestors: Any) -> Any:
-    def of_tree(rows: Any, ancestors: Any) -> Any:
-        return tree.tree_inherit(rows, ancestors)
-
-    def of_table(rows: Any, ancestors: Any) -> Any:
-        return copy_on_write.inherit(rows, ancestors)
-
-    return of_tree if _is_tree(rows) else of_table
+_inherit = _by_kind(copy_on_write.inherit, tree.tree_inherit)
 
 
 @kernel
@@ -164,25 +144,18 @@ def inherit(rows: Any, ancestors: Any) -> None:
 
 
 @kernel
-def _table_has_capacity(table: Any, count: Any) -> Any:
-    rows_left = table.cursors[0, END_ROW] - table.cursors[0, NEXT_ROW]
-    blocks_left = table.cursors[0, END_BLOCK] - table.cursors[0, NEXT_BLOCK]
+def _table_has_capacity(rows: Any, count: Any) -> Any:
+    rows_left = rows.cursors[0, END_ROW] - rows.cursors[0, NEXT_ROW]
+    blocks_left = rows.cursors[0, END_BLOCK] - rows.cursors[0, NEXT_BLOCK]
     return rows_left >= count and blocks_left >= BLOCKS_EACH * count
 
 
-def _has_capacity(rows: Any, count: Any) -> Any:
-    """Exist in kernels only."""
+@kernel
+def _tree_has_capacity(rows: Any, count: Any) -> Any:
+    return rows.marks[FREE_ROWS] >= _ROWS_EACH * count
 
 
-@overload(_has_capacity)
-def _typed_has_capacity(rows: Any, count: Any) -> Any:
-    def of_tree(rows: Any, count: Any) -> Any:
-        return rows.marks[FREE_ROWS] >= _ROWS_EACH * count
-
-    def of_table(rows: Any, count: Any) -> Any:
-        return _table_has_capacity(rows, count)
-
-    return of_tree if _is_tree(rows) else of_table
+_has_capacity = _by_kind(_table_has_capacity, _tree_has_capacity)
 
 
 @inlined

@@ -121,9 +121,8 @@ def filter_tokens(
     compute_gains(workspace, population, prior, 0, size)
     at, page = begin, page_at(pages, slot, begin)
     while at < length:
-        new = new_token_draws(
-            pages, slot, at, min((at // PAGE + 1) * PAGE, length), size, tp, False
-        )
+        stop = min((at // PAGE + 1) * PAGE, length)
+        new = new_token_draws(pages, slot, at, stop, size, tp, False)
         at = _filter_page(
             population,
             prior,

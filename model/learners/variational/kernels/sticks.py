@@ -123,7 +123,8 @@ def learn(
     """Append new words in the order of ``rows``, then make one step of eq. 8 and 9.
 
     Args:
-        first, last: the slice of the topics.
+        first: the first topic of the slice.
+        last: the end of the slice.
         rows: int64[V], distinct words in order of first use.
         counts: int32[V, K], how often each word had each topic.
         update: :class:`StickUpdate`.

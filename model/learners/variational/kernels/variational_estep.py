@@ -137,7 +137,8 @@ def sample_documents(
     """Count how often each word has each topic in the Gibbs sweeps that count.
 
     Args:
-        first, last: the slice of the documents.
+        first: the first document of the slice.
+        last: the end of the slice.
         documents: has ``tokens`` and ``offsets``, see the module's docstring.
         topics: :class:`TopicWeights`.
         sweeps: :class:`LocalSweeps`.
@@ -206,7 +207,8 @@ def fit_documents(
     """Fit the topics of documents by coordinate ascent.
 
     Args:
-        first, last: the slice of the documents.
+        first: the first document of the slice.
+        last: the end of the slice.
         documents: :class:`WordRepeats`.
         weights: float64[V, K], exp E[log beta].
         alpha: the Dirichlet prior of a document's topics.

@@ -28,7 +28,7 @@ def fixed(documents, **others):
 
 
 def first_lambda(settings):
-    """eta and a count between 1/2 and 3/2, by name."""
+    """Return eta and a count between 1/2 and 3/2, by name."""
     key, (words, topics) = (
         stream_key(settings.seed, ""),
         (len(settings.vocabulary.words), settings.topics),
