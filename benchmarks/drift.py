@@ -70,8 +70,9 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 def accuracy(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> tuple[float, float]:
-    """(accuracy of the SVM, effective topics: exp of the entropy of the documents' most frequent
-    topics).
+    """Return the accuracy of the SVM, and the effective topics.
+
+    These are exp of the entropy of the documents' most frequent topics.
     """
     documents = documents[:SCORED]
     settings = Gibbs3()
@@ -85,7 +86,7 @@ def accuracy(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> tupl
 
 
 def settings_of(run: Run, topics: int = 50) -> LearnerSettings:
-    """A row's settings."""
+    """Return the settings of a row."""
     return compose(LEARNER, {"seed": run.seed}, {"topics": topics, **ROWS[run.row]})
 
 
@@ -99,7 +100,7 @@ class Pass:
         self.seconds, self.moves, self.tokens, self.sequence = 0.0, 0, 0, 0
 
     def learn(self, documents: Sequence[TokenisedDocument]) -> Snapshot:
-        """The version after these documents, too."""
+        """Learn documents and return the version after them."""
         begin = time.thread_time()
         for minibatch in minibatches(list(documents), MINIBATCH):
             self.sequence += 1
@@ -110,9 +111,7 @@ class Pass:
         return snapshot
 
     def figures(self) -> Result:
-        """Cost, and, where particles are challenged, how many changes were told and how many duels
-        were won.
-        """
+        """Return the cost and, with challengers, the changes told and the duels won."""
         following = self.state.following
         told = {"changes": following.changes, "won": following.won} if following else {}
         visits = self.moves * self.settings.particles / max(self.tokens, 1)
@@ -200,9 +199,7 @@ def datasets(given: argparse.Namespace, batch: bool) -> Iterator[tuple[str, str]
 
 
 def drift() -> None:
-    """A stream that changes, small: thirds of 300 documents (``python -m benchmarks.drift`` has
-    7,000).
-    """
+    """Run a small stream that changes; ``python -m benchmarks.drift`` has 7,000 documents a part."""
     main(
         [
             "--size=300",

@@ -7,7 +7,15 @@ from twins import uniform
 
 from model.kernels.random import RESERVOIR, SCHEDULE
 from model.learners.particles.kernels import history
-from model.learners.particles.kernels.history import CHOICES, HEAD, KEPT, RECENT, RELEASED, RING, SEEN
+from model.learners.particles.kernels.history import (
+    CHOICES,
+    HEAD,
+    KEPT,
+    RECENT,
+    RELEASED,
+    RING,
+    SEEN,
+)
 
 
 def new_past(newest, kept, slots):
