@@ -59,12 +59,10 @@ MINIBATCH = 100
 BATCH: dict[str, Any] = {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 200}
 ROWS: dict[str, dict[str, Any]] = {
     "default": {},
-    "one chain": {"particles": 1, "moves": 120},
-    "challengers": {"particles": 1, "challengers": "on"},
-    "challengers, 120 visits": {"particles": 1, "moves": 120, "challengers": "on"},
-    "challengers, two chains": {"challengers": "on"},
-    "challengers, T = 100": {"particles": 1, "challengers": "on", "topics": 100},
-    "challengers, more room": {"particles": 1, "moves": 120, "challengers": "on", "room": 0.65},
+    "no challengers": {"challengers": "off"},
+    "two chains": {"particles": 2, "challengers": "off"},
+    "120 visits": {"moves": 120},
+    "T = 100": {"topics": 100},
     "batch": BATCH,
 }
 
@@ -199,7 +197,7 @@ def datasets(given: argparse.Namespace, batch: bool) -> Iterator[tuple[str, str]
 
 
 def drift() -> None:
-    """Run a small stream that changes; ``python -m benchmarks.drift`` has 7,000 documents a part."""
+    """Run a small stream that changes: 300 documents in each part."""
     main(
         [
             "--size=300",

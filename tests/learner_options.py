@@ -8,8 +8,10 @@ from model.learners import LEARNER
 def made(common=None, **own):
     """Settings of options; those of ``common`` are taken where they belong to what ``own``
     chooses.
+
+    Particles are not challenged unless an option says so: histories of tests are short.
     """
-    return compose(LEARNER, own, common or {})
+    return compose(LEARNER, own, {"challengers": "off", **(common or {})})
 
 
 def inferring(name="gibbs3", **common):

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from benchmarks.drift import ROWS, TRIPLES, ordered, plan
+from benchmarks.drift import ROWS, TRIPLES, ordered, plan, settings_of
 from benchmarks.drift_report import report
 from benchmarks.drift_streams import places
 from benchmarks.ledger import Ledger, Run
@@ -65,7 +65,7 @@ def test_accuracies_are_shares_of_what_the_third_alone_comes_to(tmp_path, capsys
     points = [[third, 1000, third / 10, 4.0] for third in (1, 2, 3)]
     ledger = Ledger(tmp_path / "drift.jsonl")
     ledger.make(
-        [Run("planted", "planted-1000", "challengers", 1)],
+        [Run("planted", "planted-1000", "default", 1)],
         lambda run: {"points": points, "last": [[1, 0.05, 3.0], *points], **costs},
     )
     alone = {f"alone-1000 {n}": [[n, 1000, 0.4, 5.0]] for n in (1, 2, 3)}
@@ -80,6 +80,6 @@ def test_accuracies_are_shares_of_what_the_third_alone_comes_to(tmp_path, capsys
     assert "| 3 | 0.400 | 0.750 | 4.0 | 0.750 |" in said
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.startswith("challengers")])
-def test_rows_of_challengers_have_them(row):
-    assert ROWS[row]["challengers"] == "on"
+@pytest.mark.parametrize("row", ROWS)
+def test_settings_of_rows_can_be_made(row):
+    assert settings_of(Run("planted", "planted-1000", row, 3)).seed == 3

@@ -184,7 +184,7 @@ class EveryDocument(_Visits):
     kind = "document"
 
     challengers: ChallengerSettings = part(
-        NoChallengers(),
+        Challengers(),
         "whether copies of a particle that learn the newest documents anew compete with it",
         CHALLENGERS,
         absent=NoChallengers(),

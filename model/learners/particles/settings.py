@@ -101,7 +101,7 @@ class ParticleSettings(LearnerSettings):
 class StreamingParticles(ParticleSettings):
     """Settings of the learners that read each document once."""
 
-    particles: int = option(2, "P, the number of particles over all islands", least=1, first=True)
+    particles: int = option(1, "P, the number of particles over all islands", least=1, first=True)
     islands: int = option(
         1, "I, the number of islands, a divisor of P; islands may run on different workers", least=1
     )
