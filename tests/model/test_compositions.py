@@ -23,9 +23,17 @@ def test_an_option_that_nothing_has_is_told_by_its_name():
 
 def test_options_reach_the_part_that_they_belong_to():
     made = compose(
-        LEARNER, {"prior": "flat", "beta": 0.01, "resampling": "residual", "ess": 1.5, "topics": 3}
+        LEARNER,
+        {
+            "prior": "flat",
+            "beta": 0.01,
+            "resampling": "residual",
+            "ess": 1.5,
+            "topics": 3,
+            "particles": 2,
+        },
     )
-    assert made == ParticleFilter(topics=3, prior=Flat(0.01), resampling=Residual(1.5))
+    assert made == ParticleFilter(topics=3, prior=Flat(0.01), particles=2, resampling=Residual(1.5))
 
 
 @pytest.mark.parametrize(

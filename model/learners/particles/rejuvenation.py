@@ -197,16 +197,22 @@ class EveryDocument(_Visits):
 
     def _check_challenged(self, judges: int) -> None:
         if self.unit == "token":
-            remedy = "Challengers learn whole documents anew."
+            remedy = "Challengers learn whole documents anew. Give --challengers=off."
             raise OptionError(
                 "--rejuvenation_unit", "token", "document with --challengers=on", remedy
             )
         if self.whole_past:
-            remedy = "The full history does not tell the newest documents from the others."
+            remedy = (
+                "The full history does not tell the newest documents from the others."
+                " Give --challengers=off."
+            )
             raise OptionError("--history", "full", "reservoir with --challengers=on", remedy)
         if self.history.newest < judges:
             allowed = f"--judges ({judges}) or more with --challengers=on"
-            remedy = "Challengers learn the newest documents anew, and these have to be at hand."
+            remedy = (
+                "Challengers learn the newest documents anew, and these have to be at hand."
+                " Give --challengers=off."
+            )
             raise OptionError("--newest", self.history.newest, allowed, remedy)
 
     def after_document(self, resampled: bool) -> bool:

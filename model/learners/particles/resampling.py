@@ -69,11 +69,16 @@ class _AtThreshold(Resampling):
         return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
 
     def check_particles(self, particles: int, islands: int) -> None:
+        if particles == islands:
+            remedy = f"Give --particles={2 * islands} or more: one particle cannot be resampled."
+            raise OptionError(
+                "--resampling", self.kind, f"never with --particles={particles}", remedy
+            )
         if self.ess > particles:
             remedy = "Give a number of particles, or a share below 1."
             raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)
         threshold, island = self.threshold(particles, islands), particles // islands
-        if threshold < 1 < island:
+        if threshold < 1:
             least = (
                 f"a value that comes to 1 or more of the {island} particles of an island,"
                 f" not to {threshold:g}"

@@ -69,7 +69,7 @@ VARIANTS = {
         "initial": "none",
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "full history, one particle": {"history": "full", "particles": 1},
+    "full history, one particle": {"history": "full", "particles": 1, "resampling": "never"},
     "full history, full vocabulary": {
         "history": "full",
         "max_words": 25,

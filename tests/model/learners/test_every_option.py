@@ -46,6 +46,7 @@ SMALL = {
     "buckets": 7,
     "local_iterations": 3,
     "vocabulary_file": WORDS[:12],
+    "challengers": "off",
 }
 # Of options that need words; the others have two values below.
 LISTS = {

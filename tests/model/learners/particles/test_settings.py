@@ -10,6 +10,7 @@ from model.learners import (
     Given,
     Hierarchical,
     Infvoc,
+    NoChallengers,
     NoInitialBatch,
     OLda,
     ParticleFilter,
@@ -43,7 +44,7 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
     ("make", "told"),
     [
         (
-            lambda: ParticleFilter(resampling=Residual(0.4)),
+            lambda: ParticleFilter(particles=2, resampling=Residual(0.4)),
             "--ess: 0.4 was given; allowed is a value that comes to 1 or more of the 2 particles",
         ),
         (
@@ -51,7 +52,7 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
             "1 or more of the 2 particles of an island, not to 0.5.",
         ),
         (
-            lambda: ParticleFilter(resampling=Residual(3)),
+            lambda: ParticleFilter(particles=2, resampling=Residual(3)),
             "--ess: 3.0 was given; allowed is at most --particles (2). Give a number of part",
         ),
         (
@@ -62,11 +63,18 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
             ),
         ),
         (
+            lambda: ParticleFilter(resampling=Residual(0.5)),
+            (
+                "--resampling: 'residual' was given; allowed is never with --particles=1. Give"
+                " --particles=2 or more: one particle cannot be resampled"
+            ),
+        ),
+        (
             lambda: ParticleFilter(particles=3, islands=2),
             "--islands: 2 was given; allowed is a divisor of --particles (3). Each island",
         ),
         (
-            lambda: ParticleFilter(islands=2, initial=NoInitialBatch()),
+            lambda: ParticleFilter(particles=2, islands=2, initial=NoInitialBatch()),
             (
                 "--initial: 'none' was given; allowed is batch when --islands is above 1. A shared"
                 " initial batch gives all islands the same topics"
@@ -108,11 +116,12 @@ def test_settings_that_contradict_each_other(make, told):
 @pytest.mark.parametrize(
     "settings",
     [
-        ParticleFilter(resampling=Residual(0.5)),
-        ParticleFilter(particles=1, resampling=Residual(0.4)),
-        ParticleFilter(resampling=Residual(1), rejuvenation=AfterResampling()),
+        ParticleFilter(particles=2, resampling=Residual(0.5)),
+        ParticleFilter(particles=4, resampling=Residual(1), rejuvenation=AfterResampling()),
         ParticleFilter(
-            rejuvenation=EveryDocument(moves=0, history=Reservoir(newest=0, reservoir=0))
+            rejuvenation=EveryDocument(
+                moves=0, history=Reservoir(newest=0, reservoir=0), challengers=NoChallengers()
+            )
         ),
         ParticleFilter(prior=Flat(), vocabulary=Given(("w",))),
         ParticleFilter(prior=Hierarchical(word_list=("a",))),

@@ -8,7 +8,7 @@ from corpora import learned, minibatches_of, topical
 from learner_options import made
 
 from model.errors import MisplacedOptionError, OptionError
-from model.learners import NoChallengers, ParticleFilter, learner_for
+from model.learners import EveryDocument, NoChallengers, ParticleFilter, learner_for
 from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import duel, split_history
 from model.learners.particles.priors import word_rows
@@ -124,9 +124,18 @@ def test_a_stream_of_one_kind_tells_no_change():
 @pytest.mark.parametrize(
     ("others", "said"),
     [
-        ({"rejuvenation_unit": "token"}, r"--rejuvenation_unit: 'token' .* document with"),
-        ({"history": "full"}, r"--history: 'full' .* reservoir with --challengers=on"),
-        ({"newest": 10}, r"--newest: 10 .* --judges \(15\) or more with --challengers=on"),
+        (
+            {"rejuvenation_unit": "token"},
+            r"--rejuvenation_unit: 'token' .* document with .* Give --challengers=off",
+        ),
+        (
+            {"history": "full"},
+            r"--history: 'full' .* reservoir with --challengers=on\..* Give --challengers=off",
+        ),
+        (
+            {"newest": 10},
+            r"--newest: 10 .* --judges \(15\) or more with --challengers=on\..* --challengers=off",
+        ),
         ({"room": 1.5}, r"--room: 1\.5 .* a number from 0 to 1"),
         ({"judges": 0}, r"--judges: 0 .* 1 or more"),
     ],
@@ -167,7 +176,8 @@ def test_options_of_challengers_belong_where_there_can_be_challengers(others, sa
 
 
 def test_settings_stored_without_challengers_have_none():
-    settings = ParticleFilter()
+    settings = ParticleFilter(rejuvenation=EveryDocument(challengers=NoChallengers()))
     assert "challengers" not in settings.canonical()
     assert ParticleFilter.from_json(settings.to_json()).rejuvenation.challengers == NoChallengers()
+    assert "challengers" in ParticleFilter().canonical()
     assert ParticleFilter.from_json(SETTINGS.to_json()) == SETTINGS
