@@ -28,7 +28,7 @@ def parsed(*flags):
         ("--stremaing", "Did you mean --streaming?"),
         (
             "--zzz",
-            "--zzz: there is no such option here. python -m pipelines.x --help=all shows all options.",
+            "--zzz: there is no such option here. python -m pipelines.x --help=all shows all",
         ),
         (
             "--output=o",
