@@ -1,6 +1,4 @@
-"""The laws of model.learners.base for one learner: what every learner has to pass, wherever it
-is from.
-"""
+"""The laws of model.learners.base for one learner, wherever its code is."""
 
 from dataclasses import replace
 

@@ -6,15 +6,14 @@ from model.learners import LEARNER
 
 
 def made(common=None, **own):
-    """Settings of options; those of ``common`` are taken where they belong to what ``own``
-    chooses.
-    """
+    """Settings of options; of ``common`` those that belong to what ``own`` chooses."""
     return compose(LEARNER, own, common or {})
 
 
 def inferring(name="gibbs3", **common):
-    """Settings of a method of inference; fields that it does not have are left out, so that one
-    call serves all methods.
+    """Settings of an inference method, without the fields that it does not have.
+
+    One call serves all methods.
     """
     fields = {place.option.field: place.option.name for place in placements(METHOD)}
     return compose(

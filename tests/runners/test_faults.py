@@ -1,5 +1,4 @@
-"""A task manager, a Python worker or the whole job is killed in the middle of a replay: nothing of
-the outcome changes.
+"""A kill of a task manager, a Python worker or the job during a replay changes no result.
 
 The moments come from a seed: a fault strikes as soon as so many versions are published and Flink
 has a checkpoint. LATEST is watched all the time. ``make test-runners`` runs three, ``make
@@ -39,9 +38,7 @@ ALL = VERSIONS * len(KEYS)
 
 @dataclass(frozen=True)
 class Fault:
-    """What is killed, after how many versions of both keys, and which one of several (a share of
-    them).
-    """
+    """What is killed, after how many versions of both keys, and which one (as a share)."""
 
     kind: str
     versions: int
@@ -80,9 +77,7 @@ def strike(fault, cluster, job, pipeline):
 
 
 def complete(folder, cluster, job):
-    """Wait for all versions and labels, and then for two checkpoints more, in which anything
-    that is too much would come.
-    """
+    """Wait for all versions and labels, then for two checkpoints, which may bring repeats."""
     run_until(
         lambda: versions(folder) == ALL and len(labels(folder)) >= DOCUMENTS,
         SECONDS,

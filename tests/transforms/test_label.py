@@ -72,9 +72,7 @@ def versions():
 
 
 def expected(store, items=ITEMS, key=""):
-    """The rule, from the manifests: the newest version strictly before the end of the document's
-    window.
-    """
+    """The rule, from the manifests: the newest version strictly before the end of the window."""
     manifests = ModelStore(str(store)).manifests(key)
     labels = {}
     for item in items:

@@ -1,6 +1,4 @@
-"""The whole of sequence, learn and publish on Beam's runners: the same bits, whatever happens on
-the way.
-"""
+"""Sequence, learn and publish on Beam's runners give the same bits, whatever happens."""
 
 from dataclasses import replace
 

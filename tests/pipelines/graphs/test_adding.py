@@ -1,6 +1,4 @@
-"""Next month's file: documents are added with one flag, and whatever a user does instead leads
-to it.
-"""
+"""Documents are added with one flag; other attempts end with a message that names it."""
 
 import json
 import re
@@ -187,8 +185,9 @@ def test_stragglers_are_learned_and_told(trial):
 
 
 def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
-    """The last window's documents may be new: they cannot be told from those that were learned,
-    and are not refused.
+    """The last window's documents may be new, so they are not refused.
+
+    They cannot be told from those that were learned.
     """
     today = [row(5, n) for n in range(40)]
     trial.run(today[:20])

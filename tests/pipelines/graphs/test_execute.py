@@ -121,9 +121,7 @@ TOLD_ALL = f"Caused by: {CANCELLED_ON_FLINK}\nCaused by: java.lang.Exception: ta
 
 
 class OnFlink(Ended):
-    """A job that the runner calls FAILED, for its root cause, with all exceptions in its
-    messages.
-    """
+    """A job that FAILED for its root cause, with all exceptions in its messages."""
 
     def __init__(self, cause, told):
         super().__init__("FAILED")
