@@ -1,6 +1,6 @@
 """One rate of false alarms for all statistical tests together, and the statistics that they use.
 
-Seeds are fixed, so a test that passes goes on passing; the rate says how surprised to be when a
+Seeds are fixed, so a test that passes continues to pass; the rate says how surprised to be when a
 change of code makes one fail. A planted bug must be rejected at the very level that the true code
 is judged by.
 """

@@ -121,7 +121,7 @@ class Stored:
         return replace(self, root=root, options=replace(self.options, store=str(root)))
 
     def resumed(self, point):
-        """The same, to go on from a checkpoint."""
+        """The same, to continue from a checkpoint."""
         return replace(self, options=replace(self.options, resume_from=point))
 
     def documents(self, path):

@@ -24,7 +24,7 @@ from runners.replays import (
 from runners.tools import ROOT
 
 SECONDS = 300
-# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink goes on taking
+# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink continues to take
 # checkpoints, and the test ends the job.
 FLAGS = [
     "--replay_speed=250000x",

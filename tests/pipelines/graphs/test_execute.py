@@ -105,7 +105,7 @@ def test_a_job_that_was_drained_or_replaced_did_not_fail(monkeypatch, state, fou
 def test_a_job_that_was_cancelled_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended("CANCELLED"))
     with pytest.raises(
-        BeamTopicsError, match=r"the job was cancelled\. .* go on with --resume_from=latest"
+        BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
         run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
 
@@ -143,7 +143,7 @@ def test_a_job_that_was_cancelled_on_flink_was_cancelled_also_after_it_had_been_
 ):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: OnFlink(cause, told))
     with pytest.raises(
-        BeamTopicsError, match=r"the job was cancelled\. .* go on with --resume_from=latest"
+        BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
         run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
 
