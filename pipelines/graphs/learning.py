@@ -128,7 +128,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
-        StoreConflictError: the input ended before the checkpoint from which the run should continue.
+        StoreConflictError: the input ended before the checkpoint that the run should continue from.
     """
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
