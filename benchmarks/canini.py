@@ -6,8 +6,8 @@ is measured at equal distances:
 
 * *training*: nMI of the documents seen so far, a document's cluster being its most frequent topic
   in the best particle (figure 2);
-* *held out*: at every other of these places a copy of the learner goes on with the held-out 10 % as
-  if they came next (figure 3).
+* *held out*: at every other of these places a copy of the learner continues with the held-out 10 %
+  as if they came next (figure 3).
 
 o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as
 in the paper. The filter's full history is the directed tree of hash tables; that of chains, which

@@ -186,8 +186,8 @@ def check_newer(
             f" that the model store has learned, which begins at {to_iso(begin)}; --add_documents"
             f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give only documents"
             " that came after those that were learned. To repeat a run that was interrupted, add"
-            " --resume_from=the number of the minibatch that it went on after. To learn an archive"
-            " from its beginning, give an empty model store."
+            " --resume_from=the number of the minibatch that it continued after. To learn an"
+            " archive from its beginning, give an empty model store."
         )
 
 

@@ -52,11 +52,11 @@ class SequenceSettings(Record):
         3_600_000_000, "length of the event-time windows", unit="microseconds", least=1, first=True
     )
     minibatch_size: int = option(
-        200, "documents in a minibatch, at most", unit="documents", least=1, first=True
+        200, "largest number of documents in a minibatch", unit="documents", least=1, first=True
     )
     minibatch_tokens: int = option(
         200_000,
-        "tokens in a minibatch, at most; a longer document is a minibatch of its own",
+        "largest number of tokens in a minibatch; a longer document is a minibatch of its own",
         unit="tokens",
         least=1,
     )

@@ -133,7 +133,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Wire the graph: read, route by key, infer and write, with the coverage beside."""
     store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
-    # The other sources have no end. Said before a broker is asked for anything.
+    # The other sources have no end. Refuse them before a broker is asked for anything.
     if inference_for(settings).needs_all_documents and source.is_log:
         raise OptionError(
             "--method",

@@ -1,6 +1,6 @@
 """One rate of false alarms for all statistical tests together, and the statistics that they use.
 
-Seeds are fixed, so a test that passes goes on passing; the rate says how surprised to be when a
+Seeds are fixed, so a test that passes continues to pass; the rate says how surprised to be when a
 change of code makes one fail. A planted bug must be rejected at the very level that the true code
 is judged by.
 """
@@ -14,9 +14,7 @@ ALARM = SUITE / TESTS
 
 
 def agrees_in_counts(observed, probabilities):
-    """Whether counts may come from these probabilities, by Pearson's test; rare cells are put
-    together.
-    """
+    """Whether counts may come from these probabilities, by Pearson's test (rare cells joined)."""
     observed, expected = (
         np.asarray(observed, float),
         np.asarray(probabilities, float) * np.sum(observed),
@@ -30,8 +28,9 @@ def agrees_in_counts(observed, probabilities):
 
 
 def agrees_in_means(values, truth):
-    """Whether independent values may have these means, each column by its standard error,
-    Bonferroni over the columns.
+    """Whether independent values may have these means.
+
+    Each column is tested by its standard error, with Bonferroni's correction over the columns.
     """
     values = np.asarray(values, float).reshape(len(values), -1)
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))

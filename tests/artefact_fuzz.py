@@ -1,10 +1,8 @@
-"""Artefacts that are damaged and sealed again, and what becomes of them: an error of ours, or a
-model that works.
+"""Damage artefacts, seal them again, and try them: the result is a known error or a working model.
 
-Run as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py
-EXAMPLES FOLDER [KIND ...]``. The artefact that is being tried is in ``FOLDER/last`` meanwhile. A
-try that takes a minute of the processor, or a GB of memory more than good artefacts take, ends the
-process.
+Run it as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py
+EXAMPLES FOLDER [KIND ...]``. ``FOLDER/last`` holds the artefact of the current try. The process
+ends if a try takes a minute of the processor, or a GB of memory more than good artefacts take.
 """
 
 import io

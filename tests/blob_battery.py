@@ -1,7 +1,6 @@
-"""What every kind of :class:`model.publishing.blobs.Blobs` promises. Test modules subclass
-:class:`Battery`.
+"""What every kind of :class:`model.publishing.blobs.Blobs` promises.
 
-Their ``root`` is an empty store.
+Test modules subclass :class:`Battery`. Their ``root`` is an empty store.
 """
 
 import os
@@ -104,9 +103,7 @@ class Battery:
         assert blobs.read("p") == b"40"
 
     def test_two_processes_race_for_latest(self, root, rounds):
-        """One winner each time; a reader meanwhile sees whole versions only, and never an older
-        one than before.
-        """
+        """One writer wins each time, and a reader sees whole versions only, never an older one."""
         context = get_context("spawn")
         barrier, results = context.Barrier(2), context.Queue()
         racers = [

@@ -1,5 +1,6 @@
-"""What a pipeline's collection held, as a list: the local runner works in the test's own
-process.
+"""The elements of a pipeline's collections, as lists.
+
+The local runner works in the test's own process.
 """
 
 import apache_beam as beam
@@ -22,11 +23,13 @@ class Keep(beam.DoFn):
 
 
 def run(build, *flags):
-    """Run the collections, by name, that ``build(pipeline)`` returns; their contents by name,
-    sorted, and the counters.
+    """Run the collections, by name, that ``build(pipeline)`` returns.
 
     Each passes a shuffle first, so that elements and times are encoded and decoded as between
     workers.
+
+    Returns:
+        The contents by name, sorted, and the counters.
     """
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
     built = build(pipeline)

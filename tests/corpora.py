@@ -28,9 +28,7 @@ def learned(settings, minibatches):
 
 
 def topical(count, words=40, topics=3, length=25, seed=3, first=0):
-    """Documents of made-up topics with few words in common; the label is the document's largest
-    topic.
-    """
+    """Documents of synthetic topics with few words in common, labelled with their largest topic."""
     generator = np.random.default_rng(seed)
     phi = generator.dirichlet(np.full(words, 0.05), topics)
     documents = []
@@ -43,9 +41,7 @@ def topical(count, words=40, topics=3, length=25, seed=3, first=0):
 
 
 def awkward():
-    """Everything that a document can be: of two vocabularies, empty, of one word, of one word
-    often, very long.
-    """
+    """Documents of two vocabularies, empty ones, of one word, of a repeated word; a long one."""
     late = topical(24, seed=4, first=30)
     long = [
         word

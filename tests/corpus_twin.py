@@ -1,5 +1,6 @@
-"""A slow twin of Gibbs sampling over several documents beside a model's counts; ``bug`` plants
-an error that tests must find.
+"""A slow twin of Gibbs sampling over several documents beside a model's counts.
+
+``bug`` plants an error that tests must find.
 """
 
 import numpy as np
@@ -27,9 +28,7 @@ def uniforms_of(keys):
 
 
 def slow_passes(snapshot, rows, texts, sweeps, uniforms, bug=None):
-    """(topics of each document's tokens, n_td of each document) after a first pass and
-    ``sweeps`` sweeps.
-    """
+    """The topics of each document's tokens, and its n_td, after a pass and ``sweeps`` sweeps."""
     topics = range(snapshot.topic_count)
     table = (snapshot.rows(rows) + snapshot.prior.shares(rows)).tolist()
     totals = snapshot.normalisers.tolist()

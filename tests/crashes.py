@@ -1,8 +1,7 @@
-"""A publisher that dies, at every line of the code that touches the store, one process for each:
-nothing is cleaned up, nothing is flushed.
+"""A publisher that is killed at each line of the code that writes to the store.
 
-``died_at(line)`` forks; the child is killed when it comes to its n-th line in the modules that
-write, and never comes back.
+``died_at(line)`` forks. The child is killed when it comes to its n-th line in the modules that
+write. Nothing is cleaned up, and nothing is flushed.
 """
 
 import os
@@ -19,9 +18,7 @@ WATCHED = {module.__file__ for module in (blobs, gcs, store)}
 
 
 def publish_one(root, sequence):
-    """What a worker does for one version: settings, a checkpoint, a snapshot, the manifest,
-    LATEST.
-    """
+    """Write a version as a worker does: settings, checkpoint, snapshot, manifest, LATEST."""
     models = ModelStore(root)
     models.bind("", "digest", {"learner": {"topics": 3}})
     entry = CheckpointEntry("", 0, sequence, f"c{sequence}", sequence * 10, 0, "digest")
@@ -33,9 +30,7 @@ def publish_one(root, sequence):
 
 
 def died_at(line, root, sequence):
-    """Publish in another process, which is killed at its ``line``-th line; whether it came so
-    far.
-    """
+    """Publish in a process that is killed at its ``line``-th line; whether it came so far."""
     child = os.fork()
     if child == 0:
         _die_at(line)
@@ -65,9 +60,7 @@ def _die_at(line):
 
 
 def check_consistent(root, before, sequence):
-    """What a reader must find after a death: the version before or the new one, and all that
-    either leads to.
-    """
+    """Check that a reader finds the version before or the new one, with all that it refers to."""
     models = ModelStore(root)
     newest = models.latest("")
     at = newest.sequence if newest else 0

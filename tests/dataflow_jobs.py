@@ -1,5 +1,6 @@
-"""The Dataflow job of every pipeline, as it would be submitted: a dry run builds it without a
-network and without an account.
+"""The Dataflow job of every pipeline as it would be submitted.
+
+A dry run builds it without a network and without an account.
 """
 
 import base64
@@ -116,9 +117,7 @@ def prepare(folder):
 
 @functools.cache
 def job_of(name, folder, *flags):
-    """The pipeline proto of a graph's job, made by its own command line, in which its module is
-    ``__main__``.
-    """
+    """The pipeline proto of a graph's job, built by its command line as ``__main__``."""
     module, argv = GRAPHS[name]
     given = [flag.format(folder=folder) for flag in argv]
     run = DataflowRunner.run_pipeline

@@ -1,6 +1,4 @@
-"""Runs the bundles of a splittable DoFn by hand, as a runner does, and takes the rest away where
-a test wants it.
-"""
+"""Run the bundles of a splittable DoFn by hand, as a runner does, and split them where wanted."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +16,9 @@ from model.records import Document, TokenisedDocument
 
 @dataclass
 class Bundle:
-    """What a bundle gave: outputs, the rest and the watermark, which are None at the end, and
-    the seconds to wait.
+    """What a bundle gave: outputs, the rest, the watermark, and the seconds to wait.
+
+    The rest and the watermark are None at the end.
     """
 
     outputs: list[Any] = field(default_factory=list)

@@ -1,17 +1,16 @@
-"""Cloud Storage in this process, for tests: as much of its JSON API as its client uses here, with
-generation preconditions that hold.
+"""Cloud Storage in this process: the part of its JSON API that its client uses here.
 
     with FakeGcs() as server:          STORAGE_EMULATOR_HOST = server.address
         server.put("bucket", "name", b"data")
         server.lose_answers("POST", 1)     the next POST is carried out, and answered with 503
 
-Uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page, deletes.
-One lock makes a check and what it guards one step. tests/runners/gcs compares with another
-implementation.
+It has uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page and
+deletes. Generation preconditions hold: one lock makes a check and its action one step.
+tests/runners/gcs compares with another implementation.
 
-The client asks for the bucket itself from a thread of its own, whenever that gets its turn (for its
-traces). Such a request is answered, and is otherwise left out: it is no part of ``requests``, loses
-no answer that a test wants lost, and is not the next of its method.
+The client also asks for the bucket from a thread of its own, for its traces. Such a request is
+answered and not counted: it is not in ``requests``, loses no answer that a test wants lost, and is
+not the next of its method.
 """
 
 from __future__ import annotations
@@ -99,9 +98,7 @@ class FakeGcs:
         self._lost[method] = times
 
     def before_next(self, method, act):
-        """Call ``act()`` just before the next request of a method is looked at: somebody else
-        was quicker.
-        """
+        """Call ``act()`` just before the next request of a method, as a faster client would."""
         self._before.append((method, act))
 
     def answer(self, method, target, headers, body):

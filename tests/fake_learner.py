@@ -1,8 +1,8 @@
-"""A learner that costs nothing and notices everything: its state is a running digest of every byte
-that it saw, and word counts.
+"""A fast learner that notices every difference.
 
-Its figures differ between minibatches, islands and topics, so that a figure of the wrong minibatch,
-island or topic is noticed. Evidence and posterior have few values, so that ties are frequent.
+Its state is a running digest of every byte that it saw, and word counts. Its figures differ between
+minibatches, islands and topics, so a test notices a figure of the wrong minibatch, island or topic.
+Evidence and posterior have few values, so ties are frequent.
 """
 
 import hashlib
@@ -43,9 +43,7 @@ FAILURES = Failures()
 
 
 def score(minibatch):
-    """(thousandths of a nat, tokens scored) of one minibatch; words of three letters are not
-    scored.
-    """
+    """Thousandths of a nat, and scored tokens; words of three letters are not scored."""
     scored = [word for word in (minibatch.words[w] for w in minibatch.tokens) if len(word) != 3]
     return sum(100 * len(word) + 10 * (minibatch.sequence % 7) for word in scored), len(scored)
 

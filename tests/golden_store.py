@@ -121,7 +121,7 @@ class Stored:
         return replace(self, root=root, options=replace(self.options, store=str(root)))
 
     def resumed(self, point):
-        """The same, to go on from a checkpoint."""
+        """The same, to continue from a checkpoint."""
         return replace(self, options=replace(self.options, resume_from=point))
 
     def documents(self, path):
@@ -180,8 +180,9 @@ def created(root, key, options):
 
 
 def links_of(stored, documents, added):
-    """The numbered minibatches of the documents and the end marker; of added documents, those
-    that follow the newest checkpoint.
+    """The numbered minibatches of the documents, and the end marker.
+
+    Of added documents only those that follow the newest checkpoint are there.
     """
     settings = stored.options.sequence
     if added:
@@ -229,8 +230,10 @@ def publish(stored, candidates):
 
 
 def add(stored, path):
-    """Go on from the newest checkpoint with the documents of a file; the new versions' snapshots
-    and the states at the end.
+    """Continue from the newest checkpoint with the documents of a file.
+
+    Returns:
+        The snapshots of the new versions, and the states at the end.
     """
     before = stored.store.latest(stored.key).sequence
     going_on = stored.resumed("latest")
@@ -274,16 +277,15 @@ def mixtures(stored, training, documents):
 
 
 def is_exact(stored):
-    """Whether IEEE 754 fixes every bit that is learned: the particle family, unless it draws
-    concentrations.
-    """
+    """Whether IEEE 754 fixes every learned bit: particles without learned concentrations."""
     prior = getattr(stored.options.settings, "prior", None)
     return prior is not None and not prior.learns_concentrations
 
 
 def arithmetic():
-    """A digest of results whose last bits are those of a C library, of numpy's loops for this
-    processor, or of its linear algebra.
+    """A digest of results whose last bits depend on the machine.
+
+    They come from a C library, from numpy's loops for this processor, or from its linear algebra.
     """
     x = np.linspace(0.01, 40.0, 997)
     scalars = [

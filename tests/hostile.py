@@ -1,6 +1,4 @@
-"""A model store with a history of three versions, and ways to damage it with its seals made
-good.
-"""
+"""A model store with a history of three versions, and ways to damage it and seal it again."""
 
 import hashlib
 import json

@@ -1,6 +1,4 @@
-"""The laws of model.learners.base for one learner: what every learner has to pass, wherever it
-is from.
-"""
+"""The laws of model.learners.base for one learner, wherever its code is."""
 
 from dataclasses import replace
 
@@ -35,7 +33,7 @@ def check_laws(settings):
     assert outcome(settings)[:3] == plain[:3], "equal settings and minibatches give equal bits"
     assert outcome(settings, threads=3)[:3] == plain[:3], "threads change nothing"
     assert outcome(settings, reload=True)[:3] == plain[:3], (
-        "load(save(state)) goes on with the same bits"
+        "load(save(state)) continues with the same bits"
     )
     assert outcome(settings, key="other")[0] != plain[0], "the key names other draws"
     assert outcome(replace(settings, seed=settings.seed + 1))[0] != plain[0], (

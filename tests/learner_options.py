@@ -6,8 +6,7 @@ from model.learners import LEARNER
 
 
 def made(common=None, **own):
-    """Settings of options; those of ``common`` are taken where they belong to what ``own``
-    chooses.
+    """Settings of options; of ``common`` those that belong to what ``own`` chooses.
 
     Particles are not challenged unless an option says so: histories of tests are short.
     """
@@ -15,8 +14,9 @@ def made(common=None, **own):
 
 
 def inferring(name="gibbs3", **common):
-    """Settings of a method of inference; fields that it does not have are left out, so that one
-    call serves all methods.
+    """Settings of an inference method, without the fields that it does not have.
+
+    One call serves all methods.
     """
     fields = {place.option.field: place.option.name for place in placements(METHOD)}
     return compose(

@@ -1,8 +1,8 @@
-"""Files of good and malformed records, mixed: hypothesis builds wrong records, and good ones have
-bytes changed in them.
+"""Files of good and malformed records, mixed.
 
-Every malformed record is one by construction (or by the standard library's judgement), not because
-our parser says so, and makes one dead letter: a damaged Avro block here holds one record.
+hypothesis builds wrong records, and changes bytes of good ones. Every malformed record is one by
+construction (or by the standard library's judgement), not because our parser says so. It makes one
+dead letter: a damaged Avro block here holds one record.
 """
 
 import csv
@@ -235,9 +235,7 @@ def _with_faults(faults, count):
 
 
 def built_rows_of_csv(count):
-    """CSV rows: with a wrong field, with bytes that are not UTF-8, with too few or too many
-    fields, with a quote too many.
-    """
+    """CSV rows with a wrong field, invalid UTF-8, a wrong number of fields, or a quote too many."""
     rows = [_cells(record) for record in _with_faults(_CELL_FAULTS, count)]
     others = [
         b"wrong,0,caf\xe9\n",

@@ -1,15 +1,11 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.words.ngrams and its
-kernel.
-"""
+"""P(spelling) from dictionaries of strings: the slow twin of model.words.ngrams and its kernel."""
 
 import math
 from collections import Counter
 
 
 def tables(ngrams, counts, order, characters):
-    """P(c | h) of each n-gram hc that was seen, of every order, and what each context h leaves
-    to shorter ones.
-    """
+    """P(c | h) of each n-gram hc that was seen, and what each context h leaves to shorter ones."""
     levels = [dict(zip(ngrams, counts.tolist(), strict=True))]
     for _ in range(order):
         shorter = Counter()

@@ -120,8 +120,8 @@ def loss(particle, x, y, omega):
 
 
 def complete(texts, phi, alpha, draws, sweeps=10, kept=6):
-    """(sum of ln p of the tokens at odd places, how many); phi by word, then topic."""
-    score, scored, index = 0.0, 0, 0
+    """Sum of ln p of each document's tokens at odd places; phi by word, then topic."""
+    scores, index = [], 0
     topics = range(len(alpha))
     for text in texts:
         seen, hidden = text[::2], text[1::2]
@@ -144,7 +144,5 @@ def complete(texts, phi, alpha, draws, sweeps=10, kept=6):
         theta = [
             (m / kept + a) / (len(seen) + sum(alpha)) for m, a in zip(mean, alpha, strict=True)
         ]
-        for w in hidden:
-            score += math.log(sum(theta[t] * phi[w][t] for t in topics))
-            scored += 1
-    return score, scored
+        scores.append(sum(math.log(sum(theta[t] * phi[w][t] for t in topics)) for w in hidden))
+    return scores

@@ -1,5 +1,6 @@
-"""A slow twin of SparseLDA: rows as sorted lists made anew for every token, the same additions
-in the same order, the same bits.
+"""A slow twin of SparseLDA, with sorted lists that are made anew for every token.
+
+It makes the same additions in the same order, so it gives the same bits.
 """
 
 import numpy as np
@@ -8,9 +9,7 @@ BUGS = ("prior's part twice", "token not taken out of q", "coefficients never up
 
 
 def sorted_rows(counts):
-    """(topic, count) of a row, as the packed entries are sorted: by count and then topic, both
-    descending.
-    """
+    """(topic, count) of a row in the order of packed entries: by count, then topic, descending."""
     return sorted(
         ((t, n) for t, n in enumerate(counts) if n), key=lambda entry: (-entry[1], -entry[0])
     )
@@ -70,8 +69,9 @@ def draw_from_smoothing(x, strength, coef):
 
 
 def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
-    """(topics of each document's tokens, n_td) after a first pass and ``sweeps`` sweeps;
-    ``uniforms(document, sweep, n)``.
+    """The topics of each document's tokens, and its n_td, after a first pass and ``sweeps`` sweeps.
+
+    Uniforms come from ``uniforms(document, sweep, n)``.
     """
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
     held = [held_descending(row) for row in snapshot.rows(rows).tolist()]
@@ -135,8 +135,9 @@ def slow_sparse(snapshot, rows, texts, sweeps, uniforms, bug=None):
 
 
 def slow_alone(snapshot, rows, occurrences, sweeps, kept, uniforms, bug=None):
-    """n_td of a document alone, summed over the last states; ``uniforms[sweep]``. A row is a
-    list of [topic, count, product].
+    """n_td of a document alone, summed over the last states.
+
+    ``uniforms[sweep]`` has the uniforms. A row is a list of [topic, count, product].
     """
     topics, strength = range(snapshot.topic_count), snapshot.prior.strength.tolist()
     table = [[[t, n, 0.0] for t, n in held_descending(row)] for row in snapshot.rows(rows).tolist()]

@@ -70,8 +70,9 @@ def _with_time(data):
 
 
 class Collect(beam.DoFn):
-    """Elements into a list of this process, by name; repeated bundles add them again, so readers
-    take sets or last ones.
+    """Add elements to a list of this process, by name.
+
+    Repeated bundles add them again, so readers take sets or last elements.
     """
 
     HELD = {}
@@ -90,9 +91,7 @@ def collected(name):
 
 
 def train(items, options, *flags, runner=None, adds=False, streams=False):
-    """Run sequence, learn and publish over the documents; the references (key, JSON), as
-    published.
-    """
+    """Run sequence, learn and publish over documents; the published references as (key, JSON)."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
     added_to = (
         AddedTo(options.store, options.settings.islands, options.resume_from) if adds else None
@@ -109,9 +108,7 @@ def train(items, options, *flags, runner=None, adds=False, streams=False):
 
 
 def final_states(store, key="", islands=1):
-    """(sequence, fingerprint, witness, state digest) of every island, from the newest
-    checkpoints.
-    """
+    """(sequence, fingerprint, witness, state digest) of each island from the newest checkpoints."""
     root = ModelStore(str(store))
     states = []
     for entry in root.resume_point(key, "latest", islands):

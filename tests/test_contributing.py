@@ -1,5 +1,6 @@
-"""The learner of CONTRIBUTING.md is one file and one import line: options, help, battery and
-pipeline come with it.
+"""The learner of CONTRIBUTING.md is one file and one import line, with all that belongs to it.
+
+That is its options, help, battery and pipeline.
 """
 
 import importlib

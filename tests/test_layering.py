@@ -1,6 +1,4 @@
-"""The rules that keep the layers apart, read from the source: nobody has to remember them in
-review.
-"""
+"""The rules that keep the layers apart, read from the source."""
 
 import ast
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""The lock file of the worker image holds what the project asks for, and nothing that was not
-checked.
-"""
+"""The lock file of the worker image has what the project requires, and nothing unchecked."""
 
 import ast
 import re

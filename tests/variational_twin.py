@@ -1,7 +1,7 @@
-"""Slow twins of the variational learners, written from the papers: dictionaries, scipy's digamma,
-one line for each line of the paper.
+"""Slow twins of the variational learners, written from the papers.
 
-``bug`` plants one of the errors that the tests must find.
+They use dictionaries and scipy's digamma, with one line for each line of the paper. ``bug`` plants
+one of the errors that the tests must find.
 """
 
 import math
@@ -50,8 +50,11 @@ def sweep_documents(settings, minibatch, weights_of):
 
 
 class InfvocTwin:
-    """Section 4 and 5 of the paper. nu1, nu2, R: {topic: {word: value}}; order: {topic:
-    [words]}.
+    """Sections 4 and 5 of the paper.
+
+    Attributes:
+        nu1, nu2, R: {topic: {word: value}}.
+        order: {topic: [words]}.
     """
 
     def __init__(self, settings, letters, bug=None):
@@ -134,8 +137,14 @@ class InfvocTwin:
 
 
 def elbo(counts, lam, gamma, alpha, eta):
-    """The bound of Hoffman, Blei and Bach (2010) at the best phi; counts: [D, W], lam: [W, K],
-    gamma: [D, K].
+    """The bound of Hoffman, Blei and Bach (2010) at the best phi.
+
+    Args:
+        counts: [D, W].
+        lam: [W, K].
+        gamma: [D, K].
+        alpha: the Dirichlet prior of a document's topics.
+        eta: the Dirichlet prior of a topic's words.
     """
     log_theta = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))
     log_beta = digamma(lam) - digamma(lam.sum(axis=0))

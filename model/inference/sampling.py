@@ -21,7 +21,9 @@ KEPT_HELP = (
 class Sampling(InferenceSettings):
     """Settings of a method that draws."""
 
-    seed: int = option(1, "of the draws, with a document's id", name="inference_seed", least=0)
+    seed: int = option(
+        1, "seed of the draws, together with the document's id", name="inference_seed", least=0
+    )
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class GibbsSweeps(GibbsSampling):
     )
     burn_in: int | None = option(
         None,
-        "of these, how many do not count; without it, half of them",
+        "number of these sweeps that do not count; without it, half of them",
         name="inference_burn_in",
         least=0,
     )

@@ -23,11 +23,11 @@ class Variational(InferenceSettings):
     kind = "variational"
 
     iterations: int = option(
-        100, "at most so many for each document", name="variational_iterations", least=1
+        100, "largest number of updates for each document", name="variational_iterations", least=1
     )
     tolerance: float = option(
         1e-4,
-        "iterations end when no proportion changes by more",
+        "updates end when no proportion changes by more than this",
         name="variational_tolerance",
         above=0,
         usual="1e-6 and 1e-2",

@@ -21,7 +21,7 @@ from model.sequencing import chain_start
 
 REPLAY = (
     "The log was replayed by another release, with other libraries or on another kind of processor,"
-    " or it was changed. Go on where it was written, or start anew with an empty model store."
+    " or it was changed. Continue where it was written, or start again with an empty model store."
 )
 
 

@@ -157,7 +157,7 @@ class ModelStore:
                 resume_from,
                 f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
                 f" checkpoint (the newest: {listed})",
-                "Give one of those, or start anew with an empty model store.",
+                "Give one of those, or start again with an empty model store.",
             )
         if len(histories) > 1:
             raise StoreConflictError(

@@ -69,7 +69,7 @@ class _Help(argparse.HelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str:
         text = action.help or ""
-        if action.default in (None, "", False, argparse.SUPPRESS):
+        if action.default in (None, "", False, (), argparse.SUPPRESS):
             return text
         return f"{text} (default: {action.default})"
 
@@ -87,10 +87,10 @@ def parser_for(
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
     """
-    needed = " ".join(f"--{name}=..." for name in required)
+    needed = [f"--{name}=..." for name in required]
     parser = _Parser(
         prog=f"python -m {prog}",
-        usage=f"python -m {prog} {needed} [options]",
+        usage=" ".join(["python -m", prog, *needed, "[options]"]),
         description=description,
         epilog=_BEAM_OPTIONS,
         formatter_class=_Help,
@@ -145,7 +145,7 @@ def parse(
         if getattr(given, name) in (None, ""):
             raise UsageError(
                 f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog}"
-                " --help shows all options."
+                " --help=all shows all options."
             )
     check_outputs(vars(given), is_local(given.runner))
     return PipelineOptions(complete(argv, given))
@@ -168,7 +168,7 @@ def _refuse_unknown(
             hint = (
                 f"Did you mean {near[0]}?"
                 if near
-                else f"python -m {prog} --help shows all options."
+                else f"python -m {prog} --help=all shows all options."
             )
             raise UsageError(f"{given}: there is no such option here. {hint}")
 

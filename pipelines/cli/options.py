@@ -82,8 +82,8 @@ class TrainingOptions(PipelineOptions):
             help="tokens to learn between two checkpoints",
         )
         adds = (
-            "go on from the newest checkpoint; the input holds only documents that came after those"
-            " that the model store has learned"
+            "continue from the newest checkpoint; the input holds only documents that came after"
+            " those that the model store has learned"
         )
         parser.add_argument(
             "--add_documents", type=values.switch, nargs="?", const=True, default=False, help=adds

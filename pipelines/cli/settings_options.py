@@ -35,8 +35,11 @@ def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
 
 
 def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
-    """Declare options; of several with one name, the first."""
-    for option in {option.name: option for option in reversed(list(options))}.values():
+    """Declare options in their order; of several with one name, the first."""
+    found: dict[str, Option] = {}
+    for option in options:
+        found.setdefault(option.name, option)
+    for option in found.values():
         if option.value_type is bool:
             action = parser.add_argument(
                 option.flag, action="store_true", default=None, help=described(option)

@@ -2,8 +2,8 @@
 
 The input holds only documents that came after those that the model store has learned. The run goes
 on from the newest checkpoint of each model key, or from the one that ``--resume_from`` names, to
-repeat a run that was interrupted. A key without a checkpoint begins anew. The sequence of
-minibatches goes on at the checkpoint's number, at the end of the last window that was closed.
+repeat a run that was interrupted. A key without a checkpoint starts a new model. The sequence of
+minibatches continues at the checkpoint's number, at the end of the last window that was closed.
 Documents of windows before that join the first new window.
 """
 
@@ -21,7 +21,7 @@ from pipelines.cli.terminal import plain
 
 _FINISH = (
     "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
-    " --add_documents and --resume_from=the number of the minibatch that it went on after."
+    " --add_documents and --resume_from=the number of the minibatch that it continued after."
 )
 
 
@@ -48,15 +48,15 @@ def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
 
 
 def print_keys(keys: Sequence[str]) -> None:
-    """Print where the run goes on, if there is a model for each key."""
+    """Print where the run continues, if there is a model for each key."""
     _print(
-        f"--add_documents: {len(keys):,} keys go on from their newest checkpoint; any other key"
-        " begins anew."
+        f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
+        " starts a new model."
     )
 
 
 def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
-    """Print where the run goes on, if there is one model.
+    """Print where the run continues, if there is one model.
 
     Args:
         store: the model store.
@@ -73,7 +73,7 @@ def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
             f" {entry.sequence}: the run before was interrupted. {_FINISH}"
         )
     told = (
-        f"--add_documents: goes on after minibatch {entry.sequence:,}, which ends at"
+        f"--add_documents: continues after minibatch {entry.sequence:,}, which ends at"
         f" {to_iso(entry.window_end)}."
     )
     # The end of an input publishes a version and writes a checkpoint after the same minibatch.
@@ -82,9 +82,9 @@ def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
 
 
 def print_end(counted: Mapping[str, int]) -> None:
-    """Print how many keys began anew, and how many documents were late."""
+    """Print how many keys started a model, and how many documents were late."""
     if new := counted.get("new_keys", 0):
-        _print(f"{new:,} new keys began anew.")
+        _print(f"{new:,} new keys started a model.")
     if late := counted.get("late_documents", 0):
         _print(
             f"{late:,} documents belong to windows that were closed already, and were learned with"

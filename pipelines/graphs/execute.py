@@ -105,8 +105,8 @@ def _ended(result: PipelineResult) -> bool:
     except Exception as error:
         if result.state == PipelineState.CANCELLED or _cancelled_on_flink(result, error):
             raise BeamTopicsError(
-                "the job was cancelled. The model store is good up to its newest checkpoint; go on"
-                " with --resume_from=latest."
+                "the job was cancelled. The model store is good up to its newest checkpoint;"
+                " continue with --resume_from=latest."
             ) from None
         if result.state not in (PipelineState.DRAINED, PipelineState.UPDATED):
             raise

@@ -65,7 +65,7 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
-    """Check the model store before the run: its settings, and the checkpoint to go on from.
+    """Check the model store before the run: its settings, and the checkpoint to continue from.
 
     Keys that come from records are checked when their first document arrives.
 
@@ -85,7 +85,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
                 "--resume_from",
                 learning.resume_from,
                 allowed,
-                "Correct --model_store, or leave this out to start anew.",
+                "Correct --model_store, or leave this out to start again.",
             )
         return
     store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
@@ -128,13 +128,13 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
-        StoreConflictError: the input ended before the checkpoint from which the run should go on.
+        StoreConflictError: the input ended before the checkpoint that the run should continue from.
     """
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
             f"{options.view_as(StoreOptions).model_store} has learned more than this input holds:"
             f" for {early} of the learners the input ended before their checkpoint, and they"
-            " learned nothing. --resume_from goes on with the whole input of the run that was"
+            " learned nothing. --resume_from continues with the whole input of the run that was"
             " interrupted. If this input holds only documents that came after those that were"
             " learned, give --add_documents in its place."
         )
@@ -144,7 +144,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
         raise LostMinibatchesError(
             f"the job ended, but of {cut} minibatches (all islands together) only {learned} were"
             " learned: the runner lost or still holds the others. The model store is good up to"
-            " there. Go on with --resume_from=latest, and report which runner it was."
+            " there. Continue with --resume_from=latest, and report which runner it was."
         )
     if options.view_as(TrainingOptions).add_documents:
         print_end(counted)

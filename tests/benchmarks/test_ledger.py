@@ -1,4 +1,4 @@
-"""An experiment that was interrupted goes on where it stopped."""
+"""An experiment that was interrupted continues where it stopped."""
 
 import pytest
 

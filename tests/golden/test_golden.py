@@ -342,7 +342,7 @@ def test_a_release_that_learns_other_bits_reads_the_store_and_does_not_go_on(
     monkeypatch.setattr(head, "ALGORITHM_VERSION", head.ALGORITHM_VERSION + 1)
     stored = case.copy(tmp_path)
     assert [one.version for one in stored.store.manifests("")] == case.stated["versions"]
-    told = "holds another learner, .* Go on where it was written, or start anew with an empty model"
+    told = "holds another learner, .* Continue where it was written, or start again with an empty"
     with pytest.raises(DamagedDataError, match=told):
         golden_store.add(stored, case.folder / "added.jsonl")
 

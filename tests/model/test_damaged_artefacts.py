@@ -1,6 +1,4 @@
-"""Damaged artefacts, sealed again, in a process of their own: ``artefact_fuzz.py`` says what is
-tried.
-"""
+"""Damaged artefacts, sealed again, in a process of their own; see ``artefact_fuzz.py``."""
 
 import os
 import subprocess

@@ -290,7 +290,7 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
     try:
         point = ModelStore(str(store)).resume_point("k", "latest", chosen.islands)[0].sequence
     except OptionError:
-        # No minibatch has a checkpoint of every island: the job begins anew.
+        # No minibatch has a checkpoint of every island: the job starts again.
         point, options = 0, replace(options, resume_from="")
     offers, again = learned(chance, links[point if chance.random() < 0.5 else 0 :], options)
     made = publish(chance, offers, store, "k", options.manifest_settings())
@@ -326,6 +326,6 @@ def test_a_sequence_goes_on_from_a_window_that_was_closed(happened, chosen, chan
 
 
 def sorted_by_window(later, chosen, closed):
-    """The documents in the order of a sequence that goes on behind a closed window."""
+    """The documents in the order of a sequence that continues behind a closed window."""
     again, _ = twin.sequenced(later, "k", chosen.sequence, b"", closed)
     return [document for batch in again for document in batch.documents]

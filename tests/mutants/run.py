@@ -55,9 +55,7 @@ class Mutant:
         return hashlib.sha256(f"{self.old}\0{self.new}\0{self.breaks}".encode()).hexdigest()[:16]
 
     def path(self, root=ROOT):
-        """Where the text is now, relative to the root: in the file named, else in the only
-        other.
-        """
+        """The file that has the text, relative to the root: the named one, else the only other."""
         if occurrences(root / self.file, self.old) == 1:
             return Path(self.file)
         found = [

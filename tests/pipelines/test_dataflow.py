@@ -1,5 +1,6 @@
-"""Dataflow's job graph of every pipeline, built without a network: what workers and updates of a
-job will meet.
+"""Dataflow's job graph of every pipeline, built without a network.
+
+Workers and updates of a job depend on what it contains.
 """
 
 import dataflow_jobs
@@ -77,9 +78,7 @@ def test_stateful_steps_and_their_neighbours_have_standard_coders_only(job):
 
 
 def test_the_names_that_an_update_goes_by(job):
-    """A job can be updated only if its stateful steps are still found by name, so changing one
-    of these is a change for users.
-    """
+    """An update finds stateful steps by name, so a change of a name is a change for users."""
     names = {name for name, _, _ in stateful(job)}
     label = {"Label/Label/ParDo(LabelDoFn)", "Coverage/Report"}
     assert names <= {"Sequence/Order/ParDo(SequenceDoFn)", "Learn/Learn", "Publish/Publish", *label}

@@ -1,8 +1,7 @@
-"""A stream that is drained and continued by another job, and a job that is updated: nothing is
-lost, and the chain goes on.
+"""A stream that another job continues after a drain, and a job that is updated, lose nothing.
 
 A drain looks to the graph like the end of its input: the sources stop, and the watermark goes to
-its end. So the first half of a corpus is a drained job, and a second job with the other half,
+its end. So the first half of a corpus is a drained job, and a second job with the other half and
 ``--add_documents`` continues it.
 """
 

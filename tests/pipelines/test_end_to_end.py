@@ -1,5 +1,6 @@
-"""Whole pipelines on made-up documents. A learner that costs nothing stands in for the real
-ones, so what is tested is the way there.
+"""Whole pipelines on synthetic documents.
+
+The fake learner stands in for the real ones, so the tests are about the path to and from it.
 """
 
 import json

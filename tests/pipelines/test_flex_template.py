@@ -1,6 +1,4 @@
-"""The Flex Template's description and image, as far as they can be checked without a service and
-without Docker.
-"""
+"""The Flex Template's description and image, without a service and without Docker."""
 
 import json
 import re

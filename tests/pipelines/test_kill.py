@@ -1,6 +1,4 @@
-"""A training process that is killed (not stopped: SIGKILL) and goes on comes to the versions of
-one that nothing happened to.
-"""
+"""A training process that is killed with SIGKILL and continued gives the undisturbed versions."""
 
 import json
 import subprocess

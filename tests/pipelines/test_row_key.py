@@ -1,6 +1,4 @@
-"""Rows of the output, at least once, are de-duplicated by the key that the README names, and no
-document is lost.
-"""
+"""Rows that are written more than once are de-duplicated by the key that the README names."""
 
 import json
 import re

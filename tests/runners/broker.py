@@ -97,9 +97,7 @@ class KafkaBroker:
         partitions: Sequence[int],
         rate: float | None = None,
     ) -> int:
-        """Send rows as JSON to the partitions in turn, ``rate`` of them a second; how many there
-        were.
-        """
+        """Send rows as JSON to the partitions in turn, ``rate`` a second, and count them."""
         from confluent_kafka import Producer
 
         producer, begin, count = (

@@ -1,11 +1,12 @@
-"""A strict Cloud Storage server as a process of its own, written by others: ``gcs/`` beside this
-file has what was added.
+"""A strict Cloud Storage server as a process of its own, a published program.
+
+``gcs/`` beside this file has what was added.
 
     with serving(binary(), folder) as address:
         os.environ.update(environment(address, folder))
 
-A service account that logs in at the server itself spares Beam's file system the search for a real
-one, which takes it 20 s.
+A service account that logs in at the server itself saves Beam's file system the search for a real
+one, which takes 20 s.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ _START_SECONDS = 30
 
 
 def binary() -> Path:
-    """The server's program, built on first use and when its source changes. Raises Unavailable:
-    no Go, or nothing to fetch from.
+    """The server's program, built on first use and when its source changes.
+
+    Raises:
+        Unavailable: Go is missing, or the sources cannot be fetched.
     """
     files = [SOURCE / name for name in ("main.go", "go.mod", "go.sum")]
     version = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
@@ -66,9 +69,7 @@ def serving(program: Path, folder: Path, *buckets: str) -> Iterator[str]:
 
 
 def environment(address: str, folder: Path) -> dict[str, str]:
-    """What tells Google's client and Beam's file system to use the server, as a made-up service
-    account.
-    """
+    """Variables that point Google's client and Beam to the server, with a made-up account."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -1,8 +1,7 @@
-"""Fixtures of real runners and servers. Every test in this folder is marked ``runners``: ``make
-test-runners`` runs them.
+"""Fixtures of real runners and servers.
 
-A fixture that cannot be had on a machine (no Java, no Go, nothing to fetch from) skips its tests
-with the reason.
+Every test in this folder is marked ``runners``, and ``make test-runners`` runs them. A fixture that
+a machine cannot provide (no Java, no Go, nothing to fetch from) skips its tests with the reason.
 """
 
 from __future__ import annotations
@@ -44,9 +43,7 @@ def prism() -> Path:
 
 @pytest.fixture(scope="session")
 def job_server_jar() -> Path:
-    """The jar of Flink's job server; it can also run jobs by itself
-    (``--flink_master=[local]``).
-    """
+    """The jar of Flink's job server, which can run jobs itself (``--flink_master=[local]``)."""
     with or_skip():
         return tool("flink-job-server")
 

@@ -1,11 +1,13 @@
-"""A Flink cluster on this machine: a job manager, task managers, a job server and a pool of Python
-workers, each a process of its own.
+"""A Flink cluster on this machine, with each part as a process of its own.
 
-with FlinkCluster(tmp_path, managers=2, slots=2) as cluster:
-    subprocess.run([sys.executable, "-m", "pipelines.train", *flags, *cluster.flags(parallelism=4)],
-    check=True) cluster.managers[0].kill()
+The parts are a job manager, task managers, a job server and a pool of Python workers.
 
-Its files (configuration, logs, checkpoints) are in the folder; all ports are free ones.
+    with FlinkCluster(tmp_path, managers=2, slots=2) as cluster:
+        flags = cluster.flags(parallelism=4)
+        subprocess.run([sys.executable, "-m", "pipelines.train", *flags], check=True)
+        cluster.managers[0].kill()
+
+Its files (configuration, logs, checkpoints) are in the folder. All ports are free ones.
 """
 
 from __future__ import annotations

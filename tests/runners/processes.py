@@ -1,8 +1,9 @@
-"""Servers as processes: started with their output in a file, waited for with a deadline, stopped
-with all that they started.
+"""Servers as processes, with their output in a file and a deadline for their start.
 
-with Server("broker", ["java", "-jar", "broker.jar"], tmp_path) as broker:
-    run_until(lambda: "ready" in broker.output(), 30, "the broker's start", broker)
+All processes that a server started end with it.
+
+    with Server("broker", ["java", "-jar", "broker.jar"], tmp_path) as broker:
+        run_until(lambda: "ready" in broker.output(), 30, "the broker's start", broker)
 """
 
 from __future__ import annotations
@@ -79,11 +80,10 @@ class Server:
 
 
 def run_until(check: Callable[[], Any], seconds: float, what: str, *servers: Server) -> Any:
-    """Call ``check`` until it gives something true, and return that; an OSError from it means: not
-    yet.
+    """Call ``check`` until its result is true, and return the result; an OSError means: not yet.
 
     Raises:
-        AssertionError: it did not within the time, or one of the servers ended before.
+        AssertionError: the time is over, or one of the servers ended before.
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

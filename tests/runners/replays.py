@@ -45,9 +45,7 @@ _DAY = 86_400
 
 
 class Outcome(NamedTuple):
-    """What a run leaves: the manifests, the learners' last states (with fingerprint and digest),
-    the labels, of each key.
-    """
+    """What a run leaves for each key: manifests, last states with digests, and labels."""
 
     manifests: list
     states: list
@@ -55,9 +53,7 @@ class Outcome(NamedTuple):
 
 
 def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) -> Path:
-    """Made-up documents about ships or courts, as ``pipelines.archive`` writes them; the folder
-    of the archive.
-    """
+    """Write synthetic documents about ships or courts as an archive, and return its folder."""
     source = folder / "documents.jsonl"
     with source.open("w", encoding="utf-8") as lines:
         for number in range(documents):
@@ -126,8 +122,10 @@ def outcome(folder: Path) -> Outcome:
 
 
 def labels(folder: Path) -> dict:
-    """The mixtures in the output by ``ROW_KEY``. Raises AssertionError: one was written with two
-    contents.
+    """The mixtures in the output by ``ROW_KEY``.
+
+    Raises:
+        AssertionError: one of them was written with two contents.
     """
     found: dict = {}
     for path in (folder / "mixtures").glob("*.jsonl"):

@@ -1,6 +1,4 @@
-"""gs:// everywhere, on a Cloud Storage server that others wrote: the model store's battery, and
-all pipelines from files to labels.
-"""
+"""The model store's battery and all pipelines with gs:// on a published Cloud Storage server."""
 
 import json
 import urllib.error

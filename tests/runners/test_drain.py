@@ -1,8 +1,9 @@
-"""A replay on a Flink cluster is stopped with a drain in its middle. Flink lets Beam's sources read
-on to their end before it ends the job, so nothing is lost, and nothing remains for another job: to
-stop within a stream there is the savepoint (``test_faults.py``).
+"""A replay on a Flink cluster that is stopped with a drain in its middle loses nothing.
 
-A drain that does stop the sources, as Dataflow's, looks to the graph like the end of its input:
+Flink lets Beam's sources read on to their end before it ends the job, so nothing remains for
+another job. To stop within a stream there is the savepoint (``test_faults.py``).
+
+A drain that does stop the sources, as on Dataflow, looks to the graph like the end of its input:
 tests/pipelines/test_drain.py.
 """
 

@@ -1,5 +1,4 @@
-"""A task manager, a Python worker or the whole job is killed in the middle of a replay: nothing of
-the outcome changes.
+"""A kill of a task manager, a Python worker or the job during a replay changes no result.
 
 The moments come from a seed: a fault strikes as soon as so many versions are published and Flink
 has a checkpoint. LATEST is watched all the time. ``make test-runners`` runs three, ``make
@@ -25,7 +24,7 @@ from runners.replays import (
 from runners.tools import ROOT
 
 SECONDS = 300
-# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink goes on taking
+# The replay takes about 40 s. Its sources are kept beyond its end, so that Flink continues to take
 # checkpoints, and the test ends the job.
 FLAGS = [
     "--replay_speed=250000x",
@@ -39,9 +38,7 @@ ALL = VERSIONS * len(KEYS)
 
 @dataclass(frozen=True)
 class Fault:
-    """What is killed, after how many versions of both keys, and which one of several (a share of
-    them).
-    """
+    """What is killed, after how many versions of both keys, and which one (as a share)."""
 
     kind: str
     versions: int
@@ -80,9 +77,7 @@ def strike(fault, cluster, job, pipeline):
 
 
 def complete(folder, cluster, job):
-    """Wait for all versions and labels, and then for two checkpoints more, in which anything
-    that is too much would come.
-    """
+    """Wait for all versions and labels, then for two checkpoints, which may bring repeats."""
     run_until(
         lambda: versions(folder) == ALL and len(labels(folder)) >= DOCUMENTS,
         SECONDS,

@@ -1,5 +1,6 @@
-"""A live Kafka topic of three partitions, one of which is idle, learned while it is written,
-undisturbed and with kills.
+"""A Kafka topic of three partitions, one of them idle, that is learned while it is written.
+
+The tests run it undisturbed and with kills.
 """
 
 from __future__ import annotations
@@ -104,9 +105,7 @@ class Live:
         )
 
     def check(self, dead: Path) -> None:
-        """As many documents as were sent were learned, and none was dead-lettered, as a second
-        one of a window would be.
-        """
+        """Check that all sent documents were learned, and none became a dead letter as a repeat."""
         self.until(self._count, 900)
         assert self.store.latest("").documents == self._count
         assert not list(dead.glob("*"))

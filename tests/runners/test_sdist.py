@@ -1,6 +1,4 @@
-"""What Dataflow does with ``--setup_file``: the source distribution, installed where nothing
-else of this project is, loads every step.
-"""
+"""The source distribution of ``--setup_file`` loads every step outside of the project."""
 
 import shutil
 import subprocess

@@ -1,13 +1,14 @@
-"""What these tests need beside the project: Prism, Flink and its job server, each fetched once and
-kept.
+"""Tools that these tests need beside the project: Prism, Flink and its job server.
+
+Each is fetched once and kept.
 
     tool("prism")               the path of the program, made on first use
     program("java")             a program that has to be installed already
 
-A recipe fetches with the ordinary client of its language (go, mvn, pip), as that is set up on the
+A recipe fetches with the ordinary client of its language (go, mvn, pip), as it is set up on the
 machine, into a folder that appears whole or not at all: below ``BEAM_TOPICS_TOOLS``, or ``.tools/``
-in the clone. Where the client, or what it should fetch, cannot be had, :class:`Unavailable` says so
-in one line, and the tests that need it are skipped with that line.
+in the clone. If the client, or what it should fetch, is missing, :class:`Unavailable` says so in
+one line, and the tests that need it are skipped with that line.
 """
 
 from __future__ import annotations
@@ -43,9 +44,7 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make a tool: ``make(folder)`` fills an empty folder; ``result`` is what the tests
-    want of it.
-    """
+    """How to make a tool: ``make(folder)`` fills an empty folder; the tests need its ``result``."""
 
     version: str
     result: str
@@ -138,9 +137,7 @@ def _prism(place: Path) -> None:
 
 
 def _flink(place: Path) -> None:
-    """The two parts of a Flink distribution that a cluster needs, out of the Python package that
-    carries them.
-    """
+    """The two parts of a Flink distribution that a cluster needs, from the Python package."""
     program("java")
     package = f"apache-flink-libraries=={FLINK}"
     fetch(

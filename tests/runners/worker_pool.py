@@ -1,10 +1,10 @@
-"""Starts Python workers for the task managers of one machine: ``python worker_pool.py
---port=50000``.
+"""Start Python workers for the task managers of one machine.
 
-Beam's own pool (``apache_beam.runners.worker.worker_pool_main``) tells workers apart by their name
-only, and two task managers ask for the same names: the first to end its worker would end the
-other's. This one asks for the address of the manager too. Each worker that it starts is a line
-``worker <pid>`` of its output.
+Run ``python worker_pool.py --port=50000``. Beam's own pool
+(``apache_beam.runners.worker.worker_pool_main``) tells workers apart by their name only, and two
+task managers ask for the same names: the first to end its worker would end the other's. This pool
+also asks for the address of the manager. It prints a line ``worker <pid>`` for each worker that it
+starts.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Pool(worker_pool_main.BeamFnExternalWorkerPoolServicer):
         return beam_fn_api_pb2.StartWorkerResponse()
 
     def StopWorker(self, request: Any, _: Any) -> Any:
-        """Where the name leaves a doubt nothing is done: a worker ends by itself when its
-        manager has gone.
+        """Stop the named worker; do nothing where the name leaves a doubt.
+
+        A worker ends by itself when its manager has gone.
         """
         named = [key for key in self._worker_processes if key.split(" ")[0] == request.worker_id]
         if len(named) == 1:

@@ -16,9 +16,7 @@ KEYED = ReadSettings(ParseSettings(FieldNames(key="key")))
 
 
 def source(folder, order):
-    """Three files with two good records each, one repeated record, and a bad one, over five days
-    before and after 1970.
-    """
+    """Three files over five days around 1970, with good records, a repeated one and a bad one."""
     for number in order:
         records = [
             {

@@ -72,9 +72,7 @@ def versions():
 
 
 def expected(store, items=ITEMS, key=""):
-    """The rule, from the manifests: the newest version strictly before the end of the document's
-    window.
-    """
+    """The rule, from the manifests: the newest version strictly before the end of the window."""
     manifests = ModelStore(str(store)).manifests(key)
     labels = {}
     for item in items:
@@ -105,7 +103,7 @@ def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(
     for streams in (True, False):
         run(tmp_path / str(streams), before, publish_every=publish_every, streams=streams)
         found.append((sorted(collected("labelled")), sorted(collected("no model"))))
-    # Each shard goes on where the budget of a firing ended.
+    # Each shard continues where the budget of a firing ended.
     monkeypatch.setattr(label, "FIRING_BYTES", 1)
     run(tmp_path / "budget", before, publish_every=publish_every)
     found.append((sorted(collected("labelled")), sorted(collected("no model"))))

@@ -1,6 +1,4 @@
-"""The whole of sequence, learn and publish on Beam's runners: the same bits, whatever happens on
-the way.
-"""
+"""Sequence, learn and publish on Beam's runners give the same bits, whatever happens."""
 
 from dataclasses import replace
 
@@ -169,7 +167,7 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, adds
     FAILURES.at = []
     LIVE_LEARNERS.clear()
     (entry,) = ModelStore(str(tmp_path)).resume_point("", "latest", 1)
-    # A source that goes on holds what comes after a window that was learned whole.
+    # A source that continues holds what comes after a window that was learned whole.
     whole = max(link.sequence for link in LINKS[: entry.sequence] if link.minibatch().closes_window)
     points = {one.sequence for one in ModelStore(str(tmp_path)).checkpoints("")}
     at = (

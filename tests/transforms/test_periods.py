@@ -1,6 +1,4 @@
-"""Records that wait for the end of their period: against a slow model, and where one just
-closed.
-"""
+"""Records that wait for the end of their period, against a slow model and at its end."""
 
 import pytest
 import stream_twin as twin

@@ -1,6 +1,4 @@
-"""The registered learners in the pipeline: what the fake learner shows about the machinery holds
-for their bits too.
-"""
+"""The registered learners in the pipeline: what the fake learner shows holds for their bits."""
 
 import pytest
 from fake_learner import FAILURES

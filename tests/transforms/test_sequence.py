@@ -177,9 +177,7 @@ def test_late_documents_are_kept():
 
 
 def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_drained():
-    """A drain takes the watermark to its end, wherever the stream is; nobody would send these
-    documents again.
-    """
+    """A drain takes the watermark to its end; nobody would send these documents again."""
 
     def at(item):
         return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))

@@ -86,9 +86,7 @@ def given_once(name):
 
 
 def check(events, options):
-    """Minibatches, dead letters and versions are the twin's; returns its minibatches and
-    manifests.
-    """
+    """Compare the run with the twin, and return its minibatches and manifests."""
     batches, repeated = twin.sequenced(events, "", SEQUENCE, chain_start("", TOKENISER, SEQUENCE))
     links = [NumberedMinibatch.from_bytes(data) for _, data in given_once("minibatches")]
     found = sorted(

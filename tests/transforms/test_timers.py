@@ -1,5 +1,6 @@
-"""No two steps have timers of one name: the local runner would give the timers of one to the
-other where it fuses them.
+"""No two steps have timers of one name.
+
+Where the local runner fuses two steps it would give the timers of one to the other.
 """
 
 import importlib

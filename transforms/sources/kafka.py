@@ -4,7 +4,7 @@
 
 Each partition is one log (:mod:`transforms.sources.log_source`) whose positions are offsets. The
 checkpoints of the runner hold the offsets, and nothing is committed to a consumer group. Partitions
-that are added to a topic are read when the job starts anew.
+that are added to a topic are read when the job starts again.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())

@@ -32,11 +32,13 @@ from model.snapshot import Snapshot, TopicWordPrior
 
 @dataclass(frozen=True)
 class BatchGibbs(ParticleSettings):
-    """Gibbs chains over all documents so far, anew for each version (Alg. 1)."""
+    """Chains of Gibbs sweeps over all documents so far, anew for each version (Alg. 1)."""
 
     kind = "batch-gibbs"
 
-    chains: int = option(2, "C, Gibbs chains, of which the best is published", least=1, first=True)
+    chains: int = option(
+        2, "C, number of Gibbs chains, of which the best is published", least=1, first=True
+    )
     sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
     sampler: Sampler = option("auto", SAMPLER_HELP)
 

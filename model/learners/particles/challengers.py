@@ -20,9 +20,11 @@ A duel between the particle and its challengers is decided by documents that non
 learned. With l the log predictive probability per token by document completion
 (:mod:`model.learners.particles.kernels.completion`), a challenger wins if
 
-    (l' - l) of the judges + :data:`PAST_WEIGHT` (l' - l) of a sample of the past  >  :data:`MARGIN`
+    G + :data:`PAST_WEIGHT` G_past - :data:`ERRORS` e  >  :data:`MARGIN`
 
-and its sum is the largest. The past are the documents at hand that are older than the newest N: the
+and the left side is the largest. G = l' - l of the judges, and e is its standard error, from the
+differences of single documents: without it a duel of equals would be decided by chance. G_past is
+l' - l of a sample of the past, the documents at hand that are older than the newest N. So the
 change must pay for what it costs there. The duel is a decision by prediction. It is not a
 Metropolis-Hastings move and does not leave the posterior invariant: the full posterior refuses to
 merge old topics long after they have stopped paying. Between duels particles are Gibbs samplers.
@@ -30,6 +32,8 @@ merge old topics long after they have stopped paying. Between duels particles ar
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,10 +57,11 @@ from model.records import FloatArray, IntArray, LongArray
 CHALLENGERS = 2
 SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 LEFT, ADDED = 0.1, 0.25
-MARGIN, PAST_WEIGHT = 0.01, 0.25
+MARGIN, ERRORS, PAST_WEIGHT = 0.01, 2.0, 0.25
 # How many of the ring's older documents stand for all of them in L, and how many documents of the
 # past judge.
 SAMPLE, PAST_JUDGES = 600, 200
+_NOTHING = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -78,11 +83,12 @@ class Verdict:
 
     Attributes:
         winner: the number of the challenger that won; -1 for the particle itself.
-        gains: (gain on the judges, gain on the past) of each challenger, in nats a token.
+        gains: (gain on the judges, its standard error, gain on the past) of each challenger, in
+            nats a token.
     """
 
     winner: int
-    gains: tuple[tuple[float, float], ...]
+    gains: tuple[tuple[float, float, float], ...]
 
 
 def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -> Verdict:
@@ -102,18 +108,18 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
     remembered = [_known(state.history.words_of(int(slot))) for slot in judging]
     best = best_particle(state.population)
     own = (
-        _score(state, state.population, best, judges),
-        _score(state, state.population, best, remembered),
+        _scores(state, state.population, best, judges),
+        _scores(state, state.population, best, remembered),
     )
     gains, winner, most = [], -1, MARGIN
     for number in range(CHALLENGERS):
         population = challenger(state, best, number, restarted, past, free)
         gain = (
-            _score(state, population, 0, judges) - own[0],
-            _score(state, population, 0, remembered) - own[1],
+            *gain_of(judges, own[0], _scores(state, population, 0, judges)),
+            gain_of(remembered, own[1], _scores(state, population, 0, remembered))[0],
         )
         gains.append(gain)
-        worth = gain[0] + PAST_WEIGHT * gain[1]
+        worth = gain[0] - ERRORS * gain[1] + PAST_WEIGHT * gain[2]
         if worth > most:
             winner, most, chosen = number, worth, population
     if winner >= 0:
@@ -240,20 +246,42 @@ def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
     return restarted, Past(np.concatenate([sample, reservoir]), omega)
 
 
-def _score(
+def gain_of(
+    documents: Sequence[IntArray], before: FloatArray, after: FloatArray
+) -> tuple[float, float]:
+    """Return how much better documents are predicted, and the standard error of that.
+
+    Args:
+        documents: D documents as word numbers.
+        before: float64[D], ln p of each document's scored tokens.
+        after: float64[D], the same of a challenger.
+
+    Returns:
+        The gain and its standard error, in nats a token; 0 and 0 where no token is scored.
+    """
+    tokens = sum(len(document) // 2 for document in documents)
+    if not tokens:
+        return 0.0, 0.0
+    gains = (after - before).tolist()
+    count, total = len(gains), math.fsum(gains)
+    squares = math.fsum((gain - total / count) ** 2 for gain in gains)
+    error = math.sqrt(squares * count / max(count - 1, 1))
+    return total / tokens, error / tokens
+
+
+def _scores(
     state: ParticleState, population: Population, particle: int, documents: list[IntArray]
-) -> float:
-    """Return l, in nats a token, of documents in one particle; 0 where there is no token."""
-    if not documents or not sum(map(len, documents)):
-        return 0.0
-    distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
+) -> FloatArray:
+    """Return float64[D], ln p of each document's scored tokens in one particle."""
+    distinct, rows = np.unique(np.concatenate([_NOTHING, *documents]), return_inverse=True)
     phi = word_probabilities(population, state.prior, particle, distinct.astype(np.int64))
     offsets = np.cumsum([0, *map(len, documents)])
     alpha = state.prior.alpha[: phi.shape[1]]
-    score, scored = complete(
-        rows.astype(np.int32), offsets, phi, alpha, state.prior.alpha_sum, draws(state, COMPLETION)
+    source = draws(state, COMPLETION)
+    scores: FloatArray = complete(
+        rows.astype(np.int32), offsets, phi, alpha, state.prior.alpha_sum, source
     )
-    return float(score / max(scored, 1))
+    return scores
 
 
 def _known(tokens: IntArray) -> IntArray:

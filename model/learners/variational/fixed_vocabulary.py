@@ -27,7 +27,7 @@ _UNUSED = "#"
 
 @dataclass(frozen=True)
 class GrowingUntilFull(Record):
-    """Words join as they come until there are ``max_words``.
+    """New words join until there are as many as --max_words.
 
     The prior expects that many from the start.
     """
@@ -52,7 +52,7 @@ class Null(Record):
 
 @dataclass(frozen=True)
 class Dict(Record):
-    """The words of a list, as the tokeniser cuts it, and no others."""
+    """The words that the tokeniser finds in a list, and no others."""
 
     kind = "dict"
 
@@ -69,14 +69,14 @@ class Dict(Record):
 
 
 class DictHash(Dict):
-    """The words of a list; every other word shares the number of one of these, by a hash."""
+    """The words of a list; a hash gives every other word the number of one of these."""
 
     kind = "dict-hash"
 
 
 @dataclass(frozen=True)
 class FullHash(Record):
-    """Every word has one of so many numbers, by a hash."""
+    """A hash gives every word one of --buckets numbers."""
 
     kind = "full-hash"
 

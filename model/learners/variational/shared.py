@@ -53,7 +53,7 @@ class VariationalSettings(LearnerSettings):
     )
     tau0: float = option(
         64.0,
-        "the larger, the less early minibatches count",
+        "tau0 of the step size; a larger value gives early minibatches less weight",
         unit="minibatches",
         least=0,
         only_where=(lambda settings: settings.kappa > 0, "--kappa is above 0"),

@@ -31,9 +31,7 @@ def no_failures():
 
 
 class Worker:
-    """What a runner does for one learner: committed state, bundles that commit or roll back, and
-    a process with live learners.
-    """
+    """A runner for one learner: committed state, bundles that commit or fail, live learners."""
 
     def __init__(self, store, island=0, key="", **others):
         islands = others.pop("islands", 1)

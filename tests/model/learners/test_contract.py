@@ -1,6 +1,4 @@
-"""One battery over every registered learner and the main settings of each family: the laws of
-model.learners.base.
-"""
+"""The laws of model.learners.base for every registered learner and the main settings."""
 
 from collections import Counter
 from dataclasses import replace
@@ -271,9 +269,7 @@ def streaming(variant):
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
-    """The state after each minibatch as bytes, witnesses, what each step said, and the last
-    state.
-    """
+    """The saved state, witness and step info after each minibatch, and the last state."""
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, key, island, threads)
     saved, witnesses, infos = [], [], []

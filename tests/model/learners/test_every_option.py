@@ -88,8 +88,9 @@ BESIDE = {
 
 
 def places():
-    """Each option of each learner, with the choices that lead to it; one of the kinds is enough
-    where only the outer ones differ.
+    """Each option of each learner, with the choices that lead to it.
+
+    One of the kinds is enough where only the outer ones differ.
     """
     found = {}
     for place in placements(LEARNER):
@@ -126,9 +127,7 @@ def given(place, value):
 
 @cache
 def learned(settings):
-    """The digest of the state of the last island, and of its model: that of batch Gibbs comes
-    when it is asked for.
-    """
+    """The digests of the last island's state and of its model (batch Gibbs makes it on request)."""
     learner = learner_for(settings)
     state = learner.init(settings, "", settings.islands - 1)
     for minibatch in STREAM:
@@ -141,9 +140,7 @@ def learned(settings):
 
 
 def without_settings(saved):
-    """The state of a variational learner names its settings, so it would differ whatever was
-    learned.
-    """
+    """The state without its settings, which differ whatever was learned."""
     header, blobs = wire.unpack(saved[:4], saved)
     header.pop("settings", None)
     return wire.pack(saved[:4], header, *blobs)

@@ -1,6 +1,4 @@
-"""The joint probability that particles keep incrementally, against the closed form, after
-everything that changes it.
-"""
+"""The joint probability that particles update, against the closed form, after every operation."""
 
 from functools import cache
 

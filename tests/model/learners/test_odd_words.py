@@ -1,6 +1,4 @@
-"""Words that nobody expects: bounded, the same bits again, no crash, whichever learner takes
-every string.
-"""
+"""Odd words cost bounded memory, give the same bits again, and crash no learner."""
 
 import unicodedata
 

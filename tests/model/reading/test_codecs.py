@@ -76,9 +76,7 @@ def test_no_rubbish_unpacks_to_more_than_the_limit(codec, data):
 
 
 def bomb(codec):
-    """Four gigabytes of zeros in some hundred kilobytes: sixteen megabytes, packed once and
-    repeated.
-    """
+    """Four gigabytes of zeros in some hundred kilobytes: sixteen packed megabytes, repeated."""
     zeros, times = bytes(2**24), 256
     if codec == "deflate":
         engine = zlib.compressobj(wbits=-15)

@@ -1,5 +1,6 @@
-"""Small Avro files that are made to crash, to hang or to fill the memory of who reads them; each
-is read in a process with limits.
+"""Small Avro files that try to crash, to hang or to fill the memory of a reader.
+
+Each is read in a process with limits.
 """
 
 import io
@@ -89,9 +90,7 @@ def chain(depth):
 
 
 def doubling(times):
-    """A type without bytes that holds two of another one, which holds two of another one, ...,
-    in the field of a document.
-    """
+    """A field of a type that holds two of another type, which holds two, and so on: no bytes."""
     fields = [
         {
             "name": "r0",
@@ -249,8 +248,9 @@ class Counting(io.BytesIO):
 def test_blocks_that_claim_one_another_are_read_in_proportion_to_the_file(
     codec, count, monkeypatch
 ):
-    """Each of 2,000 heads says that its block ends where the file ends. To read each to there
-    would be to read 40 MB.
+    """Each of 2,000 heads says that its block ends where the file ends.
+
+    To read each of them to there would be to read 40 MB.
     """
     monkeypatch.setattr(avro, "_CHUNK", 64)
     start, number = header(with_field(), codec), 2000

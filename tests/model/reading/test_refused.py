@@ -27,9 +27,7 @@ def test_less_than_half_used_is_a_failure_and_half_is_none():
 
 
 def test_documents_of_other_keys_count_only_where_there_are_no_others():
-    """A program for one model of many leaves the documents of all other keys out, which is what
-    it was asked for.
-    """
+    """A program for one model of many is asked to leave out the documents of all other keys."""
     assert not report(records_read=100, dead_unknown_key=99).is_failure
     found = report(records_read=100, dead_unknown_key=100)
     assert found.is_failure and (found.used, found.reason) == (0, "unknown_key")

@@ -7,6 +7,7 @@ from model.compositions import option_names
 from model.errors import OptionError
 from model.learners import LEARNER, Infvoc
 from model.options import options_of
+from model.settings import SequenceSettings
 from pipelines.cli.command import UsageError, command, parse
 from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.options import LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
@@ -27,7 +28,7 @@ def parsed(*flags):
         ("--stremaing", "Did you mean --streaming?"),
         (
             "--zzz",
-            "--zzz: there is no such option here. python -m pipelines.x --help shows all options.",
+            "--zzz: there is no such option here. python -m pipelines.x --help=all shows all",
         ),
         (
             "--output=o",
@@ -161,6 +162,24 @@ def test_help_of_everything(capsys):
     found = shown(capsys, "--help=all")
     assert {f"--{name}" for name in option_names(LEARNER)} <= found
     assert {"--max_document_mb", "--minibatch_tokens"} <= found
+
+
+def test_help_shows_the_options_of_a_record_in_the_order_of_its_fields(capsys):
+    with pytest.raises(SystemExit):
+        parse(["--help=all"], "pipelines.x", "What it does.", GROUPS, REQUIRED)
+    text = capsys.readouterr().out
+    places = [text.index(f"  {option.flag} ") for option in options_of(SequenceSettings)]
+    assert places == sorted(places) and len(places) > 2
+
+
+def test_usage_names_what_is_required_and_nothing_else(capsys):
+    for required, wanted in (
+        (REQUIRED, " --input=... --model_store=... [options]"),
+        ({}, " [options]"),
+    ):
+        with pytest.raises(SystemExit):
+            parse(["--help"], "pipelines.x", "What it does.", GROUPS, required)
+        assert capsys.readouterr().out.startswith(f"usage: python -m pipelines.x{wanted}\n")
 
 
 def test_help_of_something_else(capsys):

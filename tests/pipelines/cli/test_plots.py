@@ -1,6 +1,4 @@
-"""Plots are of the format of their ending, the same for the same figures, and a perplexity has a
-logarithmic axis.
-"""
+"""Plots have the format of their ending, are reproducible, and show perplexity on a log axis."""
 
 import pytest
 

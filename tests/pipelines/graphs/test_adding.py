@@ -1,6 +1,4 @@
-"""Next month's file: documents are added with one flag, and whatever a user does instead leads
-to it.
-"""
+"""Documents are added with one flag; other attempts end with a message that names it."""
 
 import json
 import re
@@ -79,7 +77,7 @@ def test_three_months_in_three_commands_are_one_history(trial):
         before = trial.store().manifests("")
         status, told = trial.run(month(number), *flags)
         assert status == 0
-        assert f"--add_documents: goes on after minibatch {5 * number}, which ends at 1970-" in told
+        assert f"continues after minibatch {5 * number}, which ends at 1970-" in told
         assert "late_documents" not in told and "interrupted" not in told
         after = trial.store().manifests("")
         assert after[: len(before)] == before
@@ -187,8 +185,9 @@ def test_stragglers_are_learned_and_told(trial):
 
 
 def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
-    """The last window's documents may be new: they cannot be told from those that were learned,
-    and are not refused.
+    """The last window's documents may be new, so they are not refused.
+
+    They cannot be told from those that were learned.
     """
     today = [row(5, n) for n in range(40)]
     trial.run(today[:20])
@@ -201,11 +200,8 @@ def test_new_keys_begin_anew_and_this_is_said(trial):
     trial.run(month(0, kind="old"), keyed)
     status, told = trial.run([*month(1, kind="old"), *month(1, a_day=1, kind="new")], keyed, ADD)
     assert status == 0
-    assert (
-        "--add_documents: 1 keys go on from their newest checkpoint; any other key begins anew."
-        in told
-    )
-    assert "1 new keys began anew." in told
+    assert "1 keys continue from their newest checkpoint; any other key starts a new" in told
+    assert "1 new keys started a model." in told
     assert (trial.store().latest("old").documents, trial.store().latest("new").documents) == (
         180,
         30,
@@ -268,7 +264,7 @@ def test_an_addition_that_was_interrupted_is_repeated_from_where_it_began(trial)
     status, told = trial.run(month(1), ADD)
     assert (
         status == 2
-        and "add --resume_from=the number of the minibatch that it went on after" in told
+        and "add --resume_from=the number of the minibatch that it continued after" in told
     )
     assert trial.run(month(1), ADD, "--resume_from=5")[0] == 0
     assert trial.run([*month(0), *month(1)], store="whole")[0] == 0

@@ -67,9 +67,7 @@ def test_counters_survive_more_bundles_than_the_interpreter_has_frames(few_frame
 
 
 def test_beam_still_needs_it():
-    """When this fails Beam adds up the metrics itself, and pipelines/graphs/bundle_metrics.py
-    can go.
-    """
+    """If this fails, Beam adds up the metrics, and pipelines/graphs/bundle_metrics.py can go."""
     assert fn_runner.consolidate_monitoring_infos is monitoring_infos.consolidate
     assert inspect.isgenerator(monitoring_infos.consolidate([]))
 

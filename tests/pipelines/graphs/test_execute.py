@@ -105,7 +105,7 @@ def test_a_job_that_was_drained_or_replaced_did_not_fail(monkeypatch, state, fou
 def test_a_job_that_was_cancelled_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended("CANCELLED"))
     with pytest.raises(
-        BeamTopicsError, match=r"the job was cancelled\. .* go on with --resume_from=latest"
+        BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
         run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
 
@@ -121,9 +121,7 @@ TOLD_ALL = f"Caused by: {CANCELLED_ON_FLINK}\nCaused by: java.lang.Exception: ta
 
 
 class OnFlink(Ended):
-    """A job that the runner calls FAILED, for its root cause, with all exceptions in its
-    messages.
-    """
+    """A job that FAILED for its root cause, with all exceptions in its messages."""
 
     def __init__(self, cause, told):
         super().__init__("FAILED")
@@ -145,7 +143,7 @@ def test_a_job_that_was_cancelled_on_flink_was_cancelled_also_after_it_had_been_
 ):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: OnFlink(cause, told))
     with pytest.raises(
-        BeamTopicsError, match=r"the job was cancelled\. .* go on with --resume_from=latest"
+        BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
         run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
 

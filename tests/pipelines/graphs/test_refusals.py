@@ -1,5 +1,6 @@
-"""Runs that could use less than half of their input: status 3, the reason, an example and the
-remedy, in every pipeline that reads.
+"""Runs that could use less than half of their input, in every pipeline that reads.
+
+They end with status 3, the reason, an example and the remedy.
 """
 
 import json

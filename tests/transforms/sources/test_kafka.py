@@ -363,7 +363,7 @@ def test_an_idle_partition_vouches_for_the_clock(broker):
     assert pause.watermark == (10_000 - 60 - 5) * SECOND
     broker.partitions[2].append(message(8))
     assert one.take().position == (8,)
-    # Its news begin anew, and what it has vouched for stays.
+    # Its idle time starts again, and the time that it has vouched for stays.
     now[0] = 20_000.0
     assert one.take().watermark == pause.watermark
 

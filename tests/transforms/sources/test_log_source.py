@@ -1,6 +1,4 @@
-"""The battery of every log: whatever is cut, lost or taken away, each entry comes out once, in
-order.
-"""
+"""The battery of every log: each entry comes out once, in order, whatever is cut or lost."""
 
 import itertools
 

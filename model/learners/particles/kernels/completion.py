@@ -22,7 +22,7 @@ SWEEPS, KEPT = 10, 6
 
 @kernel
 def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any) -> Any:
-    """Return the sum of ln p over the tokens at odd places, and how many these are.
+    """Return, for each document, the sum of ln p over its tokens at odd places.
 
     Args:
         tokens: int32, rows of phi; document d is tokens[offsets[d] : offsets[d + 1]].
@@ -31,11 +31,14 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
         alpha: float64[T].
         alpha_sum: the sum of alpha.
         draws: names the draws, which are those of particle 0.
+
+    Returns:
+        float64[D], nats; 0 for a document of fewer than two tokens.
     """
     topics = len(alpha)
     counts, mean, cumulated = np.zeros(topics, np.int64), np.zeros(topics), np.empty(topics)
     states = np.empty(len(tokens), np.int32)
-    score, scored, index = 0.0, 0, 0
+    scores, index = np.zeros(len(offsets) - 1), 0
     for d in range(len(offsets) - 1):
         begin, end = offsets[d], offsets[d + 1]
         counts[:], mean[:] = 0, 0.0
@@ -61,6 +64,5 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
             p = 0.0
             for t in range(topics):
                 p += (mean[t] / KEPT + alpha[t]) * per * phi[tokens[i], t]
-            score += ln(p)
-            scored += 1
-    return score, scored
+            scores[d] += ln(p)
+    return scores

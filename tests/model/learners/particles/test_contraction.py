@@ -1,6 +1,4 @@
-"""Words leave: what is left is what there would be if their tokens had never counted, and
-nothing grows.
-"""
+"""Removed words leave the state as if their tokens had never counted, and nothing grows."""
 
 import numpy as np
 import pytest

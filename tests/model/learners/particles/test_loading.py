@@ -1,5 +1,6 @@
-"""States with one part changed: what is refused, and in which words. The fuzzer
-(test_damaged_artefacts.py) tries the rest.
+"""Which states with one changed part are refused, and in which words.
+
+The fuzzer (test_damaged_artefacts.py) tries the rest.
 """
 
 from functools import cache
@@ -68,8 +69,9 @@ def load(data):
 
 
 def altered(part, kind, change):
-    """The saved state with ``change`` applied to an array of it; ``kind``: of its values, or
-    packed.
+    """The saved state with ``change`` applied to an array of it.
+
+    ``kind`` says whether the array has plain values or is packed.
     """
     header, blobs = wire.unpack(b"BTo2", saved())
     inner, _, name = part.partition("/")

@@ -112,9 +112,7 @@ CHANGES = (
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_part_changes_the_topics(change):
-    """Two published implementations have the order or the character model switched off by
-    mistake.
-    """
+    """Two published implementations switch off the order or the character model by mistake."""
     found = []
     for others in ({}, change):
         settings = made(**{**EVERYTHING, "word_list": ("on", "sea", "ant", "the"), **others})
