@@ -221,7 +221,9 @@ def learn(stored, links):
 def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
     settings, head, bag, versions = stored.options.manifest_settings(), PublishHead(), ListBag(), []
-    publisher = Publisher(stored.store, stored.key, stored.islands, settings)
+    publisher = Publisher(
+        stored.store, stored.key, stored.islands, settings, stored.options.publishing
+    )
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
         versions += [manifest for _, manifest in made]

@@ -59,7 +59,11 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         key, data = element
         options = self._options
         publisher = Publisher(
-            self._store, key.decode(), options.settings.islands, options.manifest_settings()
+            self._store,
+            key.decode(),
+            options.settings.islands,
+            options.manifest_settings(),
+            options.publishing,
         )
         after, versions = publisher.handle(
             self.read_head(key, head), Candidate.from_bytes(data), waiting

@@ -62,6 +62,8 @@ class ParticleState:
         chain: the same for ``batch-gibbs`` with the sparse sampler.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
+        arrived: the topics of the documents that the last step learned
+            (:mod:`model.learners.particles.arrivals`); not saved.
     """
 
     settings: ParticleSettings
@@ -88,6 +90,7 @@ class ParticleState:
     initialised: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
+    arrived: list[IntArray] = field(default_factory=list)
 
     @cached_property
     def stream(self) -> tuple[int, int]:
