@@ -35,6 +35,7 @@ from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
+    PlotOptions,
     StoreOptions,
 )
 from pipelines.cli.settings_from_options import evaluation_settings_of
@@ -43,7 +44,14 @@ from pipelines.graphs.learning import write_dead_letters
 from pipelines.graphs.sources import files_of_model
 from transforms.evaluate import Evaluate, EvaluationPlan
 
-GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (
+    EvaluationOptions,
+    FigureOptions,
+    PlotOptions,
+    RecordOptions,
+    StoreOptions,
+    ModelVersionOptions,
+)
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 _COLUMNS = {
     "up to": "day",
@@ -130,7 +138,7 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )
-    if (plot := options.view_as(FigureOptions).plot) is not None:
+    if (plot := options.view_as(PlotOptions).plot) is not None:
         plots.draw(plot, rows)
 
 

@@ -184,8 +184,7 @@ class Chooser:
         better = [
             n
             for n in best_first
-            if figures[n][0] > figures[self.now][0]
-            and gains[n] >= self.margin * losses[self.now]
+            if figures[n][0] > figures[self.now][0] and gains[n] >= self.margin * losses[self.now]
         ]
         self.ahead = {n: [*self.ahead.get(n, []), time] for n in better}
         for n in better:

@@ -99,9 +99,11 @@ def offer(
         prequential_perplexity=_of_the_period(head, summary),
         particle=standing.number,
         rivals=[rival.to_json() for rival in standing.rivals],
-        replaced=standing.replaced and standing.replaced.to_json(),
+        replaced=standing.replaced.to_json() if standing.replaced else None,
         topic_tokens=None if arrived is None else arrived[standing.number, 0].tolist(),
-        topic_documents=None if arrived is None else arrived[standing.number, 1].astype(int).tolist(),
+        topic_documents=None
+        if arrived is None
+        else arrived[standing.number, 1].astype(int).tolist(),
     )
     after = replace(
         counted,

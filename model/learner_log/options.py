@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from model import wire
@@ -40,7 +40,7 @@ class LearnOptions:
     max_state_mb: float = 2048
     threads: int = 1
     resume_from: str = ""
-    publishing: PublishSettings = PublishSettings()
+    publishing: PublishSettings = field(default_factory=PublishSettings)
     end_of_stream: int = 0
 
     def settings_dict(self) -> dict[str, Any]:

@@ -26,6 +26,12 @@ PREQUENTIAL = (
     " the version before, so the first version has none. A word that is new to the model counts by"
     " its spelling. Lower is better."
 )
+# Printed under a table of topics.
+CURVES = (
+    "Share of what came: a topic's share of the tokens that came in equal periods of event time, by"
+    " the topics that they had when they were learned; a blank where nothing came or it was"
+    " not counted."
+)
 _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 

@@ -102,7 +102,10 @@ class BatchGibbsLearner(ParticleLearner):
     ) -> tuple[Scaled, float | None]:
         if not _is_sparse(state):
             return super().posterior_and_nmi(state, chain)
-        (sampled, joint), labels = _current_chain(state), [label for _, label in state.waiting or ()]
+        (sampled, joint), labels = (
+            _current_chain(state),
+            [label for _, label in state.waiting or ()],
+        )
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
             return joint, None

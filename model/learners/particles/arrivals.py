@@ -57,8 +57,6 @@ def sum_of_documents(counts: IntArray) -> FloatArray:
         float64[C, 2, T]. A document belongs to the topic with most of its tokens, the first of
         equals; without tokens to none.
     """
-    main = np.argmax(counts, axis=2)
-    is_main = (main[:, :, None] == np.arange(counts.shape[2])) & (counts.max(axis=2, initial=0) > 0)[
-        :, :, None
-    ]
+    main = np.where(counts.any(axis=2), np.argmax(counts, axis=2), -1)
+    is_main = main[:, :, None] == np.arange(counts.shape[2])
     return np.stack([counts.sum(axis=0), is_main.sum(axis=0)], axis=1).astype(np.float64)

@@ -119,7 +119,10 @@ def test_what_was_published_is_one_of_them():
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ({"margin": -0.1}, "--switch_margin: -0.1 was given; allowed is a number from 0 to below 1"),
+        (
+            {"margin": -0.1},
+            "--switch_margin: -0.1 was given; allowed is a number from 0 to below 1",
+        ),
         ({"margin": 1.0}, "--switch_margin: 1.0 was given"),
         ({"versions": 0}, "--switch_after: 0 was given; allowed is 1 or more"),
     ],
