@@ -85,7 +85,7 @@ def counted_offers(settings, due, threads=1, reload=False):
 def check_arrivals(settings):
     """What came to each topic adds up to what came."""
     size = len(STREAM)
-    for due in (range(1, size + 1), range(2, size + 1, 3), (1, 2, size), (size,)):
+    for due in (range(1, size + 1), (1, 2, size)):
         found, documents, tokens = counted_offers(settings, due), 0, 0
         for counts, all_documents, all_tokens in found:
             assert np.allclose(counts[:, 0].sum(axis=1), all_tokens - tokens, rtol=1e-9)
@@ -93,12 +93,11 @@ def check_arrivals(settings):
             assert (counts[:, 1].sum(axis=1) <= all_documents - documents).all()
             documents, tokens = all_documents, all_tokens
         assert sum(counts[0, 1].sum() for counts, *_ in found) <= documents
-        for others in ({"threads": 3}, {"reload": True}):
-            again = counted_offers(settings, due, **others)
-            assert all(
-                (one[0] == other[0]).all() and one[1:] == other[1:]
-                for one, other in zip(found, again, strict=True)
-            )
+        again = counted_offers(settings, due, threads=3, reload=True)
+        assert all(
+            (one[0] == other[0]).all() and one[1:] == other[1:]
+            for one, other in zip(found, again, strict=True)
+        )
 
 
 def check_figures(settings, infos, state):
