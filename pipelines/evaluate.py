@@ -82,9 +82,10 @@ _PERPLEXITY = (
 )
 _ASKED_FOR = ("pmi", "npmi", "mixed", "svm_accuracy")
 _MIXED = (
-    "Never: the share of pairs of a topic's first {words} words that no document of --coherence_with"
-    " has. Apart: the share of pairs that occur together less often than by chance. From {mixed:g} on"
-    " the topic is judged mixed (*): three or more of ten words are strangers to the others."
+    "Never: the share of pairs of a topic's first {words} words that no document of"
+    " --coherence_with has. Apart: the share of pairs that occur together less often than by"
+    " chance. From {mixed:g} on the topic is judged mixed (*): three or more of ten words are apart"
+    " from the others."
 )
 
 

@@ -12,10 +12,10 @@ all pairs of its first ten words (Newman, Karimi and Cavedon 2009). That of a mo
 its topics.
 
 A topic that is a mixture of several subjects has groups of first words that do not occur together.
-Two words are apart if they occur together in fewer documents than independent words, n_ab < e, or in
-none. A topic is judged mixed if at least :data:`MIXED` of its pairs are apart. Of ten words, k that
-are apart from the others make k (10 - k) of 45 pairs: 9 for one odd word, 16 (.36) for two, and 21
-(.47) for three. So the threshold of .4 lies between two odd words and a second subject.
+Two words are apart if they occur together in fewer documents than independent words, n_ab < e, or
+in none. A topic is judged mixed if at least :data:`MIXED` of its pairs are apart. Of ten words, k
+that are apart from the others make k (10 - k) of 45 pairs: 9 for one odd word, 16 (.36) for two,
+and 21 (.47) for three. So the threshold of .4 lies between two odd words and a second subject.
 
 The share of pairs that never occur together is reported, too. It does not decide, because it falls
 with the size of the reference corpus: among 19,000 documents most words meet once by chance.

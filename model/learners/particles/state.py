@@ -25,6 +25,7 @@ from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.settings import ParticleSettings
+from model.records import IntArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
