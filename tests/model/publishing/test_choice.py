@@ -61,6 +61,12 @@ def test_of_several_that_are_better_for_long_enough_the_best_replaces_it():
     assert standing == Standing(0, (Rival(1, 1, 5), Rival(2, 1, 5)))
 
 
+def test_the_count_begins_anew_when_another_one_is_published():
+    settings = PublishSettings(margin=0, versions=2)
+    rows = [(-90, -99, -99), (-90, -80, -99), (-90, -80, -85), (-90, -80, -70), (-90, -80, -70)]
+    assert [number for number, _ in chosen(settings, rows)] == [0, 0, 1, 1, 2]
+
+
 def test_without_a_margin_the_best_is_published_at_once():
     rows = [(-90, -91), (-90, -89), (-80, -85), (-80, -80)]
     assert [number for number, _ in chosen(AT_ONCE, rows)] == [0, 1, 0, 0]
