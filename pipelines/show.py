@@ -88,7 +88,8 @@ def show(options: PipelineOptions) -> None:
     out.print(figure_table(f"{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}")
     for line in [line for m in history if (line := m.replacement())][-_REPLACEMENTS:]:
-        out.print(plain(f"\n{line[:1].upper()}{line[1:]}"))
+        out.print()
+        out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)
     if plot is not None:
         plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)
 

@@ -91,7 +91,7 @@ def draw_curves(path: str, drawn: Curves, snapshot: Snapshot) -> None:
     axes, top = figure.subplots(), snapshot.top_words(_NAMED_BY)
     order = np.argsort(-np.nan_to_num(drawn.shares).sum(axis=0), kind="stable")
     for topic in order[:_CURVES].tolist():
-        label = plain(f"{topic}: {' '.join(top[topic])}")
+        label = str(plain(f"{topic}: {' '.join(top[topic])}"))
         axes.plot(
             times, drawn.shares[:, topic], label=label, marker="." if len(times) < 60 else None
         )
