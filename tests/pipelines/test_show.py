@@ -69,4 +69,4 @@ def test_the_plot_is_written_and_its_name_is_checked(tmp_path, capsys):
     assert (tmp_path / "curves.svg").read_bytes().startswith(b"<?xml")
     assert show.main([f"--model_store={store.root}", "--plot=x.txt"]) == 2
     told = capsys.readouterr().err
-    assert "--plot: x.txt was given; allowed is a file whose name ends in" in told
+    assert "--plot: 'x.txt' was given; allowed is a file whose name ends in" in told
