@@ -70,7 +70,6 @@ _COLUMNS = {
     "nMI in sample": "in_sample_nmi",
     "PMI": "pmi",
     "NPMI": "npmi",
-    "mixed": "mixed",
     "SVM": "svm_accuracy",
     "perplexity": "first_moment_perplexity",
     "left to right": "left_to_right_perplexity",
@@ -80,7 +79,7 @@ _PERPLEXITY = (
     "Perplexity and left to right are of the held-out documents: where the coverage is low, the"
     " words that the model does not know make up most of them."
 )
-_ASKED_FOR = ("pmi", "npmi", "mixed", "svm_accuracy")
+_ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 _MIXED = (
     "Never: the share of pairs of a topic's first {words} words that no document of"
     " --coherence_with has. Apart: the share of pairs that occur together less often than by"
