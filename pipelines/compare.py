@@ -21,7 +21,13 @@ from pipelines.cli.command import command
 from pipelines.cli.figures import run_for_figures, write_figures
 from pipelines.cli.inference_options import CompareOptions, TrainingDocumentsOptions
 from pipelines.cli.input_options import InputOptions, RecordOptions
-from pipelines.cli.options import FigureOptions, InferenceOptions, ModelVersionOptions, StoreOptions
+from pipelines.cli.options import (
+    FigureOptions,
+    InferenceOptions,
+    ModelVersionOptions,
+    PlotOptions,
+    StoreOptions,
+)
 from pipelines.cli.settings_from_options import inference_options_of
 from pipelines.cli.terminal import console, figure_table
 from pipelines.graphs.learning import write_dead_letters
@@ -37,6 +43,7 @@ GROUPS = (
     TrainingDocumentsOptions,
     InferenceOptions,
     FigureOptions,
+    PlotOptions,
     RecordOptions,
 )
 REQUIRED = {"input": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
@@ -92,7 +99,7 @@ def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
             title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)
         )
     )
-    if (plot := options.view_as(FigureOptions).plot) is not None:
+    if (plot := options.view_as(PlotOptions).plot) is not None:
         plots.draw_comparison(plot, rows)
 
 

@@ -7,7 +7,7 @@ The figures are nMI, perplexity and coherence over the stream, as a table, JSON 
 
 * ``--held_out`` names documents that the model has not learned. Each version is scored on all of
   them, versions in parallel.
-* ``--coherence_with`` adds the coherence (PMI) of the topics.
+* ``--coherence_with`` adds the coherence (PMI) of the topics, and which of them are mixed.
 * ``--classify`` adds the accuracy of a linear SVM on the held-out documents. It is trained with the
   proportions of the documents that this option names.
 * ``--words=wolverine,hulk`` adds the rank of each word, in the topic where it ranks highest now.
@@ -25,6 +25,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation.classification import check_classifier
+from model.evaluation.coherence import MIXED, TOP_WORDS
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from pipelines.cli import plots
@@ -35,15 +36,30 @@ from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
+    PlotOptions,
     StoreOptions,
 )
 from pipelines.cli.settings_from_options import evaluation_settings_of
-from pipelines.cli.terminal import PREQUENTIAL, console, figure_table, rank_table, thin
+from pipelines.cli.terminal import (
+    PREQUENTIAL,
+    coherence_table,
+    console,
+    figure_table,
+    rank_table,
+    thin,
+)
 from pipelines.graphs.learning import write_dead_letters
 from pipelines.graphs.sources import files_of_model
 from transforms.evaluate import Evaluate, EvaluationPlan
 
-GROUPS = (EvaluationOptions, FigureOptions, RecordOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (
+    EvaluationOptions,
+    FigureOptions,
+    PlotOptions,
+    RecordOptions,
+    StoreOptions,
+    ModelVersionOptions,
+)
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 _COLUMNS = {
     "up to": "day",
@@ -64,6 +80,12 @@ _PERPLEXITY = (
     " words that the model does not know make up most of them."
 )
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
+_MIXED = (
+    "Never: the share of pairs of a topic's first {words} words that no document of"
+    " --coherence_with has. Apart: the share of pairs that occur together less often than by"
+    " chance. From {mixed:g} on the topic is judged mixed (*): three or more of ten words are apart"
+    " from the others."
+)
 
 
 def chosen_versions(options: PipelineOptions) -> list[Manifest]:
@@ -123,6 +145,9 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         )
     )
     console().print(f"\n{_PERPLEXITY}\n{PREQUENTIAL}")
+    if rows and rows[-1]["topics"] is not None:
+        console().print(coherence_table(rows[-1]))
+        console().print(f"\n{_MIXED.format(words=TOP_WORDS, mixed=MIXED)}")
     if words := options.view_as(EvaluationOptions).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
@@ -130,7 +155,7 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )
-    if (plot := options.view_as(FigureOptions).plot) is not None:
+    if (plot := options.view_as(PlotOptions).plot) is not None:
         plots.draw(plot, rows)
 
 

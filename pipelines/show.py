@@ -6,52 +6,44 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
-import numpy as np
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.errors import DamagedDataError
+from model.publishing.curves import curves
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import TOP_WORDS
-from model.records import FloatArray
+from pipelines.cli import plots
 from pipelines.cli.command import command
-from pipelines.cli.options import ModelVersionOptions, ShowOptions, StoreOptions
+from pipelines.cli.options import ModelVersionOptions, PlotOptions, ShowOptions, StoreOptions
+from pipelines.cli.settings_from_options import check_plot
 from pipelines.cli.terminal import (
+    CURVES,
     PREQUENTIAL,
     change_table,
     console,
     day,
     figure_table,
+    plain,
     sparkline,
     thin,
     topic_table,
 )
 
-GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions, PlotOptions)
+# Periods of a curve in the table and in a plot, versions in the table, and lines of replacements.
 _CURVE = 24
+_POINTS = 200
+_REPLACEMENTS = 5
 _VERSIONS = 12
 
 
-def growth(totals: Sequence[FloatArray]) -> FloatArray:
-    """Return each topic's share of the tokens that came since the version before.
-
-    A topic that lost tokens to others, because learners draw topics of past tokens again, counts as
-    0.
-
-    Args:
-        totals: float64[T] for each version, the tokens of each topic.
-
-    Returns:
-        float64[versions, T].
-    """
-    gained = np.maximum(np.diff(np.array(totals), axis=0, prepend=0), 0)
-    result: FloatArray = gained / np.maximum(gained.sum(axis=1, keepdims=True), 1e-300)
-    return result
-
-
 def show(options: PipelineOptions) -> None:
-    """Print topics, changes and versions, after checking the digests of version and snapshot."""
+    """Print topics, changes and versions, and draw what came to each topic.
+
+    The digests of version and snapshot are checked first.
+    """
+    plot = options.view_as(PlotOptions).plot
+    check_plot(plot)
     store, which = (
         ModelStore(options.view_as(StoreOptions).model_store),
         options.view_as(ModelVersionOptions),
@@ -60,20 +52,14 @@ def show(options: PipelineOptions) -> None:
     chosen = store.manifest(which.model_key, which.model_version)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
     history = store.up_to(chosen)
-    totals = [store.get_snapshot(m.key, m.snapshot).totals for m in thin(history, _CURVE)]
-    if len({len(of_version) for of_version in totals}) > 1:
-        raise DamagedDataError(
-            f"the versions up to {chosen.version} have different numbers of topics; restore the"
-            " store from a copy"
-        )
-    curves = [sparkline(trace) for trace in growth(totals).T]
+    drawn = curves(history, snapshot.topic_count, _CURVE)
     out = console()
     out.print(
         topic_table(
             f"version {chosen.version}, up to {day(chosen.event_time)}",
             snapshot,
-            curves,
-            "new, by version",
+            [sparkline(trace) for trace in drawn.shares.T],
+            f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
             words,
         )
     )
@@ -100,7 +86,12 @@ def show(options: PipelineOptions) -> None:
         for m in thin(history, _VERSIONS)
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
-    out.print(f"\n{PREQUENTIAL}")
+    out.print(f"\n{CURVES}\n{PREQUENTIAL}")
+    for line in [line for m in history if (line := m.replacement())][-_REPLACEMENTS:]:
+        out.print()
+        out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)
+    if plot is not None:
+        plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)
 
 
 main = command(

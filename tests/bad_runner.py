@@ -203,8 +203,10 @@ class Publication(Step):
 
     bags = ("waiting",)
 
-    def __init__(self, chance, store, key, islands, settings):
-        self.publisher = Publisher(ModelStore(str(store)), key, islands, settings)
+    def __init__(self, chance, options, key):
+        islands, settings = options.settings.islands, options.manifest_settings()
+        store = ModelStore(options.store)
+        self.publisher = Publisher(store, key, islands, settings, options.publishing)
         super().__init__(chance)
 
     def send(self, candidates):
@@ -220,9 +222,9 @@ class Publication(Step):
         return self.bundle(work)
 
 
-def publish(chance, offers, store, key, settings):
+def publish(chance, offers, options, key):
     """The versions of the islands' candidates, in the order in which they are made."""
-    step, versions = Publication(chance, store, key, len(offers), settings), []
+    step, versions = Publication(chance, options, key), []
     arriving = disordered(
         chance,
         [candidate for offered in offers for candidate in offered],

@@ -3,17 +3,20 @@
 Its state is a running digest of every byte that it saw, and word counts. Its figures differ between
 minibatches, islands and topics, so a test notices a figure of the wrong minibatch, island or topic.
 Evidence and posterior have few values, so ties are frequent.
+
+It has two independent chains. Documents of every third minibatch wait until the next one comes.
 """
 
 import hashlib
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from model import wire
 from model.learners import InitialBatch, NoInitialBatch
-from model.learners.base import StepInfo, Summary, register
+from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.settings import StreamingParticles
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
@@ -63,6 +66,25 @@ def topic_of(word, island, topics):
     return (len(word) + island) % topics
 
 
+def evidence_of(digest):
+    """The evidence of a learner: about 40 bits, with few values."""
+    return _few(digest[0])
+
+
+def posterior_of(digest, chain):
+    """The same for the posterior of a chain."""
+    return _few(digest[1 + chain])
+
+
+def _few(byte):
+    return 1 + byte % 3, byte // 3 % 4 - 42
+
+
+def is_held(sequence):
+    """Whether the documents of a minibatch wait for the next one."""
+    return sequence % 3 == 1
+
+
 def strength_of(topic, island, topics):
     """The prior strength of a topic, which follows the topic when it is renumbered."""
     return 10.0 + 5 * ((topic - island) % topics)
@@ -79,6 +101,8 @@ class FakeState:
         self.digest = first_digest(settings, key, island)
         self.words = Counter()
         self.documents = self.tokens = self.loss = self.scored = 0
+        # Words of documents: those that wait, and those that the last step learned.
+        self.held, self.learned = [], []
 
 
 @dataclass(frozen=True)
@@ -100,6 +124,13 @@ class FakeLearner:
         loss, scored = score(minibatch)
         state.loss += loss
         state.scored += scored
+        came = [
+            [minibatch.words[w] for w in minibatch.tokens[first:last]]
+            for first, last in pairwise(minibatch.offsets)
+        ]
+        state.held, state.learned = state.held + came, []
+        if not is_held(minibatch.sequence):
+            state.held, state.learned = [], state.held
         return StepInfo(
             len(minibatch),
             len(minibatch.tokens),
@@ -112,15 +143,29 @@ class FakeLearner:
             scored,
         )
 
-    def snapshot(self, state):
+    def arrivals(self, state, after, unlearned=False):
+        until = state.documents - (0 if unlearned else len(state.held))
+        documents = state.held if unlearned else state.learned
+        counts = np.zeros((2, 2, state.settings.topics))
+        for words in documents[max(0, after - (until - len(documents))) :]:
+            for chain in range(2):
+                topics = [topic_of(word, state.island + chain, 3) for word in words]
+                for topic in topics:
+                    counts[chain, 0, topic] += 1
+                if topics:
+                    counts[chain, 1, max(range(3), key=lambda z: (topics.count(z), -z))] += 1
+        return Arrivals(counts, until)
+
+    def snapshot(self, state, chain=None):
+        numbering = state.island + (chain or 0)
         words = tuple(sorted(state.words))
         topics = state.settings.topics
         counts = np.zeros((len(words), topics))
         for row, word in enumerate(words):
-            counts[row, topic_of(word, state.island, topics)] = state.words[word]
-        strength = np.array([strength_of(z, state.island, topics) for z in range(topics)])
+            counts[row, topic_of(word, numbering, topics)] = state.words[word]
+        strength = np.array([strength_of(z, numbering, topics) for z in range(topics)])
         prior = TopicWordPrior(strength, np.full(len(words), 1 / 100), 1 / 100)
-        alpha = np.array([alpha_of(z, state.island, topics) for z in range(topics)])
+        alpha = np.array([alpha_of(z, numbering, topics) for z in range(topics)])
         return Snapshot.from_dense(
             counts,
             key="",
@@ -132,8 +177,9 @@ class FakeLearner:
             words=words,
         )
 
-    def summary(self, state):
-        evidence, posterior = (Scaled.of(1 + byte % 3, byte // 3 % 2) for byte in state.digest[:2])
+    def summary(self, state, chain=None):
+        evidence = Scaled.of(*evidence_of(state.digest))
+        posterior = Scaled.of(*posterior_of(state.digest, chain or 0))
         logs = -state.loss / 1000
         return Summary(
             evidence,
@@ -153,14 +199,15 @@ class FakeLearner:
     def save(self, state):
         return wire.pack(
             b"BTz1",
-            {name: getattr(state, name) for name in FIGURES} | {"words": dict(state.words)},
+            {name: getattr(state, name) for name in FIGURES}
+            | {"words": dict(state.words), "held": state.held},
             state.digest,
         )
 
     def load(self, settings, key, island, data, threads=1):
         state = FakeState(settings, key, island)
         header, (state.digest,) = wire.unpack(b"BTz1", data)
-        state.words = Counter(header.pop("words"))
+        state.words, state.held = Counter(header.pop("words")), header.pop("held")
         for name in FIGURES:
             setattr(state, name, header[name])
         return state

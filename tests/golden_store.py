@@ -29,6 +29,7 @@ from model.learners.base import LEARNERS
 from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
+from model.publishing.choice import PublishSettings
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import unseal
 from model.publishing.publication import Publisher, PublishHead
@@ -44,6 +45,8 @@ DAY = 86_400_000_000
 # The folders of all releases were made with these: a run that is repeated needs the same.
 SEQUENCE = {"window": DAY, "minibatch_size": 3}
 PUBLISH_EVERY = ("windows", 2)
+# The rule of releases that had no other: the best island and particle, each time.
+PUBLISHING = PublishSettings(margin=0, versions=1)
 CHECKPOINT_TOKENS = 120
 END_OF_STREAM = 2**61
 TOP_WORDS = 5
@@ -167,6 +170,7 @@ def options_of(root, learner, tokeniser, sequence):
         store=str(root),
         publish_every=PUBLISH_EVERY,
         checkpoint_tokens=CHECKPOINT_TOKENS,
+        publishing=PUBLISHING,
         end_of_stream=END_OF_STREAM,
     )
 
@@ -222,7 +226,9 @@ def learn(stored, links):
 def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
     settings, head, bag, versions = stored.options.manifest_settings(), PublishHead(), ListBag(), []
-    publisher = Publisher(stored.store, stored.key, stored.islands, settings)
+    publisher = Publisher(
+        stored.store, stored.key, stored.islands, settings, stored.options.publishing
+    )
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
         versions += [manifest for _, manifest in made]

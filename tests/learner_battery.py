@@ -40,6 +40,7 @@ def check_laws(settings):
         "the seed names other draws"
     )
     check_figures(settings, plain[2], plain[3])
+    check_arrivals(settings)
     for damaged in (b"", plain[0][-1][:-1], plain[0][-1] + b"\0", b"XXXX" + plain[0][-1][4:]):
         try:
             learner.load(settings, "", 0, damaged)
@@ -51,6 +52,50 @@ def check_laws(settings):
     assert (learner.snapshot(empty).normalisers > 0).all(), (
         "before the first word there is a model too"
     )
+
+
+def counted_offers(settings, due, threads=1, reload=False):
+    """What came to each topic between offers, as model.learner_log counts it.
+
+    ``due``: the minibatches after which there is an offer. A list of (float64[C, 2, T], documents
+    and tokens that came by then).
+    """
+    learner, island = learner_for(settings), settings.islands - 1
+    state = learner.init(settings, "", island, threads)
+    none = np.zeros((settings.independent_chains, 2, settings.topics))
+    counted, sums, found = 0, none, []
+    for minibatch in STREAM:
+        learner.step(state, minibatch)
+        new = learner.arrivals(state, counted)
+        assert new.counts.shape == none.shape and (new.counts >= 0).all()
+        counted, sums = max(counted, new.until), sums + new.counts
+        if reload:
+            state = learner.load(settings, "", island, learner.save(state), threads)
+        if minibatch.sequence in due:
+            waiting = learner.arrivals(state, counted, unlearned=True)
+            summary, counted = learner.summary(state), max(counted, waiting.until)
+            assert counted == summary.documents, "each document is counted once, by the next offer"
+            found.append((sums + waiting.counts, summary.documents, summary.tokens))
+            sums = none
+    return found
+
+
+def check_arrivals(settings):
+    """What came to each topic adds up to what came."""
+    size = len(STREAM)
+    for due in (range(1, size + 1), (1, 2, size)):
+        found, documents, tokens = counted_offers(settings, due), 0, 0
+        for counts, all_documents, all_tokens in found:
+            assert np.allclose(counts[:, 0].sum(axis=1), all_tokens - tokens, rtol=1e-9)
+            # A document without a known word has no topic.
+            assert (counts[:, 1].sum(axis=1) <= all_documents - documents).all()
+            documents, tokens = all_documents, all_tokens
+        assert sum(counts[0, 1].sum() for counts, *_ in found) <= documents
+        again = counted_offers(settings, due, threads=3, reload=True)
+        assert all(
+            (one[0] == other[0]).all() and one[1:] == other[1:]
+            for one, other in zip(found, again, strict=True)
+        )
 
 
 def check_figures(settings, infos, state):

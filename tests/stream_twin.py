@@ -13,13 +13,23 @@ The learner is the one of :mod:`fake_learner`. All functions are of one model ke
 """
 
 import hashlib
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import exp, log, sqrt
 
 import numpy as np
-from fake_learner import alpha_of, first_digest, next_digest, score, strength_of, topic_of
+from fake_learner import (
+    alpha_of,
+    evidence_of,
+    first_digest,
+    next_digest,
+    posterior_of,
+    score,
+    strength_of,
+    topic_of,
+)
 
 from model.records import Minibatch
 
@@ -146,17 +156,73 @@ class Version:
     log_evidence: float
     perplexity: float | None
     posterior: float
+    particle: int
+    replaced: dict | None
+    topic_tokens: list
+    topic_documents: list
 
 
-def published(batches, sequences, settings, key):
-    """The versions: of each island's learner the figures, of the best island the version."""
+class Chooser:
+    """Which of several is published, over all versions so far.
+
+    ``margin`` and ``needed``: another one replaces it after so many versions in a row in which its
+    log loss was lower by this share.
+    """
+
+    def __init__(self, margin, needed):
+        self.margin, self.needed = margin, needed
+        self.now, self.ahead = None, {}
+
+    def next(self, figures, time):
+        """(the number that is published, what it replaces)."""
+        best_first = sorted(range(len(figures)), key=lambda n: (*figures[n], -n), reverse=True)
+        if self.now is None:
+            self.now = best_first[0]
+            return self.now, None
+        losses = [-math.frexp(figure[0])[1] for figure in figures]
+        gains = {n: losses[self.now] - losses[n] for n in best_first}
+        better = [
+            n
+            for n in best_first
+            if figures[n][0] > figures[self.now][0] and gains[n] >= self.margin * losses[self.now]
+        ]
+        self.ahead = {n: [*self.ahead.get(n, []), time] for n in better}
+        for n in better:
+            if len(self.ahead[n]) >= self.needed:
+                replaced = {"versions": len(self.ahead[n]), "since": self.ahead[n][0]}
+                replaced["number"], self.now, self.ahead = self.now, n, {}
+                return n, replaced
+        return self.now, None
+
+
+def published(batches, sequences, settings, key, choice):
+    """The versions: of each island's learner the figures, of the chosen island the version.
+
+    ``choice``: (margin, versions) of :class:`Chooser`.
+    """
     versions, before = [], 0
+    chains = [Chooser(*choice) for _ in range(settings.islands)]
+    islands = Chooser(*choice)
     for sequence in sequences:
         learned, new = batches[:sequence], batches[before:sequence]
-        standings = [
-            posterior_and_nmi(learned, settings, key, island) for island in range(settings.islands)
+        time = learned[-1].end
+        standings = []
+        for island, chooser in enumerate(chains):
+            evidence, posteriors = evidence_and_posteriors(learned, settings, key, island)
+            particle, other = chooser.next([(posterior,) for posterior in posteriors], time)
+            standings.append((evidence, posteriors[particle], particle, other))
+        island, other = islands.next([standing[:2] for standing in standings], time)
+        particle = standings[island][2]
+        replaced = other or standings[island][3]
+        if replaced:
+            replaced = {name: replaced[name] for name in ("versions", "since")}
+            replaced |= {"island": versions[-1].island, "particle": versions[-1].particle}
+        counts = [
+            Counter(topic_of(word, island + particle, settings.topics) for word in words_of(one))
+            for batch in new
+            for one in batch.documents
         ]
-        island = max(range(settings.islands), key=lambda island: (*standings[island], -island))
+        main = [min(one, key=lambda z: (-one[z], z)) for one in counts if one]
         loss, _ = losses(learned)
         new_loss, new_scored = losses(new)
         documents = [document for batch in learned for document in batch.documents]
@@ -173,18 +239,28 @@ def published(batches, sequences, settings, key):
             log_evidence=-loss / 1000,
             perplexity=exp(new_loss / 1000 / new_scored) if before and new_scored else None,
             posterior=log(standings[island][1]),
+            particle=particle,
+            replaced=replaced,
+            topic_tokens=[sum(one[z] for one in counts) for z in range(settings.topics)],
+            topic_documents=[main.count(z) for z in range(settings.topics)],
         )
         versions.append(version)
         before = sequence
     return versions
 
 
-def posterior_and_nmi(learned, settings, key, island):
-    """(evidence, posterior) of an island's learner."""
+def words_of(document):
+    return [document.words[number] for number in document.tokens]
+
+
+def evidence_and_posteriors(learned, settings, key, island):
+    """(evidence, the posterior of each chain) of an island's learner."""
     digest = first_digest(settings, key, island)
     for batch in learned:
         digest = next_digest(digest, batch.payload)
-    return tuple((1 + byte % 3) * 2 ** (byte // 3 % 2) for byte in digest[:2])
+    figures = evidence_of(digest), posterior_of(digest, 0), posterior_of(digest, 1)
+    evidence, *posteriors = [mantissa * 2.0**exponent for mantissa, exponent in figures]
+    return evidence, posteriors
 
 
 def losses(batches):
@@ -211,16 +287,17 @@ class Model:
 
 
 def model_of(version, topics):
-    """As the winning island's learner numbers it."""
+    """As the chain that was chosen numbers it."""
+    numbering = version.island + version.particle
     counts = {
-        word: [count * (z == topic_of(word, version.island, topics)) for z in range(topics)]
+        word: [count * (z == topic_of(word, numbering, topics)) for z in range(topics)]
         for word, count in version.words.items()
     }
     every = range(topics)
     return Model(
         counts,
-        [alpha_of(z, version.island, topics) for z in every],
-        [strength_of(z, version.island, topics) for z in every],
+        [alpha_of(z, numbering, topics) for z in every],
+        [strength_of(z, numbering, topics) for z in every],
     )
 
 

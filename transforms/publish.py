@@ -6,10 +6,14 @@ The step is stateful and has no timers. :mod:`model.publishing.publication` has 
 Beam key is the model key and not (key, sequence), because the topics of a version are matched with
 those of the version before it. Versions are therefore made in their order. A candidate names the
 candidate before it, and one that comes too early waits in state.
+
+The logger ``beam_topics.versions`` gets an INFO record for each version that comes from another
+particle or island than its parent.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +30,8 @@ from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from transforms.constants import NAMESPACE
 from transforms.stateful import StatefulDoFn
+
+VERSIONS = logging.getLogger("beam_topics.versions")
 
 
 class PublishDoFn(StatefulDoFn[PublishHead]):
@@ -57,16 +63,22 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
     ) -> Iterator[TimestampedValue]:
         """Publish the versions that this candidate completes."""
         key, data = element
-        options = self._options
+        options, candidate = self._options, Candidate.from_bytes(data)
         publisher = Publisher(
-            self._store, key.decode(), options.settings.islands, options.manifest_settings()
+            self._store,
+            key.decode(),
+            options.settings.islands,
+            options.manifest_settings(),
+            options.publishing,
         )
-        after, versions = publisher.handle(
-            self.read_head(key, head), Candidate.from_bytes(data), waiting
-        )
+        after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)
         for at, manifest in versions:
             self._versions.inc()
+            # Versions of an earlier job come before the candidate.
+            line = manifest.sequence >= candidate.sequence and manifest.replacement()
+            if line:
+                VERSIONS.info("%s", line)
             # The time of a version that an earlier job published is past. At that time it would
             # not hold the watermark, so it travels at the time of the candidate.
             yield TimestampedValue((key, manifest.to_json()), max(Timestamp(micros=at), now))

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.base import ALGORITHM_VERSION, LearnerSettings
@@ -58,6 +60,11 @@ class LearnerHead:
         scored_tokens: The scored tokens at the last candidate.
         candidates: The bytes of the candidates since the checkpoint, preceded by the last one
             before it.
+        counted: The number of documents whose topics were counted, in the order in which they came.
+            None if it is not known, as in heads without this field.
+        arrived: The tokens and documents of each topic that were counted since the last candidate,
+            float64[C, 2, T] as a list (:meth:`model.learners.base.Learner.arrivals`); empty for
+            none.
     """
 
     sequence: int
@@ -76,6 +83,8 @@ class LearnerHead:
     log_evidence: float = 0.0
     scored_tokens: int = 0
     candidates: tuple[bytes, ...] = ()
+    counted: int | None = None
+    arrived: tuple[float, ...] = ()
 
     MAGIC = b"BTh2"
 
@@ -117,6 +126,9 @@ class LearnerHead:
             checks.whole(f"{name} of a learner's head", getattr(self, name))
         for name in ("checkpoint_sequence", "offered"):
             checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
+        if self.counted is not None:
+            checks.whole("counted of a learner's head", self.counted)
+        checks.measures("arrived of a learner's head", np.array(self.arrived, np.float64))
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
         if self.checkpoint:

@@ -29,6 +29,7 @@ from typing import Any
 
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
 from model.learner_log import offering
+from model.learner_log.counting import count_step
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes, fingerprinter
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from model.learner_log.options import LearnOptions
@@ -208,11 +209,12 @@ class Session:
         chain = self._replayer.next_chain(link, out.head.chain)
         minibatch = link.minibatch()
         info = self._learner.step(live.state, minibatch)
+        counted = count_step(out.head, self._learner, live.state, self.options.settings)
         log.add(link.to_bytes())
         witness, size = self._learner.witness(live.state), self._measured(live.state)
         live = Live(live.state, link.sequence, self._replayer.fingerprint(chain), witness, size)
         out.head = replace(
-            out.head,
+            counted,
             sequence=link.sequence,
             chain=chain,
             fingerprint=live.fingerprint,

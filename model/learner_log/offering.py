@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from model.learner_log.counting import count_waiting
 from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
 from model.learners.base import Learner, Summary
 from model.publishing.candidates import Candidate
+from model.publishing.choice import Standing, choose
 from model.publishing.store import ModelStore
 from model.records import Minibatch
 
@@ -60,11 +62,15 @@ def offer(
         The head afterwards and the candidate. The candidate is None if the learner has learned no
         document yet; it then stays due.
     """
-    summary = learner.summary(state)
-    if not summary.documents:
+    chains = options.settings.independent_chains
+    summaries = [learner.summary(state, chain) for chain in _names(chains)]
+    if not summaries[0].documents:
         return head, None
+    standing = _chosen(head, summaries, options)
+    summary = summaries[standing.number]
+    counted, arrived = count_waiting(head, learner, state, options.settings)
     snapshot = replace(
-        learner.snapshot(state),
+        learner.snapshot(state, _names(chains)[standing.number]),
         key=key,
         sequence=head.sequence,
         event_time=head.window_end,
@@ -72,9 +78,18 @@ def offer(
         tokeniser=options.tokeniser,
     )
     digest = store.put_snapshot(snapshot)
-    candidate = _candidate(head, summary, digest, key=key, island=island, at=at)
+    candidate = replace(
+        _candidate(head, summary, digest, key=key, island=island, at=at),
+        particle=standing.number,
+        rivals=[rival.to_json() for rival in standing.rivals],
+        replaced=standing.replaced.to_json() if standing.replaced else None,
+        topic_tokens=None if arrived is None else arrived[standing.number, 0].tolist(),
+        topic_documents=None
+        if arrived is None
+        else arrived[standing.number, 1].astype(int).tolist(),
+    )
     after = replace(
-        head,
+        counted,
         offered=head.sequence,
         since=head.window_end,
         windows=0,
@@ -110,6 +125,18 @@ def _candidate(
         in_sample_nmi=summary.in_sample_nmi,
         prequential_perplexity=_perplexity_since_offer(head, summary),
     )
+
+
+def _names(chains: int) -> list[int | None]:
+    """Return the names of independent chains for the methods of a learner."""
+    return list(range(chains)) if chains > 1 else [None]
+
+
+def _chosen(head: LearnerHead, summaries: list[Summary], options: LearnOptions) -> Standing:
+    """Return which independent chain is offered, by the posteriors of all chains."""
+    before = Candidate.from_bytes(head.candidates[-1]).standing() if head.candidates else None
+    figures = [(summary.posterior,) for summary in summaries]
+    return choose(before, figures, options.publishing, head.window_end)
 
 
 def _perplexity_since_offer(head: LearnerHead, summary: Summary) -> float | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from model import wire
 from model.learners.base import LEARNER, LearnerSettings
+from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 
 
@@ -25,6 +26,7 @@ class LearnOptions:
         max_state_mb: The size in megabytes above which a learner is refused.
         threads: The threads of one learner.
         resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
+        publishing: When a version may come from another particle or island than its parent.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
     """
@@ -38,6 +40,7 @@ class LearnOptions:
     max_state_mb: float = 2048
     threads: int = 1
     resume_from: str = ""
+    publishing: PublishSettings = field(default_factory=PublishSettings)
     end_of_stream: int = 0
 
     def settings_dict(self) -> dict[str, Any]:

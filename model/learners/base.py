@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from model.compositions import Choice
 from model.options import Kinds, Record, option
-from model.records import Minibatch
+from model.records import FloatArray, Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
@@ -58,7 +58,12 @@ class LearnerSettings(Record):
 
     @property
     def islands(self) -> int:
-        """Return I, the number of learners of one key; a version publishes the best of them."""
+        """Return I, the number of learners of one key; a version publishes one of them."""
+        return 1
+
+    @property
+    def independent_chains(self) -> int:
+        """Return C, the number of models of one learner that never meet; one of them is offered."""
         return 1
 
 
@@ -120,6 +125,19 @@ class Summary:
     in_sample_nmi: float | None
 
 
+class Arrivals(NamedTuple):
+    """How many tokens and documents came to each topic.
+
+    Attributes:
+        counts: float64[C, 2, T]: for each independent chain the tokens and the documents of each
+            topic.
+        until: the number after that of the last document that can be counted now.
+    """
+
+    counts: FloatArray
+    until: int
+
+
 class Learner(Protocol[State]):
     """The methods of a learner. ``threads`` never changes a result."""
 
@@ -132,14 +150,27 @@ class Learner(Protocol[State]):
         A state whose step raised must not be used again.
         """
 
-    def snapshot(self, state: State) -> Snapshot:
-        """Return the best particle as a model.
+    def snapshot(self, state: State, chain: int | None = None) -> Snapshot:
+        """Return a chain as a model, or the best particle without ``chain``.
 
         The caller sets key, sequence and times with ``dataclasses.replace``.
         """
 
-    def summary(self, state: State) -> Summary:
-        """Return evidence, posterior and figures."""
+    def summary(self, state: State, chain: int | None = None) -> Summary:
+        """Return evidence and figures, with the posterior of the model that ``snapshot`` gives."""
+
+    def arrivals(self, state: State, after: int, unlearned: bool = False) -> Arrivals:
+        """Return how many tokens and documents came to each topic.
+
+        Documents are numbered from 0 in the order in which they came. A document belongs to the
+        topic with the most of its tokens, the first of equals, and to none without a known word.
+
+        Args:
+            state: the state.
+            after: earlier documents do not count.
+            unlearned: count the documents that came and wait (they are part of what ``snapshot``
+                gives) in place of those that the last step learned.
+        """
 
     def witness(self, state: State) -> bytes:
         """Return a 32-byte digest of the bits of the evidence and of each particle's posterior."""

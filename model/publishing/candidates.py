@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from model import checks, wire
+from model.publishing.choice import Rival, Standing, rivals_from_json
 from model.scaled import Scaled
 
 
@@ -36,6 +39,13 @@ class Candidate:
         documents: As in :class:`model.learners.base.Summary`, like the fields up to in_sample_nmi.
         prequential_perplexity: Over the tokens scored since the previous offer; None for the first
             offer, and without such tokens.
+        particle: The particle of the island that is offered; 0 where particles are resampled.
+        rivals: Particles that are better (:class:`model.publishing.choice.Rival`). None if the
+            best one is offered, as by releases without this field.
+        replaced: The particle that was offered before, if it was another one.
+        topic_tokens: The number of tokens of each topic that came since the previous offer. None if
+            it is not known, after an offer of a release without this field.
+        topic_documents: The same for documents, by the topic with most of their tokens.
     """
 
     key: str
@@ -57,6 +67,11 @@ class Candidate:
     ess: float
     in_sample_nmi: float | None
     prequential_perplexity: float | None
+    particle: int = 0
+    rivals: list[dict[str, int]] | None = None
+    replaced: dict[str, int] | None = None
+    topic_tokens: list[float] | None = None
+    topic_documents: list[int] | None = None
 
     MAGIC = b"BTk1"
 
@@ -71,16 +86,24 @@ class Candidate:
             ("sequence", found.sequence),
             ("previous", found.previous),
             ("island", found.island),
+            ("particle", found.particle),
         ):
             checks.whole(f"{name} of a candidate", value)
+        found.standing()
+        for name in ("topic_tokens", "topic_documents"):
+            if (counts := getattr(found, name)) is not None:
+                checks.measures(f"{name} of a candidate", np.array(counts, np.float64))
         for text in (found.evidence, found.posterior):
             Scaled.from_hex(text)
         return found
 
-    def rank(self) -> tuple[tuple[float, float], tuple[float, float], int]:
-        """Return the rank; the greatest is published.
+    def figures(self) -> tuple[Scaled, Scaled]:
+        """Return evidence and posterior, by which islands are compared."""
+        return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)
 
-        It orders by evidence, then posterior, then the lowest island.
-        """
-        evidence, posterior = (Scaled.from_hex(text) for text in (self.evidence, self.posterior))
-        return evidence.order(), posterior.order(), -self.island
+    def standing(self) -> Standing | None:
+        """Return what :func:`model.publishing.choice.choose` needs for the next offer."""
+        replaced, name = self.replaced, "a candidate"
+        rivals = rivals_from_json(self.rivals or (), f"field rivals of {name}")
+        before = replaced and Rival.from_json(replaced, f"field replaced of {name}")
+        return None if self.rivals is None else Standing(self.particle, rivals, before or None)

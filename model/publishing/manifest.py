@@ -22,9 +22,13 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from model import checks, wire
 from model.errors import DamagedDataError
+from model.publishing.choice import Standing, rivals_from_json
 from model.settings import TokeniserSettings
+from model.times import to_iso
 
 VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
@@ -32,6 +36,7 @@ _LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
+_NOT_COMPARED = frozenset({"sha256", "release", "publishing"})
 
 
 def seal(values: dict[str, Any]) -> bytes:
@@ -175,6 +180,20 @@ class Manifest(_Sealed):
         ess: The effective sample size of its island.
         in_sample_nmi: For the labelled documents in the history of the learner; None without them.
         release: The release of this package.
+        publishing: The settings by which island and particle were chosen
+            (:class:`model.publishing.choice.PublishSettings`); empty without such a rule.
+        particle: The particle of the island that was published; 0 where particles are resampled.
+        rivals: The islands that are better than the published one
+            (:class:`model.publishing.choice.Rival`). None if the best one was published, as by
+            releases without this field.
+        replaced: If the parent comes from another island or particle: its ``island`` and
+            ``particle``, in how many ``versions`` in a row the new one was better, and ``since``
+            when, the event time of the first of them. None otherwise.
+        topic_tokens: The number of tokens of each topic that came since the parent, by the topics
+            that they had when they were learned. Variational learners give expected numbers. None
+            if it is not known.
+        topic_documents: The same for documents, by the topic with most of their tokens. Documents
+            without a known word have no topic.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
     """
 
@@ -199,6 +218,12 @@ class Manifest(_Sealed):
     ess: float
     in_sample_nmi: float | None
     release: str
+    publishing: dict[str, Any] = field(default_factory=dict)
+    particle: int = 0
+    rivals: list[dict[str, Any]] | None = None
+    replaced: dict[str, Any] | None = None
+    topic_tokens: list[float] | None = None
+    topic_documents: list[int] | None = None
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -240,7 +265,9 @@ class Manifest(_Sealed):
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
 
     def repeats(self, other: Manifest) -> bool:
-        """Return whether two manifests agree in all fields that both have, except the release.
+        """Return whether two manifests agree in all fields that both have.
+
+        The release and the settings by which the island was chosen may differ.
 
         Figures that are logarithms are compared up to their last bits, which differ between C
         libraries.
@@ -248,7 +275,7 @@ class Manifest(_Sealed):
         theirs, ours = json.loads(self.to_json()), json.loads(other.to_json())
         return all(
             _alike(name, theirs[name], ours[name])
-            for name in theirs.keys() & ours.keys() - {"sha256", "release"}
+            for name in theirs.keys() & ours.keys() - _NOT_COMPARED
         )
 
     def check(self, name: str) -> None:
@@ -265,8 +292,59 @@ class Manifest(_Sealed):
                 self.parent,
                 f"a version with a sequence below {self.sequence}",
             )
+        checks.whole(f"field particle of {name}", self.particle)
+        self._check_choice(name)
+        for field_name in ("topic_tokens", "topic_documents"):
+            counts = np.array(getattr(self, field_name) or [], np.float64)
+            checks.measures(f"field {field_name} of {name}", counts)
         for change in self.changes:
             checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
+
+    def _check_choice(self, name: str) -> None:
+        checks.whole(f"field island of {name}", self.island, 0, max(1, self.islands))
+        rivals_from_json(self.rivals or (), f"field rivals of {name}")
+        if self.replaced is not None:
+            where = f"field replaced of {name}"
+            before = checks.record(_Replaced, self.replaced, where, ignore_unknown=True)
+            for what in ("island", "particle"):
+                checks.whole(f"{what} in field replaced of {name}", before[what])
+            checks.whole(f"versions in field replaced of {name}", before["versions"], 1)
+            since, bound = f"since in field replaced of {name}", _LATEST_TIME
+            checks.whole(since, before["since"], -bound, bound)
+
+    def standing(self) -> Standing | None:
+        """Return what :func:`model.publishing.choice.choose` needs for the next version."""
+        if self.rivals is None:
+            return None
+        return Standing(self.island, rivals_from_json(self.rivals, "field rivals"))
+
+    def replacement(self) -> str:
+        """Return a line about the island or particle that was replaced; "" if there is none."""
+        if self.replaced is None:
+            return ""
+        before, versions = self.replaced, self.replaced["versions"]
+        names = [
+            f"island {island}, particle {particle}" if self.islands > 1 else f"particle {particle}"
+            for island, particle in (
+                (self.island, self.particle),
+                (before["island"], before["particle"]),
+            )
+        ]
+        return (
+            f"version {self.version} comes from {names[0]}, its parent from {names[1]}. The new one"
+            f" was better in {versions} version{'s' * (versions > 1)} in a row, since"
+            f" {to_iso(before['since'])[:10]}. Topics may differ from those before."
+        )
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """The field ``replaced`` of a manifest."""
+
+    island: int
+    particle: int
+    versions: int
+    since: int
 
 
 @dataclass(frozen=True)
@@ -279,9 +357,17 @@ class _Change:
 
 
 def _alike(name: str, theirs: Any, ours: Any) -> bool:
-    """Return whether two values of one field are equal, up to the last bits of logarithms."""
+    """Return whether two values of one field are equal, up to the last bits of logarithms.
+
+    Expected numbers of tokens are sums of exponentials, so they have other last bits, too.
+    """
     if name in _LOGARITHMS and isinstance(theirs, float) and isinstance(ours, float):
         return math.isclose(theirs, ours, rel_tol=_LAST_BITS)
+    if name == "topic_tokens" and isinstance(theirs, list) and isinstance(ours, list):
+        return len(theirs) == len(ours) and all(
+            math.isclose(one, other, rel_tol=_LAST_BITS, abs_tol=_LAST_BITS)
+            for one, other in zip(theirs, ours, strict=True)
+        )
     return bool(theirs == ours)
 
 

@@ -1,4 +1,6 @@
-"""Make versions of candidates: when all islands have offered, the best becomes the next version.
+"""Make versions of candidates: when all islands have offered, one of them becomes the next version.
+
+:mod:`model.publishing.choice` has the rule by which an island is chosen.
 
 Candidates arrive in any order, and again after a failure. A version is made when every island has
 offered the same sequence and the version before it exists. The version before is needed because
@@ -8,18 +10,22 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.pending import Bag
 from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
+from model.publishing.choice import PublishSettings, Rival, Standing, choose
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
 from model.scaled import Scaled
+
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,22 @@ class PublishHead:
         return found
 
 
+def _replaced(last: Manifest | None, standing: Standing, best: Candidate) -> dict[str, int] | None:
+    """Return the field ``replaced`` of the manifest after ``last``."""
+    other = standing.replaced or (best.replaced and Rival.from_json(best.replaced, "a candidate"))
+    if last is None or not other:
+        return None
+    found = {"island": last.island, "particle": last.particle}
+    return {**found, "versions": other.versions, "since": other.since}
+
+
+def _renumbered(counts: Sequence[N] | None, order: Sequence[int]) -> list[N] | None:
+    """Return counts of topics under the numbers that the published topics have."""
+    if counts is None:
+        return None
+    return [counts[topic] for topic in order or range(len(counts))]
+
+
 class Publisher:
     """Make the versions of one key.
 
@@ -61,10 +83,19 @@ class Publisher:
         key: The model key.
         islands: The number of candidates that make a version.
         settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
+        publishing: When a version may come from another island than its parent.
     """
 
-    def __init__(self, store: ModelStore, key: str, islands: int, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        store: ModelStore,
+        key: str,
+        islands: int,
+        settings: dict[str, Any],
+        publishing: PublishSettings,
+    ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
+        self._publishing = publishing
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -101,9 +132,8 @@ class Publisher:
             )
         before = head
         while group := self._next(head.sequence, waiting):
-            best = max(group, key=Candidate.rank)
-            manifest = self._publish(best, head.version or None)
-            versions.append((best.at, manifest))
+            at, manifest = self._publish(group, head.version or None)
+            versions.append((at, manifest))
             head = replace(head, sequence=manifest.sequence, version=manifest.version)
         if head != before:
             rest = [c for c in waiting.values() if c.sequence > head.sequence]
@@ -134,8 +164,8 @@ class Publisher:
         ]
 
     def _next(self, after: int, waiting: dict[tuple[int, int], Candidate]) -> list[Candidate]:
-        """Return the candidates of the version after ``after``, or none until all have come."""
-        group = [c for c in waiting.values() if c.previous == after]
+        """Return the candidates of the version after ``after`` by island; none until all came."""
+        group = sorted((c for c in waiting.values() if c.previous == after), key=lambda c: c.island)
         if len(group) < self._islands:
             return []
         if len({(c.sequence, c.chain) for c in group}) > 1:
@@ -146,13 +176,28 @@ class Publisher:
             )
         return group
 
-    def _publish(self, best: Candidate, parent: str | None) -> Manifest:
+    def _publish(self, group: list[Candidate], parent: str | None) -> tuple[int, Manifest]:
+        """Publish the version after ``parent``.
+
+        Args:
+            group: The candidates of all islands.
+            parent: The version before; None for the first.
+
+        Returns:
+            The event time at which the version travels, and the version.
+        """
+        last = self._store.manifest(self._key, parent) if parent else None
+        standing = choose(
+            last.standing() if last else None,
+            [candidate.figures() for candidate in group],
+            self._publishing,
+            group[0].event_time,
+        )
+        best = group[standing.number]
         snapshot, order = self._store.get_snapshot(self._key, best.snapshot), []
         digest, changed = best.snapshot, []
-        if parent:
-            before = self._store.get_snapshot(
-                self._key, self._store.manifest(self._key, parent).snapshot
-            )
+        if last:
+            before = self._store.get_snapshot(self._key, last.snapshot)
             order = align_topics(before, snapshot)
             if order == list(range(snapshot.topic_count)):
                 order = []
@@ -182,5 +227,11 @@ class Publisher:
             ess=best.ess,
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
+            publishing=self._publishing.to_json(),
+            particle=best.particle,
+            rivals=[rival.to_json() for rival in standing.rivals],
+            replaced=_replaced(last, standing, best),
+            topic_tokens=_renumbered(best.topic_tokens, order),
+            topic_documents=_renumbered(best.topic_documents, order),
         )
-        return self._store.publish(manifest)
+        return best.at, self._store.publish(manifest)

@@ -35,7 +35,8 @@ from model.snapshot import Snapshot
 _REMEDIES = (
     "If the input holds only documents that came after those that were learned, add"
     " --add_documents. To finish a run that was interrupted, give the same input, the same"
-    " --publish_every and --resume_from=latest. For a new run, give an empty model store."
+    " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
+    " give an empty model store."
 )
 _SHOWN = 5
 _ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")

@@ -16,7 +16,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines.cli.options import FigureOptions
+from pipelines.cli.options import FigureOptions, PlotOptions
 from pipelines.cli.settings_from_options import check_plot
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import LOCAL_RUNNER
@@ -49,7 +49,7 @@ def run_for_figures(
             write to.
     """
     given = options.view_as(FigureOptions)
-    check_plot(given.plot)
+    check_plot(options.view_as(PlotOptions).plot)
     if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
         raise OptionError(
             "--json",

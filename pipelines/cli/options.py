@@ -17,6 +17,7 @@ from model.evaluation import EvaluationSettings
 from model.inference import METHOD
 from model.learners import LEARNER
 from model.options import options_of
+from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values
 from pipelines.cli.settings_options import add_choice, add_options
@@ -75,6 +76,7 @@ class TrainingOptions(PipelineOptions):
             default="1d",
             help="how often to publish a version: a length of event time, or 4windows",
         )
+        add_options(parser, options_of(PublishSettings))
         parser.add_argument(
             "--checkpoint_tokens",
             type=values.positive,
@@ -189,6 +191,13 @@ class FigureOptions(PipelineOptions):
         parser.add_argument(
             "--json", help="file for the figures, one JSON line for each row of the table"
         )
+
+
+class PlotOptions(PipelineOptions):
+    """Plot."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--plot", help="file for a plot of the figures, a .png or .svg")
 
 

@@ -1,4 +1,4 @@
-"""Plots of the figures of ``pipelines.evaluate`` and ``pipelines.compare``.
+"""Plots of the figures of ``pipelines.evaluate``, ``pipelines.compare`` and ``pipelines.show``.
 
 They need matplotlib (``pip install 'beam-topics[plots]'``).
 """
@@ -10,7 +10,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from model.errors import FULL_DISK, OutputError
+from model.publishing.curves import Curves
+from model.snapshot import Snapshot
 from model.times import EPOCH
 from pipelines.cli.terminal import plain, rank_trace
 
@@ -27,6 +31,8 @@ _LOWER = {
     "prequential_perplexity": "prequential",
 }
 
+# Topics with a curve, and the words that name a topic.
+_CURVES, _NAMED_BY = 12, 3
 _AGREEMENT = {"cosine": "cosine", "kl": "KL, nats", "f1": "F1"}
 
 
@@ -68,6 +74,32 @@ def _draw_ranks(
     axes.set_ylabel("rank in the topic")
     if axes.lines:
         axes.legend()
+
+
+def draw_curves(path: str, drawn: Curves, snapshot: Snapshot) -> None:
+    """Draw the share of the largest topics in what came, over event time.
+
+    Args:
+        path: the file.
+        drawn: the curves of all topics.
+        snapshot: the model whose words name the topics.
+    """
+    from matplotlib.figure import Figure
+
+    times = [EPOCH + timedelta(microseconds=time) for time in drawn.times()]
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    axes, top = figure.subplots(), snapshot.top_words(_NAMED_BY)
+    order = np.argsort(-np.nan_to_num(drawn.shares).sum(axis=0), kind="stable")
+    for topic in order[:_CURVES].tolist():
+        label = str(plain(f"{topic}: {' '.join(top[topic])}"))
+        axes.plot(
+            times, drawn.shares[:, topic], label=label, marker="." if len(times) < 60 else None
+        )
+    axes.set_ylabel("share of the tokens that came")
+    axes.set_ylim(bottom=0)
+    axes.tick_params(axis="x", rotation=30)
+    figure.legend(loc="outside right upper", fontsize=8)
+    _save(figure, path)
 
 
 def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -4,7 +4,9 @@
 ``beam_topics.progress``, and :mod:`transforms.fit` a line for each iteration to
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
 shows the newest. Reports of :mod:`transforms.coverage` are shown where a model should be trained
-again, and are summed up at the end. The wall clock is used here only, for tokens a second.
+again, and are summed up at the end. A line of :mod:`transforms.publish` says that a version comes
+from another particle or island than its parent. The wall clock is used here only, for tokens a
+second.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pipelines.cli.terminal import day, plain
 LOGGER = "beam_topics.progress"
 FITTING = "beam_topics.fitting"
 COVERAGE = "beam_topics.coverage"
+VERSIONS = "beam_topics.versions"
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -93,6 +96,21 @@ class _PipeProgress(Progress):
         if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             self._console.print(line)
+
+
+class _Versions(logging.Handler):
+    """A log handler that prints the first versions that come from another particle or island."""
+
+    MOST = 10
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console, self._said = console, 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._said += 1
+        if self._said <= self.MOST:
+            self._console.print(plain(record.getMessage()))
 
 
 class _Coverage(logging.Handler):
@@ -168,6 +186,7 @@ def progress() -> Iterator[Progress]:
             )
         stack.enter_context(_listening(handler, LOGGER, FITTING))
         stack.enter_context(_listening(coverage, COVERAGE))
+        stack.enter_context(_listening(_Versions(console), VERSIONS))
         try:
             yield handler
         finally:

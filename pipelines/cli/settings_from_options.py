@@ -21,6 +21,8 @@ from model.evaluation import EvaluationSettings
 from model.files.regular import read_text
 from model.inference import METHOD, InferenceSettings
 from model.learners import LEARNER, LearnerSettings
+from model.options import options_of
+from model.publishing.choice import PublishSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
 from model.settings import SequenceSettings, TokeniserSettings
@@ -34,6 +36,7 @@ from pipelines.cli.options import (
     MethodOptions,
     SequenceOptions,
     TokeniserOptions,
+    TrainingOptions,
 )
 from pipelines.cli.settings_options import fields_given, given_of
 
@@ -147,6 +150,20 @@ def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
 def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
     """Return the settings of the sequence of minibatches."""
     return SequenceSettings(**fields_given(options, SequenceOptions, SequenceSettings))
+
+
+def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> PublishSettings:
+    """Return when a version may come from another particle or island than its parent.
+
+    Raises:
+        OptionError: an option is given, and the learner has one model only.
+    """
+    given = given_of(options, TrainingOptions, options_of(PublishSettings))
+    if given and learner.islands * learner.independent_chains == 1:
+        name, value = next(iter(given.items()))
+        allowed = "nothing where a learner has one model, or particles that are resampled"
+        raise OptionError(f"--{name}", value, allowed, "Leave it out.")
+    return PublishSettings(**fields_given(options, TrainingOptions, PublishSettings))
 
 
 def learner_settings_of(options: PipelineOptions) -> LearnerSettings:

@@ -16,6 +16,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from model.evaluation.coherence import MIXED
 from model.publishing.topic_changes import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
@@ -25,6 +26,12 @@ PREQUENTIAL = (
     "Prequential perplexity: each minibatch is scored before it is learned; over the tokens since"
     " the version before, so the first version has none. A word that is new to the model counts by"
     " its spelling. Lower is better."
+)
+# Printed under a table of topics.
+CURVES = (
+    "Share of what came: a topic's share of the tokens that came in equal periods of event time, by"
+    " the topics that they had when they were learned; a blank where nothing came or it was"
+    " not counted."
 )
 _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -125,6 +132,26 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
             for way in ("entered", "left")
         )
         table.add_row(*map(plain, (str(topic["topic"]), *words)))
+    return titled(title, table)
+
+
+def coherence_table(row: Mapping[str, Any]) -> Group:
+    """Make a table of the coherence of each topic, with the mixed ones first.
+
+    Args:
+        row: figures of one version (:func:`model.evaluation.coherence.coherence_figures`).
+    """
+    table = Table(show_edge=False)
+    for column in ("topic", "NPMI", "never", "apart"):
+        table.add_column(column, justify="right")
+    table.add_column("words", overflow="fold", ratio=1)
+    topics = row["topics"]
+    for number in sorted(range(len(topics)), key=lambda n: (-topics[n]["apart"], n)):
+        topic = topics[number]
+        name = f"{number}*" if topic["apart"] >= MIXED else f"{number} "
+        figures = (f"{topic[figure]:.3f}" for figure in ("npmi", "never", "apart"))
+        table.add_row(name, *figures, plain(" ".join(topic["words"])))
+    title = f"version {row['version']}: {row['mixed']} of {len(topics)} topics are judged mixed"
     return titled(title, table)
 
 

@@ -21,6 +21,7 @@ from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import StoreOptions, TrainingOptions
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
+    publish_settings_of,
     sequence_settings_of,
     tokeniser_settings_of,
 )
@@ -50,9 +51,9 @@ class Learned(NamedTuple):
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
     """Return the checked options of learning."""
-    given = options.view_as(TrainingOptions)
+    given, settings = options.view_as(TrainingOptions), learner_settings_of(options)
     return LearnOptions(
-        settings=learner_settings_of(options),
+        settings=settings,
         tokeniser=tokeniser_settings_of(options),
         sequence=sequence_settings_of(options),
         store=options.view_as(StoreOptions).model_store,
@@ -61,6 +62,7 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
         max_state_mb=given.max_state_mb,
         threads=given.threads,
         resume_from=given.resume_from or ("latest" if given.add_documents else ""),
+        publishing=publish_settings_of(options, settings),
     )
 
 

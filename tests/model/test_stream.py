@@ -17,6 +17,7 @@ from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.inference.labelling import Reference
 from model.learner_log.options import LearnOptions
+from model.publishing.choice import PublishSettings
 from model.publishing.store import ModelStore
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead, chain_start
@@ -47,6 +48,7 @@ class Settings:
     publish_every: tuple
     checkpoint_tokens: int
     before_first_model: str
+    choice: tuple
 
 
 configurations = st.builds(
@@ -64,6 +66,7 @@ configurations = st.builds(
     ),
     st.sampled_from([1, 10, 40, 10**6]),
     st.sampled_from(["prior", "wait", "dead_letter"]),
+    st.tuples(st.sampled_from([0.0, 0.001, 0.03]), st.sampled_from([1, 2, 3])),
 )
 chances = st.integers(0, 2**32).map(random.Random)
 
@@ -120,6 +123,7 @@ def options_of(store, chosen, **others):
         publish_every=chosen.publish_every,
         checkpoint_tokens=chosen.checkpoint_tokens,
         end_of_stream=END_OF_STREAM,
+        publishing=PublishSettings(*chosen.choice),
         **others,
     )
 
@@ -161,6 +165,10 @@ def check_versions(made, wanted, store, options):
             None if version.perplexity is None else pytest.approx(version.perplexity)
         )
         assert manifest.posterior == pytest.approx(version.posterior)
+        assert (manifest.particle, manifest.replaced) == (version.particle, version.replaced)
+        order = manifest.topic_order or range(3)
+        assert manifest.topic_tokens == [version.topic_tokens[z] for z in order]
+        assert manifest.topic_documents == [version.topic_documents[z] for z in order]
         parent, before = manifest.version, check_model(manifest, version, before, store)
 
 
@@ -211,13 +219,13 @@ def test_versions_and_labels(tmp_path_factory, happened, chosen, chance):
         return
     options = options_of(store, chosen)
     sequences = twin.due(batches, chosen.publish_every, chosen.sequence.window)
-    wanted = twin.published(batches, sequences, options.settings, "k")
+    wanted = twin.published(batches, sequences, options.settings, "k", chosen.choice)
     offers, heads = learned(chance, links_of(batches), options)
     for offered in offers:
         assert [(c.previous, c.sequence) for c in offered] == list(
             zip([0, *sequences], sequences, strict=False)
         )
-    made = publish(chance, offers, store, "k", options.manifest_settings())
+    made = publish(chance, offers, options, "k")
     check_versions(made, wanted, store, options)
     assert [(head.sequence, head.chain) for head in heads] == [
         (len(batches), batches[-1].chain)
@@ -281,9 +289,7 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
     ]
     kept = min(len(offered) for offered in offers)
     kept = chance.randint(0, kept)
-    published = publish(
-        chance, [offered[:kept] for offered in offers], store, "k", first.manifest_settings()
-    )
+    published = publish(chance, [offered[:kept] for offered in offers], first, "k")
     options = options_of(
         store, chosen, resume_from="latest" if ModelStore(str(store)).has_checkpoints("k") else ""
     )
@@ -293,10 +299,10 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
         # No minibatch has a checkpoint of every island: the job starts again.
         point, options = 0, replace(options, resume_from="")
     offers, again = learned(chance, links[point if chance.random() < 0.5 else 0 :], options)
-    made = publish(chance, offers, store, "k", options.manifest_settings())
+    made = publish(chance, offers, options, "k")
     assert outcome(store, again) == outcome(whole, heads)
     sequences = twin.due(batches, chosen.publish_every, chosen.sequence.window)
-    wanted = twin.published(batches, sequences, options.settings, "k")
+    wanted = twin.published(batches, sequences, options.settings, "k", chosen.choice)
     manifests = ModelStore(str(store)).manifests("k")
     assert as_json(manifest for _, manifest in published) == as_json(manifests[: len(published)])
     assert as_json(manifest for _, manifest in made) == as_json(

@@ -29,6 +29,7 @@ from streams import (
 
 from model.learner_log.live import LIVE_LEARNERS
 from model.learner_log.log import run_without_beam
+from model.publishing.choice import PublishSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -36,6 +37,8 @@ from transforms.learn import Learn, island_key, split_island_key
 from transforms.publish import Publish
 from transforms.sequence import Sequence
 
+# The best chain is published whatever was published before.
+AT_ONCE = PublishSettings(margin=0, versions=1)
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)
 
@@ -127,7 +130,7 @@ def test_a_runner_that_tries_again(tmp_path, plain, failing):
 
 
 def test_islands_agree_on_what_they_saw(tmp_path):
-    train(ITEMS, options(tmp_path, islands=2))
+    train(ITEMS, options(tmp_path, islands=2, publishing=AT_ONCE))
     assert final_states(tmp_path, islands=2) == expected(islands=2)
     manifests = ModelStore(str(tmp_path)).manifests("")
     assert {manifest.chain for manifest in manifests} <= {link.fingerprint.hex() for link in LINKS}
@@ -308,3 +311,12 @@ def test_no_pickle_between_steps_or_in_state(tmp_path):
 
 def test_island_keys():
     assert split_island_key(island_key("日本".encode(), 7)) == ("日本", 7)
+
+
+def test_a_version_of_another_chain_is_logged_once(tmp_path, caplog):
+    caplog.set_level("INFO", "beam_topics.versions")
+    given = options(tmp_path, 2, publish_every=("windows", 1), publishing=AT_ONCE)
+    train(ITEMS, given)
+    lines = [manifest.replacement() for manifest in ModelStore(str(tmp_path)).manifests("")]
+    said = [one.getMessage() for one in caplog.records if one.name == "beam_topics.versions"]
+    assert sorted(said) == sorted(filter(None, lines)) and len(said) > 1

@@ -18,8 +18,9 @@ import numpy as np
 from model.errors import OptionError
 from model.evaluation.nmi import nmi
 from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is_sparse
-from model.learners.base import register
+from model.learners.base import Arrivals, register
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
+from model.learners.particles.arrivals import sum_of_documents
 from model.learners.particles.initial_settings import Initial, InitialBatch
 from model.learners.particles.particle_filter import ParticleLearner
 from model.learners.particles.settings import ParticleSettings
@@ -66,9 +67,9 @@ class BatchGibbs(ParticleSettings):
 class BatchGibbsLearner(ParticleLearner):
     """Alg. 1 over all documents so far, at each snapshot."""
 
-    def snapshot(self, state: ParticleState) -> Snapshot:
+    def snapshot(self, state: ParticleState, chain: int | None = None) -> Snapshot:
         if not _is_sparse(state):
-            return super().snapshot(state)
+            return super().snapshot(state, chain)
         settings, known = state.settings, len(state.vocabulary)
         words, topics, counts = _current_chain(state)[0].counts.triples()
         return Snapshot(
@@ -91,15 +92,27 @@ class BatchGibbsLearner(ParticleLearner):
     def nbytes(self, state: ParticleState) -> int:
         return super().nbytes(state) + (state.chain[0].nbytes() if state.chain else 0)
 
-    def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
+    def arrivals(self, state: ParticleState, after: int, unlearned: bool = False) -> Arrivals:
+        if not (unlearned and state.unlearned and _is_sparse(state)):
+            return super().arrivals(state, after, unlearned)
+        # No document is ever learned for good, so all of them wait.
+        counts = _current_chain(state)[0].in_documents
+        return Arrivals(sum_of_documents(counts[after:, None]), len(counts))
+
+    def posterior_and_nmi(
+        self, state: ParticleState, chain: int | None = None
+    ) -> tuple[Scaled, float | None]:
         if not _is_sparse(state):
-            return super().posterior_and_nmi(state)
-        (chain, joint), labels = _current_chain(state), [label for _, label in state.waiting or ()]
+            return super().posterior_and_nmi(state, chain)
+        (sampled, joint), labels = (
+            _current_chain(state),
+            [label for _, label in state.waiting or ()],
+        )
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
             return joint, None
         return joint, nmi(
-            [labels[d] for d in labelled], chain.in_documents[labelled].argmax(axis=1).tolist()
+            [labels[d] for d in labelled], sampled.in_documents[labelled].argmax(axis=1).tolist()
         )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from model.kernels.random import FIRST_PASS
+from model.learners.particles.arrivals import note_arrivals
 from model.learners.particles.kernels.chains import (
     VisitSchedule,
     gather_evidence,
@@ -54,6 +55,7 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
     _run(state, schedule, weights, exponents)
     gather_evidence(state.resampler, weights, exponents)
     counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + schedule.found.sum()
+    note_arrivals(state, slots)
     history.release(slots.tolist())
     tokens = int(history.pages.length[slots].sum())
     state.drawn += tokens

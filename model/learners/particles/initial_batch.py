@@ -25,6 +25,7 @@ from model.errors import OptionError
 from model.evaluation.kernels.held_out import first_moment
 from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
+from model.learners.particles.arrivals import note_arrivals
 from model.learners.particles.concentration import learn_concentrations
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from model.learners.particles.kernels.shared_rows import row_of
@@ -63,6 +64,7 @@ def initialise(state: ParticleState) -> None:
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
     for slot in slots:
         state.history.admit(slot, *state.stream)
+    note_arrivals(state, np.array(slots, np.int32))
     state.history.release(slots)
     state.documents += trained
     state.tokens += sum(len(tokens) for tokens, _ in waiting[:trained])

@@ -37,8 +37,9 @@ import numpy as np
 
 from model import wire
 from model.evaluation.nmi import nmi
-from model.learners.base import StepInfo, Summary, register
+from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles import loading, saving
+from model.learners.particles.arrivals import arrivals
 from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
@@ -80,6 +81,7 @@ class ParticleLearner:
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
         words = _number_words(state, minibatch)
         before = state.documents, state.tokens, state.scored
+        state.arrived = []
         begin_minibatch(state, minibatch.sequence)
         documents = _documents_to_learn(state, _known_words(words, minibatch), minibatch.sequence)
         if state.settings.ess_threshold or state.settings.by_tokens:
@@ -110,14 +112,13 @@ class ParticleLearner:
             scored_tokens=state.scored - scored,
         )
 
-    def snapshot(self, state: ParticleState) -> Snapshot:
+    def snapshot(self, state: ParticleState, chain: int | None = None) -> Snapshot:
         state = initialised(state)
         settings = state.settings
         ensure_capacity(state, 0, 0, 0)
         words = np.arange(len(state.vocabulary))
-        counts, strength, base, left = topic_words(
-            state.population, state.prior, best_particle(state.population), words
-        )
+        particle = best_particle(state.population) if chain is None else chain
+        counts, strength, base, left = topic_words(state.population, state.prior, particle, words)
         return Snapshot.from_dense(
             counts,
             key=state.key,
@@ -129,11 +130,11 @@ class ParticleLearner:
             words=tuple(state.vocabulary.words),
         )
 
-    def summary(self, state: ParticleState) -> Summary:
+    def summary(self, state: ParticleState, chain: int | None = None) -> Summary:
         recent = Scaled(0.5, 1)
         for evidence in state.recent:
             recent = recent * evidence
-        posterior, in_sample = self.posterior_and_nmi(state)
+        posterior, in_sample = self.posterior_and_nmi(state, chain)
         return Summary(
             evidence=recent,
             posterior=posterior,
@@ -146,14 +147,22 @@ class ParticleLearner:
             in_sample_nmi=in_sample,
         )
 
-    def posterior_and_nmi(self, state: ParticleState) -> tuple[Scaled, float | None]:
-        """Return P(w, z) of the best particle, and the nMI of its topics with the labels.
+    def posterior_and_nmi(
+        self, state: ParticleState, chain: int | None = None
+    ) -> tuple[Scaled, float | None]:
+        """Return P(w, z) of a chain, or of the best particle, and the nMI of its topics and labels.
 
         The nMI is None where no document of the history has a label.
         """
         state = initialised(state)
-        best = best_particle(state.population)
-        return joint(state.population, best), _in_sample(state, best)
+        particle = best_particle(state.population) if chain is None else chain
+        return joint(state.population, particle), _in_sample(state, particle)
+
+    def arrivals(self, state: ParticleState, after: int, unlearned: bool = False) -> Arrivals:
+        if not unlearned:
+            return arrivals(state, after)
+        # Without documents that wait, every document is before the end.
+        return arrivals(initialised(state), after if state.unlearned else state.documents)
 
     def witness(self, state: ParticleState) -> bytes:
         population = state.population

@@ -82,6 +82,11 @@ class ParticleSettings(LearnerSettings):
         return self.particles // self.islands
 
     @property
+    def independent_chains(self) -> int:
+        """Return C: the particles of an island, unless resampling makes copies of some of them."""
+        return self.island_particles if isinstance(self.resampling, NeverResample) else 1
+
+    @property
     def ess_threshold(self) -> float:
         """Return the effective sample size at or below which an island resamples; 0 means never."""
         return self.resampling.threshold(self.particles, self.islands)

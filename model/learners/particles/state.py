@@ -25,6 +25,7 @@ from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.settings import ParticleSettings
+from model.records import IntArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -62,6 +63,8 @@ class ParticleState:
         chain: the same for ``batch-gibbs`` with the sparse sampler.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
+        arrived: the topics of the documents that the last step learned
+            (:mod:`model.learners.particles.arrivals`); not saved.
     """
 
     settings: ParticleSettings
@@ -88,6 +91,7 @@ class ParticleState:
     initialised: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
+    arrived: list[IntArray] = field(default_factory=list)
 
     @cached_property
     def stream(self) -> tuple[int, int]:

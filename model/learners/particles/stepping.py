@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.random import FIRST_PASS, MOVE
+from model.learners.particles.arrivals import note_arrivals
 from model.learners.particles.kernels.chains import TOKENS_AT_ONCE
 from model.learners.particles.kernels.first_pass import (
     TokenDraws,
@@ -60,6 +61,7 @@ def learn_document(state: ParticleState, tokens: IntArray, label: str | None) ->
         filter_tokens_of(state, slot)
     else:
         filter_document(state, slot)
+    note_arrivals(state, np.array([slot], np.int32))
     state.history.release([slot])
     state.drawn += len(tokens)
     state.documents += 1

@@ -25,7 +25,7 @@ import numpy as np
 from model import checks, wire
 from model.kernels.expectations import dirichlet_means, dirichlet_weights
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
-from model.learners.base import StepInfo, Summary, register
+from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.population import over_slices
 from model.learners.variational.fixed_vocabulary import (
     FIXVOC_VOCABULARIES,
@@ -185,7 +185,10 @@ class _FixvocLearner(Generic[F]):
         """Return the expected counts of the minibatch's words, float64[V, K]."""
         raise NotImplementedError
 
-    def snapshot(self, state: FixvocState[F]) -> Snapshot:
+    def arrivals(self, state: FixvocState[F], after: int, unlearned: bool = False) -> Arrivals:
+        return state.arrivals(after, unlearned)
+
+    def snapshot(self, state: FixvocState[F], chain: int | None = None) -> Snapshot:
         settings, words = state.settings, state.vocabulary
         counts = state.counts[: state.rows] * state.scale
         # A ``null`` vocabulary may have no word yet; a prior must have some strength.
@@ -204,7 +207,7 @@ class _FixvocLearner(Generic[F]):
             buckets=words.buckets,
         )
 
-    def summary(self, state: FixvocState[F]) -> Summary:
+    def summary(self, state: FixvocState[F], chain: int | None = None) -> Summary:
         return state.summary(len(state.vocabulary.words))
 
     def witness(self, state: FixvocState[F]) -> bytes:
@@ -286,6 +289,8 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
 
         over_slices(len(theta), state.threads, run)
         expected_counts(documents, weights, theta, counts)
+        main = np.where(np.diff(documents.offsets) > 0, theta.argmax(axis=1), -1)
+        state.arrive(counts.sum(axis=0), main.astype(np.int32))
         return counts
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from model import checks, wire
 from model.errors import DamagedDataError
-from model.learners.base import StepInfo, Summary, register
+from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.population import over_slices
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
 from model.learners.variational.kernels.sticks import (
@@ -189,7 +189,10 @@ class InfvocLearner:
             reorder(state)
         return state.step_info(minibatch, local, len(state.vocabulary), found, settings.sweeps)
 
-    def snapshot(self, state: InfvocState) -> Snapshot:
+    def arrivals(self, state: InfvocState, after: int, unlearned: bool = False) -> Arrivals:
+        return state.arrivals(after, unlearned)
+
+    def snapshot(self, state: InfvocState, chain: int | None = None) -> Snapshot:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
         shares, left = expectations(state, means)
         # A topic gets as many counts as it has tokens, so that new tokens have the right weight.
@@ -217,7 +220,7 @@ class InfvocLearner:
             words=tuple(state.vocabulary.words),
         )
 
-    def summary(self, state: InfvocState) -> Summary:
+    def summary(self, state: InfvocState, chain: int | None = None) -> Summary:
         return state.summary(len(state.vocabulary))
 
     def witness(self, state: InfvocState) -> bytes:

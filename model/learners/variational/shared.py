@@ -21,7 +21,7 @@ import numpy as np
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.kernels.random import stream_key
-from model.learners.base import LearnerSettings, StepInfo, Summary
+from model.learners.base import Arrivals, LearnerSettings, StepInfo, Summary
 from model.learners.particles.population import over_slices
 from model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
@@ -112,6 +112,8 @@ class VariationalState(Generic[S]):
         scored: number of tokens that were scored.
         evidence: the probability of these tokens.
         recent: the probabilities of the last minibatches.
+        arrived: float64[2, K], the expected tokens and the documents of each topic in the last
+            minibatch; not saved.
     """
 
     settings: S
@@ -124,6 +126,7 @@ class VariationalState(Generic[S]):
     scored: int = 0
     evidence: Scaled = field(default_factory=lambda: Scaled.of(1.0))
     recent: deque[Scaled] = field(default_factory=deque)
+    arrived: FloatArray = field(default_factory=lambda: np.zeros((2, 0)))
 
     def keys(self) -> tuple[int, int]:
         """Return the stream key of the draws."""
@@ -150,6 +153,25 @@ class VariationalState(Generic[S]):
         self.tokens += len(local.tokens)
         step = float((settings.tau0 + self.steps) ** -settings.kappa)
         return step, (settings.stream_documents or self.documents) / max(len(minibatch), 1)
+
+    def arrive(self, tokens: FloatArray, main: IntArray) -> None:
+        """Note the topics of a minibatch.
+
+        Args:
+            tokens: float64[K], the expected tokens of each topic.
+            main: int32[D], the topic with the most tokens of each document; -1 without tokens.
+        """
+        documents = np.bincount(main[main >= 0], minlength=len(tokens))
+        self.arrived = np.array([tokens, documents], np.float64)
+
+    def arrivals(self, after: int, unlearned: bool) -> Arrivals:
+        """Return what :meth:`model.learners.base.Learner.arrivals` returns.
+
+        No document waits, so the last minibatch is counted as a whole or not at all.
+        """
+        if unlearned or not self.arrived.size or after >= self.documents:
+            return Arrivals(np.zeros((1, 2, self.settings.topics)), self.documents)
+        return Arrivals(self.arrived[None].copy(), self.documents)
 
     def step_info(
         self,
@@ -250,7 +272,7 @@ def sample_counts(
     local: KnownTokens,
     weights: FloatArray,
 ) -> IntArray:
-    """Draw the topics of a minibatch by Gibbs sweeps within its documents.
+    """Draw the topics of a minibatch by Gibbs sweeps within its documents, and note them.
 
     Args:
         state: names the draws.
@@ -268,13 +290,15 @@ def sample_counts(
     sweeps = LocalSweeps(
         settings.local_burn_in, settings.local_sweeps, *state.keys(), state.sequence
     )
+    main = np.empty(len(local.offsets) - 1, np.int32)
 
     def run(first: int, last: int, thread: int) -> None:
-        sample_documents(first, last, local, topics, sweeps, slices[thread])
+        sample_documents(first, last, local, topics, sweeps, slices[thread], main)
 
-    over_slices(len(local.offsets) - 1, state.threads, run)
+    over_slices(len(main), state.threads, run)
     for other in slices[1:]:
         slices[0] += other
+    state.arrive(slices[0].sum(axis=0) / settings.local_sweeps, main)
     return slices[0]
 
 

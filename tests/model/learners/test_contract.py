@@ -8,6 +8,7 @@ from math import exp
 import numpy as np
 import pytest
 from corpora import awkward, document_of, minibatches_of, topical
+from learner_battery import check_arrivals
 from learner_options import made
 
 from model.errors import DamagedDataError, OptionError
@@ -317,6 +318,30 @@ def test_threads_change_nothing(variant, threads):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_loading_after_every_minibatch_changes_nothing(variant):
     assert results(run(settings_of(variant), reload=True)) == results(plain(variant))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_came_to_the_topics_adds_up(variant):
+    check_arrivals(settings_of(variant))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"learner": "o-lda"},
+        {"learner": "o-lda", "initial": "none"},
+        {"rejuvenation": "never", "resampling": "never"},
+    ],
+)
+def test_without_visits_the_topics_hold_what_came(others):
+    settings = small(**others)
+    learner, sums = learner_for(settings), 0
+    state = learner.init(settings, "", 0)
+    for minibatch in STREAM:
+        learner.step(state, minibatch)
+        sums += learner.arrivals(state, 0).counts[:, 0]
+    totals = state.population.totals[:, : state.settings.topics]
+    assert (sums == totals).all() and len({tuple(row) for row in totals.tolist()}) > 1
 
 
 @pytest.mark.parametrize("window", [1, 3])

@@ -6,6 +6,7 @@ from model.errors import DamagedDataError
 from model.learner_log.head import fingerprinter
 from model.learners import ParticleFilter
 from model.publishing.candidates import Candidate
+from model.publishing.choice import Rival, Standing
 from model.scaled import Scaled
 
 CANDIDATE = Candidate(
@@ -40,14 +41,38 @@ def test_a_candidate_of_another_release_is_refused():
         Candidate.from_bytes(b"BTk0" + CANDIDATE.to_bytes()[4:])
 
 
-def test_rank_is_by_evidence_then_posterior_then_the_lowest_island():
-    better = Scaled.of(0.75, -2999).to_bytes().hex()
-    assert (
-        replace(CANDIDATE, evidence=better, posterior=Scaled.of(0).to_bytes().hex()).rank()
-        > CANDIDATE.rank()
-    )
-    assert replace(CANDIDATE, posterior=better, island=9).rank() > CANDIDATE.rank()
-    assert replace(CANDIDATE, island=1).rank() > CANDIDATE.rank()
+CHOSEN = replace(
+    CANDIDATE,
+    particle=1,
+    rivals=[{"number": 0, "versions": 2, "since": -7}],
+    replaced={"number": 0, "versions": 3, "since": -9},
+    topic_tokens=[2.5, 0.0],
+    topic_documents=[3, 0],
+)
+
+
+def test_a_candidate_says_how_its_particle_was_chosen():
+    assert Candidate.from_bytes(CHOSEN.to_bytes()) == CHOSEN
+    assert CHOSEN.standing() == Standing(1, (Rival(0, 2, -7),), Rival(0, 3, -9))
+    # A release without these fields offered the best particle.
+    assert CANDIDATE.standing() is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("particle", -1, "particle of a candidate: found -1"),
+        ("rivals", [{"number": 0, "versions": 0, "since": 1}], "versions in field rivals of a"),
+        ("rivals", [{"number": 0, "versions": 1, "since": 1}] * 2, "numbers in field rivals of a"),
+        ("rivals", [{"number": 0, "versions": 1}], "has no field 'since'"),
+        ("replaced", {"number": -1, "versions": 1, "since": 1}, "number in field replaced of a"),
+        ("topic_tokens", [-1.0], "topic_tokens of a candidate: found -1"),
+        ("topic_documents", [-1], "topic_documents of a candidate: found -1"),
+    ],
+)
+def test_values_that_no_candidate_has_are_refused(field, value, told):
+    with pytest.raises(DamagedDataError, match=told):
+        Candidate.from_bytes(replace(CHOSEN, **{field: value}).to_bytes())
 
 
 def test_fingerprints_differ_by_settings_island_and_chain():

@@ -30,6 +30,15 @@ ENTRY = CheckpointEntry(
         ENTRY,
         manifest_of(3),
         manifest_of(4, parent=manifest_of(3).version, prequential_perplexity=None, key="ключ"),
+        manifest_of(
+            5,
+            particle=1,
+            rivals=[{"number": 1, "versions": 2, "since": -3}],
+            replaced={"island": 1, "particle": 0, "versions": 3, "since": -9},
+            topic_tokens=[1.5, 0.0],
+            topic_documents=[2, 0],
+            publishing={"margin": 0.001, "versions": 3},
+        ),
     ],
 )
 def test_round_trip(record):
@@ -131,6 +140,36 @@ WRONG = [
     ),
     ("event_time", 2**63 - 1),
     ("key", 3),
+    ("island", 2),
+    *(("particle", wrong) for wrong in (-1, 1.5, None)),
+    *(("publishing", wrong) for wrong in (3, None, [])),
+    *(
+        (name, wrong)
+        for name in ("topic_tokens", "topic_documents")
+        for wrong in (3, ["x"], [-1], [None])
+    ),
+    *(
+        ("rivals", wrong)
+        for wrong in (
+            3,
+            [3],
+            [{"number": 1, "versions": 1}],
+            [{"number": -1, "versions": 1, "since": 3}],
+            [{"number": 1, "versions": 0, "since": 3}],
+            [{"number": 1, "versions": 1, "since": 3}] * 2,
+        )
+    ),
+    *(
+        ("replaced", wrong)
+        for wrong in (
+            3,
+            {"island": 0},
+            {"island": -1, "particle": 0, "versions": 1, "since": 3},
+            {"island": 0, "particle": 0, "versions": 0, "since": 3},
+            {"island": 0, "particle": 0, "versions": 1, "since": 2**63 - 1},
+            {"island": 0, "particle": "\x1b", "versions": 1, "since": 1},
+        )
+    ),
 ]
 
 
@@ -142,7 +181,8 @@ def test_every_field_of_a_manifest_has_its_type(field, wrong):
         DamagedDataError,
         match=(
             rf"field {field} of m.json: found|field topic of field changes of m.json|field entered"
-            r" of field changes"
+            rf" of field changes|in field {field} of m.json: found"
+            rf"|field {field} of m.json was written|field [a-z]+ of field {field} of m.json: found"
         ),
     ):
         Manifest.from_json(seal({**values, field: wrong}), "m.json")
@@ -183,7 +223,28 @@ def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
         ({"log_evidence": -123.4561}, False),
         ({"prequential_perplexity": None}, False),
         ({"ess": math.nextafter(3.5, 0)}, False),
+        ({"topic_tokens": [2.5, math.nextafter(1.25, 2), 1e-18]}, True),
+        ({"topic_tokens": [2.5, 1.251, 0.0]}, False),
+        ({"topic_tokens": [2.5, 1.25]}, False),
+        ({"topic_tokens": None}, False),
+        # A run may be repeated with other settings, as long as it publishes the same.
+        ({"publishing": {"margin": 0.5, "versions": 9}}, True),
     ],
 )
 def test_another_c_library_repeats_a_version(changes, repeats):
-    assert manifest_of(3).repeats(manifest_of(3, **changes)) is repeats
+    one = manifest_of(3, topic_tokens=[2.5, 1.25, 0.0])
+    assert one.repeats(manifest_of(3, **{"topic_tokens": one.topic_tokens, **changes})) is repeats
+
+
+@pytest.mark.parametrize(
+    ("islands", "now", "before"),
+    [(1, "particle 1", "particle 0"), (2, "island 0, particle 1", "island 1, particle 0")],
+)
+def test_a_line_says_that_another_chain_was_published(islands, now, before):
+    replaced = {"island": islands - 1, "particle": 0, "versions": 3, "since": 86_400_000_000}
+    version = manifest_of(3, islands=islands, particle=1, replaced=replaced)
+    assert version.replacement() == (
+        f"version {version.version} comes from {now}, its parent from {before}. The new one was"
+        " better in 3 versions in a row, since 1970-01-02. Topics may differ from those before."
+    )
+    assert manifest_of(3).replacement() == ""

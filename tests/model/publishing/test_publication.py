@@ -1,4 +1,5 @@
 import itertools
+import json
 from dataclasses import replace
 from functools import partial
 from math import exp
@@ -6,6 +7,7 @@ from math import exp
 import numpy as np
 import pytest
 from fake_learner import fake_settings, score
+from hostile import pointed
 from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
 from model import __version__
@@ -14,6 +16,8 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
 from model.publishing import publication
+from model.publishing.choice import PublishSettings
+from model.publishing.manifest import Manifest, seal
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
@@ -41,11 +45,17 @@ def candidates_of(store, islands, links=LINKS, **others):
     return found
 
 
+# The best island is published whatever was published before.
+AT_ONCE = PublishSettings(margin=0, versions=1)
+
+
 class Receiver:
     """A publisher with its state."""
 
-    def __init__(self, store, islands):
-        self.publisher = Publisher(ModelStore(str(store)), "", islands, {"learner": {"topics": 3}})
+    def __init__(self, store, islands, publishing=AT_ONCE):
+        self.publisher = Publisher(
+            ModelStore(str(store)), "", islands, {"learner": {"topics": 3}}, publishing
+        )
         self.head, self.bag, self.versions = PublishHead(), ListBag(), []
 
     def send(self, *candidates):
@@ -79,6 +89,63 @@ def test_the_order_of_arrival_changes_nothing(tmp_path):
         if number % 60 == 0:
             assert sorted(as_json(Receiver(tmp_path, 2).send(*order))) == sorted(want)
     assert as_json(Receiver(tmp_path, 2).send(*(first + second)[::-1])) == want
+
+
+def test_a_version_travels_at_the_time_of_its_candidate(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    late = [replace(offer, at=offer.event_time + 5) for offer in offers]
+    versions = Receiver(tmp_path, 1).send(*late).versions
+    assert [at - manifest.event_time for at, manifest in versions] == [5] * len(offers)
+
+
+def test_another_island_is_published_after_several_versions_in_a_row(tmp_path):
+    first, second = candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1))
+    low, high = (Scaled.of(0.5, exponent).to_bytes().hex() for exponent in (-5000, -4900))
+    settings = PublishSettings(margin=0.01, versions=2)
+    first = [replace(c, evidence=low if n else high) for n, c in enumerate(first[:4])]
+    second = [replace(c, evidence=high if n else low) for n, c in enumerate(second[:4])]
+    receiver = Receiver(tmp_path, 2, settings).send(*first, *second)
+    manifests = [manifest for _, manifest in receiver.versions]
+    assert [manifest.island for manifest in manifests] == [0, 0, 1, 1]
+    since = manifests[1].event_time
+    assert [manifest.rivals for manifest in manifests] == [
+        [],
+        [{"number": 1, "versions": 1, "since": since}],
+        [],
+        [],
+    ]
+    assert [manifest.replaced for manifest in manifests] == [
+        None,
+        None,
+        {"island": 0, "particle": manifests[1].particle, "versions": 2, "since": since},
+        None,
+    ]
+    assert {json.dumps(manifest.publishing) for manifest in manifests} == {
+        '{"margin": 0.01, "versions": 2}'
+    }
+    # The state of the choice is in the manifests: a new job comes to the same.
+    again = Receiver(tmp_path, 2, settings).send(*first[1:], *second[1:])
+    assert as_json(again) == as_json(receiver)
+
+
+def test_a_version_of_a_release_without_a_rule_is_followed_by_the_best(tmp_path):
+    first, second = candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1))
+    low, high = (Scaled.of(0.5, exponent).to_bytes().hex() for exponent in (-5000, -4999))
+    receiver = Receiver(tmp_path, 2, PublishSettings())
+    receiver.send(replace(first[0], evidence=high), replace(second[0], evidence=low))
+    (_, manifest), folder = receiver.versions[0], tmp_path / "_" / "manifests"
+    (path,) = folder.iterdir()
+    values = json.loads(path.read_bytes())
+    for name in ("sha256", "rivals", "publishing", "particle", "topic_tokens", "topic_documents"):
+        del values[name]
+    older = Manifest.from_json(seal(values))
+    assert older.standing() is None and older.repeats(manifest)
+    path.unlink()
+    (folder / f"{older.version}.json").write_bytes(older.to_json())
+    pointed(ModelStore(str(tmp_path)), older.version)
+    receiver = Receiver(tmp_path, 2, PublishSettings())
+    receiver.send(replace(first[1], evidence=low), replace(second[1], evidence=high))
+    assert [manifest.island for _, manifest in receiver.versions] == [0, 1]
 
 
 def test_repeats_change_nothing(tmp_path):
@@ -163,8 +230,11 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
     receiver.send(first[-1], replace(second[-1], evidence=better))
     (_, before), (_, after) = receiver.versions
     assert (before.island, after.island) == (0, 1)
-    # The fake learner's islands number their topics with a shift of one.
-    assert after.topic_order == [1, 2, 0]
+    # The fake learner's islands and chains number their topics with a shift of one each.
+    shift = (after.island + after.particle - before.island - before.particle) % 3
+    assert shift and after.topic_order == [(topic + shift) % 3 for topic in range(3)]
+    assert after.topic_tokens == [second[-1].topic_tokens[topic] for topic in after.topic_order]
+    assert sum(after.topic_tokens) == after.tokens - before.tokens > 0
     store = ModelStore(str(tmp_path))
     old, new = store.get_snapshot("", before.snapshot), store.get_snapshot("", after.snapshot)
     assert new.tokeniser == TOKENISER

@@ -1,8 +1,11 @@
 """Plots have the format of their ending, are reproducible, and show perplexity on a log axis."""
 
+import numpy as np
 import pytest
+from made import snapshot_of
 
 from model.errors import OutputError
+from model.publishing.curves import Curves
 from pipelines.cli import plots
 
 pytest.importorskip("matplotlib")
@@ -50,6 +53,18 @@ def test_a_perplexity_has_a_logarithmic_axis_and_a_share_has_not(tmp_path, monke
         "share": "linear",
         "perplexity": "log",
     }
+
+
+def test_curves_are_drawn_over_dates(tmp_path, monkeypatch):
+    drawn, day = [], 86_400_000_000
+    monkeypatch.setattr(plots, "_save", lambda figure, path: drawn.append(figure))
+    found = Curves(0, 12 * day, np.array([[0.7, 0.3], [np.nan, np.nan], [0.1, 0.9]]))
+    plots.draw_curves("x.png", found, snapshot_of([[9, 0], [0, 3]], words=("sea", "law")))
+    (axes,) = drawn[0].axes
+    assert [str(line.get_label()) for line in axes.lines] == ["1: law", "0: �sea"]
+    first = axes.lines[0].get_xdata()
+    assert [time.isoformat()[:10] for time in first] == ["1970-01-03", "1970-01-07", "1970-01-11"]
+    assert np.allclose(axes.lines[0].get_ydata(), [0.3, np.nan, 0.9], equal_nan=True)
 
 
 def test_a_disk_that_is_full_is_told(tmp_path, monkeypatch):

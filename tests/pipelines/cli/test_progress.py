@@ -1,7 +1,7 @@
 import logging
 from types import SimpleNamespace
 
-from pipelines.cli.progress import COVERAGE, LOGGER, Progress, progress
+from pipelines.cli.progress import COVERAGE, LOGGER, VERSIONS, Progress, progress
 
 
 def send(logger, **figures):
@@ -55,6 +55,12 @@ def test_a_model_that_is_being_trained_gets_no_signal_to_train_it(capsys):
         coverage(2, 0.6, None, logging.INFO)
         coverage(1, 0.2, None, logging.INFO)
     assert capsys.readouterr().err == "2 windows; the newest coverage to 2\n"
+
+
+def test_a_version_of_another_chain_is_told_in_one_line(capsys):
+    with progress():
+        logging.getLogger(VERSIONS).info("%s", "version 3 comes from \x1b[2J another particle")
+    assert capsys.readouterr().err == "version 3 comes from \ufffd[2J another particle\n"
 
 
 def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):

@@ -19,6 +19,7 @@ from model.learners import (
     ParticleFilter,
     Residual,
 )
+from model.publishing.choice import PublishSettings
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
 from model.settings import SequenceSettings, TokeniserSettings
@@ -30,6 +31,7 @@ from pipelines.cli.settings_from_options import (
     check_plot,
     inference_settings_of,
     learner_settings_of,
+    publish_settings_of,
     read_settings_of,
     sequence_settings_of,
     tokeniser_settings_of,
@@ -50,6 +52,25 @@ def test_defaults_are_those_of_the_settings():
     assert sequence_settings_of(options()) == SequenceSettings()
     assert learner_settings_of(options()) == ParticleFilter()
     assert inference_settings_of(options()) == Gibbs3()
+
+
+def test_when_a_version_may_come_from_another_chain():
+    given = options("--switch_margin=0.02", "--switch_after=5")
+    assert publish_settings_of(options(), ParticleFilter()) == PublishSettings()
+    assert publish_settings_of(given, ParticleFilter()) == PublishSettings(0.02, 5)
+    assert publish_settings_of(given, ParticleFilter(particles=4, islands=4)).versions == 5
+
+
+@pytest.mark.parametrize(
+    "learner", [BatchGibbs(), ParticleFilter(particles=1), ParticleFilter(resampling=Residual())]
+)
+def test_where_there_is_one_model_no_other_can_be_published(learner):
+    told = (
+        "^--switch_after: 5 was given; allowed is nothing where a learner has one model, or"
+        r" particles that are resampled\. Leave it out\.$"
+    )
+    with pytest.raises(OptionError, match=told):
+        publish_settings_of(options("--switch_after=5"), learner)
 
 
 def test_the_help_names_all_methods_and_their_samplers():

@@ -6,6 +6,7 @@ from rich.console import Console
 from model.snapshot import Snapshot, TopicWordPrior
 from pipelines.cli.terminal import (
     change_table,
+    coherence_table,
     figure_table,
     plain,
     rank_table,
@@ -107,3 +108,14 @@ def test_a_title_that_is_longer_than_its_table_is_one_line():
         change_table(title, [{"topic": 3, "entered": {"sea": 2}, "left": {}}]),
     ):
         assert printed(table).splitlines()[0] == title
+
+
+def test_mixed_topics_come_first_and_are_marked():
+    topic = {"npmi": 0.25, "never": 0.1, "apart": 0.1, "words": ["sea", "ship"]}
+    mixed = {"npmi": -0.01, "never": 0.3, "apart": 0.4, "words": ["law", "\x1b[2Jcocoa"]}
+    row = {"version": "000000000003-ab", "mixed": 1, "topics": [topic, mixed]}
+    lines = printed(coherence_table(row)).splitlines()
+    assert lines[0] == "version 000000000003-ab: 1 of 2 topics are judged mixed"
+    rows = [line.replace("│", " ").split() for line in lines[3:]]
+    assert rows[0] == ["1*", "-0.010", "0.300", "0.400", "law", "\ufffd[2Jcocoa"]
+    assert rows[1] == ["0", "0.250", "0.100", "0.100", "sea", "ship"]

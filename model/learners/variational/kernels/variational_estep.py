@@ -132,7 +132,7 @@ def _remove(used: Any, size: Any, k: Any) -> Any:
 
 @kernel
 def sample_documents(
-    first: Any, last: Any, documents: Any, topics: Any, sweeps: Any, counts: Any
+    first: Any, last: Any, documents: Any, topics: Any, sweeps: Any, counts: Any, main: Any
 ) -> None:
     """Count how often each word has each topic in the Gibbs sweeps that count.
 
@@ -143,8 +143,11 @@ def sample_documents(
         topics: :class:`TopicWeights`.
         sweeps: :class:`LocalSweeps`.
         counts: int32[V, K], to which the counts are added.
+        main: int32[D], which receives the topic that each document has most often in these sweeps,
+            the first of equals; -1 for a document without tokens.
     """
     in_document = np.zeros(topics.weights.shape[1], np.int64)
+    kept = np.zeros(topics.weights.shape[1], np.int64)
     used = np.zeros(topics.weights.shape[1] + 1, np.int64)
     for d in range(first, last):
         begin, n = documents.offsets[d], documents.offsets[d + 1] - documents.offsets[d]
@@ -167,6 +170,9 @@ def sample_documents(
                 states[i] = new
                 if sweep >= sweeps.burn_in:
                     counts[v, new] += 1
+                    kept[new] += 1
+        main[d] = np.argmax(kept) if n > 0 else -1
+        kept[:] = 0
         for i in range(size):
             in_document[used[i]] = 0
 

@@ -19,13 +19,14 @@ TOKENS = np.array([0, 1, 2, 1, 3, 3, 0, 2, 2, 2], np.int32)
 OFFSETS = np.array([0, 4, 4, 9, 10])
 
 
-def sampled(weights, alpha, burn_in, kept, slices=((0, 4),), sequence=3):
+def sampled(weights, alpha, burn_in, kept, slices=((0, 4),), sequence=3, main=None):
     sums, counts = np.empty_like(weights), np.zeros(weights.shape, np.int32)
     cumulate(weights, sums)
+    main = np.empty(4, np.int32) if main is None else main
     topics, sweeps = TopicWeights(weights, sums, alpha), LocalSweeps(burn_in, kept, 1, 2, sequence)
     for first, last in slices:
         sample_documents(
-            first, last, KnownTokens(np.arange(4), TOKENS, OFFSETS), topics, sweeps, counts
+            first, last, KnownTokens(np.arange(4), TOKENS, OFFSETS), topics, sweeps, counts, main
         )
     return counts
 
@@ -36,6 +37,15 @@ def test_slices_change_nothing_and_names_do():
     assert whole.sum(axis=1).tolist() == [12, 12, 24, 12]
     assert (sampled(weights, 0.3, 2, 6, ((2, 4), (0, 1), (1, 2))) == whole).all()
     assert (sampled(weights, 0.3, 2, 6, sequence=4) != whole).any()
+
+
+def test_the_main_topic_is_the_one_that_a_document_has_most_often():
+    weights = np.random.default_rng(2).gamma(1.0, 1.0, (4, 5))
+    main = np.full(4, -7, np.int32)
+    for d in (3, 0, 2, 1):
+        counts = sampled(weights, 0.3, 2, 6, ((d, d + 1),), main=main).sum(axis=0)
+        assert main[d] == (counts.argmax() if counts.any() else -1)
+    assert main[1] == -1 and (main[[0, 2, 3]] >= 0).all()
 
 
 def test_frequencies_are_those_of_the_enumerated_posterior():

@@ -1,0 +1,62 @@
+"""Which topics newly learned documents have, before later visits change them.
+
+A step notes the counts of its documents when it has visited them for the first time, just before
+the history may drop them (:func:`note_arrivals`). :func:`arrivals` adds them up. The notes are no
+part of the saved state: the log of the learner (:mod:`model.learner_log`) keeps the sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from model.learners.base import Arrivals
+from model.learners.particles.kernels.arrivals import copy_document_counts
+from model.learners.particles.population import best_particle
+from model.learners.particles.state import ParticleState
+from model.records import FloatArray, IntArray
+
+
+def note_arrivals(state: ParticleState, slots: IntArray) -> None:
+    """Note the topics of documents whose slots are about to be released.
+
+    Independent chains are noted one by one. Particles that are resampled have common ancestors, and
+    the best of them is noted.
+
+    Args:
+        state: the learner's state.
+        slots: int32[D], documents in the order in which they came.
+    """
+    chains, topics = state.settings.independent_chains, state.settings.topics
+    particles = range(chains) if chains > 1 else [best_particle(state.population)]
+    counts = np.empty((len(slots), chains, topics), np.int32)
+    for chain, particle in enumerate(particles):
+        copy_document_counts(state.population.documents, particle, slots, counts[:, chain])
+    state.arrived.append(counts)
+
+
+def arrivals(state: ParticleState, after: int) -> Arrivals:
+    """Return the tokens and documents of each topic, of documents that the last step learned.
+
+    Args:
+        state: the learner's state.
+        after: documents that came before the one with this number do not count.
+    """
+    none = np.zeros((0, state.settings.independent_chains, state.settings.topics), np.int32)
+    counts = np.concatenate([none, *state.arrived])
+    first = max(0, after - (state.documents - len(counts)))
+    return Arrivals(sum_of_documents(counts[first:]), state.documents)
+
+
+def sum_of_documents(counts: IntArray) -> FloatArray:
+    """Return the tokens and documents of each topic.
+
+    Args:
+        counts: int32[D, C, T], the tokens of each topic in each document.
+
+    Returns:
+        float64[C, 2, T]. A document belongs to the topic with most of its tokens, the first of
+        equals; without tokens to none.
+    """
+    main = np.where(counts.any(axis=2), np.argmax(counts, axis=2), -1)
+    is_main = main[:, :, None] == np.arange(counts.shape[2])
+    return np.stack([counts.sum(axis=0), is_main.sum(axis=0)], axis=1).astype(np.float64)

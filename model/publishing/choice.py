@@ -1,0 +1,169 @@
+"""Choose what is published among models that never meet, and change the choice rarely.
+
+Particles that are never resampled, and the learners of several islands, are independent samplers.
+Their topics drift apart, so a version of another sampler has other topics. A version therefore
+comes from the same sampler as its parent, unless another one was better by a margin in several
+versions in a row (:func:`choose`). The first version comes from the best.
+
+A sampler is compared by a probability P: a particle by P(w, z), an island by its evidence. With the
+log loss L = -log2 P, another sampler is better by the margin m if P is larger and
+
+    L - L' >= m L
+
+where L is that of the sampler that is published. Only the exponents of the probabilities are used,
+which are whole numbers of bits, so the decision has the same bits on every machine.
+
+What the rule remembers is a :class:`Standing`. It is a part of what was published: of the learner's
+last candidate for particles, of the parent's manifest for islands. So a choice depends on nothing
+but the chain of versions and the new figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from model import checks
+from model.options import Record, option
+from model.scaled import Scaled
+
+
+@dataclass(frozen=True)
+class PublishSettings(Record):
+    """When a version may come from another particle or island than the version before it.
+
+    Attributes:
+        margin: m of the module's docstring.
+        versions: the number of versions in a row in which another sampler has to be better.
+    """
+
+    margin: float = option(
+        0.001,
+        "a version comes from another particle or island than its parent only where that one's log"
+        " loss is lower by this share; 0: lower at all",
+        name="switch_margin",
+        least=0,
+        below=1,
+        remedy="0.001 is about one percent of perplexity.",
+    )
+    versions: int = option(
+        3,
+        "and where it was so in this number of versions in a row; 1: at once",
+        name="switch_after",
+        unit="versions",
+        least=1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A sampler that is better than the published one by the margin.
+
+    Attributes:
+        number: the particle or island.
+        versions: in how many versions in a row.
+        since: the event time of the first of them, in microseconds.
+    """
+
+    number: int
+    versions: int
+    since: int
+
+    def to_json(self) -> dict[str, int]:
+        """Return a dictionary for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: object, name: str) -> Rival:
+        """Read what :meth:`to_json` returned.
+
+        Args:
+            values: parsed JSON.
+            name: the name of the field, for messages.
+
+        Raises:
+            DamagedDataError: a field is missing or impossible.
+        """
+        found = cls(**checks.record(cls, values, name, ignore_unknown=True))
+        checks.whole(f"number in {name}", found.number)
+        checks.whole(f"versions in {name}", found.versions, 1)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is published, and what is better.
+
+    Attributes:
+        number: the particle or island that is published.
+        rivals: those that are better by the margin, in ascending order.
+        replaced: the one that was published before, if this version changed it. Its ``versions``
+            and ``since`` say how long the new one was better.
+    """
+
+    number: int
+    rivals: tuple[Rival, ...] = ()
+    replaced: Rival | None = None
+
+
+def choose(
+    before: Standing | None,
+    figures: Sequence[tuple[Scaled, ...]],
+    settings: PublishSettings,
+    event_time: int,
+) -> Standing:
+    """Return what the next version comes from.
+
+    Args:
+        before: the standing of the version before; None chooses the best.
+        figures: for each particle or island the probability that compares them, and others that
+            decide between equal ones for the first version.
+        settings: margin and number of versions.
+        event_time: that of the next version, in microseconds.
+
+    Raises:
+        DamagedDataError: what was published is none of them.
+    """
+    ranked = sorted(
+        range(len(figures)), key=lambda n: ([one.order() for one in figures[n]], -n), reverse=True
+    )
+    if before is None:
+        return Standing(ranked[0])
+    checks.whole("number of what is published", before.number, 0, len(figures))
+    known = {rival.number: rival for rival in before.rivals}
+    published = figures[before.number][0]
+    rivals = [
+        Rival(
+            n,
+            known[n].versions + 1 if n in known else 1,
+            known[n].since if n in known else event_time,
+        )
+        for n in ranked
+        if is_better(figures[n][0], published, settings.margin)
+    ]
+    for rival in rivals:
+        if rival.versions >= settings.versions:
+            replaced = Rival(before.number, rival.versions, rival.since)
+            return Standing(rival.number, (), replaced)
+    return Standing(before.number, tuple(sorted(rivals, key=lambda rival: rival.number)))
+
+
+def is_better(other: Scaled, published: Scaled, margin: float) -> bool:
+    """Return whether a probability is larger than the published one by the margin."""
+    if not published < other:
+        return False
+    if not published.mantissa:
+        return True
+    return other.exponent - published.exponent >= margin * max(0, -published.exponent)
+
+
+def rivals_from_json(values: Sequence[Any], name: str) -> tuple[Rival, ...]:
+    """Read a list of rivals.
+
+    Raises:
+        DamagedDataError: a field is missing or impossible, or a rival is there twice.
+    """
+    found = tuple(Rival.from_json(one, name) for one in values)
+    checks.distinct(f"numbers in {name}", [str(rival.number) for rival in found])
+    return found

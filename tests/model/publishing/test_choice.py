@@ -1,0 +1,138 @@
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.errors import DamagedDataError, OptionError
+from model.publishing.choice import PublishSettings, Rival, Standing, choose, is_better
+from model.scaled import Scaled
+
+AT_ONCE = PublishSettings(margin=0, versions=1)
+
+
+def of(*exponents):
+    """Probabilities with these exponents of two."""
+    return [(Scaled.of(0.5, exponent),) for exponent in exponents]
+
+
+def chosen(settings, rows, before=None):
+    """(number, what was replaced) of versions at the times 1, 2, 3, ..."""
+    found = []
+    for time, row in enumerate(rows, 1):
+        before = choose(before, of(*row), settings, time)
+        found.append((before.number, before.replaced))
+    return found
+
+
+def test_the_first_version_comes_from_the_best():
+    tie = Scaled.of(0.5, -10)
+    assert choose(None, of(-9, -8, -8), PublishSettings(), 1) == Standing(1)
+    figures = [(tie, Scaled.of(0.5, -3)), (tie, Scaled.of(0.75, -3)), (tie, Scaled.of(0.75, -3))]
+    assert choose(None, figures, PublishSettings(), 1) == Standing(1)
+
+
+def test_another_one_replaces_it_after_several_versions_in_a_row():
+    settings = PublishSettings(margin=0.001, versions=3)
+    rows = [(-9000, -9500), (-9100, -9090), (-9200, -9190), (-9300, -9290), (-9400, -9390)]
+    assert chosen(settings, rows) == [
+        (0, None),
+        (0, None),
+        (0, None),
+        (1, Rival(0, 3, 2)),
+        (1, None),
+    ]
+
+
+def test_a_version_in_between_begins_the_count_anew():
+    settings = PublishSettings(margin=0.001, versions=2)
+    rows = [(-9000, -9500), (-9100, -9000), (-9200, -9192), (-9300, -9200), (-9400, -9300)]
+    assert chosen(settings, rows)[2:] == [(0, None), (0, None), (1, Rival(0, 2, 4))]
+
+
+def test_of_several_that_are_better_for_long_enough_the_best_replaces_it():
+    settings = PublishSettings(margin=0, versions=2)
+    rows = [(-90, -99, -99, -99), (-90, -80, -85, -99), (-90, -81, -80, -70)]
+    # The third is the best, and was better only once.
+    assert chosen(settings, rows)[-1] == (2, Rival(0, 2, 2))
+    standing = choose(Standing(0), of(-90, -80, -85, -99), settings, 5)
+    assert standing == Standing(0, (Rival(1, 1, 5), Rival(2, 1, 5)))
+
+
+def test_the_count_begins_anew_when_another_one_is_published():
+    settings = PublishSettings(margin=0, versions=2)
+    rows = [(-90, -99, -99), (-90, -80, -99), (-90, -80, -85), (-90, -80, -70), (-90, -80, -70)]
+    assert [number for number, _ in chosen(settings, rows)] == [0, 0, 1, 1, 2]
+
+
+def test_without_a_margin_the_best_is_published_at_once():
+    rows = [(-90, -91), (-90, -89), (-80, -85), (-80, -80)]
+    assert [number for number, _ in chosen(AT_ONCE, rows)] == [0, 1, 0, 0]
+
+
+probabilities = st.one_of(
+    st.just(Scaled.of(0.0)),
+    st.builds(Scaled.of, st.floats(0.5, 0.999), st.integers(-3000, 3)),
+    st.builds(Scaled.of, st.sampled_from([0.5, 0.75]), st.integers(-3, 1)),
+)
+
+
+def log_loss(probability):
+    """Its whole number of bits, rounded down: -e of m 2^e."""
+    return -probability.exponent if probability.mantissa else math.inf
+
+
+@given(probabilities, probabilities, st.sampled_from([0.0, 0.001, 0.01, 0.5]))
+def test_better_is_larger_by_the_margin(other, published, margin):
+    found = is_better(other, published, margin)
+    assert found <= (published.order() < other.order())
+    if not margin:
+        assert found == (published.order() < other.order())
+    elif published.mantissa and other.mantissa and published.exponent < 0:
+        gain = log_loss(published) - log_loss(other)
+        enough = gain >= Fraction(margin * log_loss(published))
+        assert found == (enough and published.order() < other.order())
+    assert not (found and is_better(published, other, margin))
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(-60, -40)] * 3), min_size=1, max_size=20),
+    st.sampled_from([0.0, 0.05]),
+    st.integers(1, 4),
+)
+def test_what_replaces_was_better_in_each_of_the_versions_before(rows, margin, versions):
+    settings = PublishSettings(margin, versions)
+    found, now = chosen(settings, rows), None
+    for time, (number, replaced) in enumerate(found, 1):
+        if replaced is None:
+            assert now in (None, number)
+        else:
+            assert replaced.number == now != number and replaced.versions >= versions
+            assert replaced.since == time - replaced.versions + 1
+            for row in rows[replaced.since - 1 : time]:
+                (new,), (old,) = of(row[number], row[now])
+                assert is_better(new, old, margin)
+        now = number
+
+
+def test_what_was_published_is_one_of_them():
+    with pytest.raises(DamagedDataError, match="number of what is published: found 2"):
+        choose(Standing(2), of(-1, -2), AT_ONCE, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (
+            {"margin": -0.1},
+            "--switch_margin: -0.1 was given; allowed is a number from 0 to below 1",
+        ),
+        ({"margin": 1.0}, "--switch_margin: 1.0 was given"),
+        ({"versions": 0}, "--switch_after: 0 was given; allowed is 1 or more"),
+    ],
+)
+def test_settings_are_checked(values, told):
+    with pytest.raises(OptionError, match=told):
+        replace(PublishSettings(), **values)

@@ -1,0 +1,72 @@
+"""What ``pipelines.show`` prints and draws of a store."""
+
+import pytest
+from hostile import stored
+from made import manifest_of, random_snapshot
+
+from model.publishing.store import ModelStore
+from model.settings import TokeniserSettings
+from pipelines import show
+
+DAY = 86_400_000_000
+CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
+
+
+def published(root):
+    """A store with three versions, a day apart; the last one comes from another particle."""
+    store, parent = ModelStore(str(root)), None
+    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json()}
+    replaced = {"island": 0, "particle": 1, "versions": 3, "since": 2 * DAY}
+    for number, came in enumerate(CAME):
+        manifest = manifest_of(
+            number + 1,
+            parent,
+            event_time=(number + 1) * DAY,
+            snapshot=store.put_snapshot(random_snapshot(number, sequence=number + 1)),
+            settings=settings,
+            changes=[],
+            islands=1,
+            topic_tokens=came,
+            replaced=replaced if number == 2 else None,
+        )
+        parent = store.publish(manifest).version
+    return store
+
+
+def printed(store, capsys, *options):
+    assert show.main([f"--model_store={store.root}", *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_curves_have_dates_and_are_of_what_came(tmp_path, capsys):
+    told = printed(published(tmp_path), capsys)
+    assert "share of what came, 1970-01-02 to 1970-01-04" in told
+    # Topic 0 has .8, 0 and .1 of what came; topic 3 has 0, .8 and .5.
+    curves = {}
+    for line in told.splitlines():
+        cells = [cell.strip() for cell in line.split("│")]
+        if len(cells) == 4 and cells[0].isdigit():
+            curves[int(cells[0])] = cells[2]
+    assert curves[0] == "█▁▂" and curves[3] == "▁█▆"
+
+
+def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, capsys):
+    told = printed(published(tmp_path), capsys)
+    assert told.count(" comes from particle 0, its parent from particle 1. ") == 1
+    assert "better in 3 versions in a row, since 1970-01-03" in told
+
+
+def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):
+    store, _ = stored(tmp_path)
+    told = printed(store, capsys)
+    assert "▁" not in told and "█" not in told and "a blank where nothing came" in told
+
+
+def test_the_plot_is_written_and_its_name_is_checked(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    store = published(tmp_path / "models")
+    printed(store, capsys, f"--plot={tmp_path / 'curves.svg'}")
+    assert (tmp_path / "curves.svg").read_bytes().startswith(b"<?xml")
+    assert show.main([f"--model_store={store.root}", "--plot=x.txt"]) == 2
+    told = capsys.readouterr().err
+    assert "--plot: 'x.txt' was given; allowed is a file whose name ends in" in told
