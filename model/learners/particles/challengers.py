@@ -57,7 +57,7 @@ from model.records import FloatArray, IntArray, LongArray
 CHALLENGERS = 2
 SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 LEFT, ADDED = 0.1, 0.25
-MARGIN, ERRORS, PAST_WEIGHT = 0.01, 2.0, 0.25
+MARGIN, ERRORS, PAST_WEIGHT = 0.01, 1.0, 0.25
 # How many of the ring's older documents stand for all of them in L, and how many documents of the
 # past judge.
 SAMPLE, PAST_JUDGES = 600, 200

@@ -3,9 +3,13 @@
 A trial is due when the documents learned since the last change reach one of the multiples
 :data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250,
 500 and 1,000 documents). Before the first change the multiples are
-:data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600 documents). The documents
-that come next are the judges. They wait, unlearned, until there are enough of them. Then the duel
-takes place (:mod:`model.learners.particles.challengers`), and they are learned.
+:data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600 documents). Afterwards a
+trial is due whenever the number of documents has doubled. Its challengers learn :data:`REPEATED`
+times ``--judges`` documents anew and make room for them, because a stream may change so slowly that
+no change is told, or that it is told before there are many documents of the new kind.
+
+The documents that come next are the judges. They wait, unlearned, until there are enough of them.
+Then the duel takes place (:mod:`model.learners.particles.challengers`), and they are learned.
 
 What is pending is a list of documents and a few numbers
 (:class:`~model.learners.particles.following.Following`). They are part of the state and of its
@@ -25,6 +29,9 @@ from model.learners.particles.kernels.divergence import sum_of_shares
 from model.learners.particles.state import ParticleState
 from model.scaled import Scaled
 
+# Documents that are learned anew in a trial that comes at a doubling, as a multiple of the judges.
+REPEATED = 10.0
+
 
 def release(state: ParticleState, following: Following, documents: Documents) -> Documents:
     """Return the documents to learn now, after a duel where one is due.
@@ -43,9 +50,12 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     if len(following.held) < following.judges:
         return []
     documents, following.held = following.held, []
-    free = int(room_of(state) * state.settings.topics) if following.fresh else 0
+    free = int(room_of(state) * state.settings.topics)
+    makes_room, newest = following.fresh or following.repeated, state.documents - following.changed
+    if following.repeated:
+        newest = min(newest, int(REPEATED * following.judges))
     judges = [tokens for tokens, _ in documents[: following.judges]]
-    verdict = duel(state, judges, state.documents - following.changed, free)
+    verdict = duel(state, judges, newest, free if makes_room else 0)
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
 

@@ -96,9 +96,12 @@ def test_trials_are_due_at_multiples_of_the_judges():
     assert next(n for n in range(0, 5000, 100) if following.due(n)) == 400
     following.trial_held(400, won=False)
     assert not following.due(799) and following.due(800)
+    assert not following.repeated
     following.trial_held(2000, won=True)
-    assert not following.due(10**6)
-    assert following.won == 1
+    assert following.won == 1 and following.repeated
+    assert not following.due(3199) and following.due(3200)
+    following.trial_held(7000, won=False)
+    assert not following.due(12_799) and following.due(12_800)
     following.changed, following.changes, following.trial, following.fresh = 3000, 1, 0, True
     assert not following.due(3099) and following.due(3100)
     following.trial_held(3300, won=False)

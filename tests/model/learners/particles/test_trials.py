@@ -68,6 +68,29 @@ def test_the_new_documents_get_topics_of_their_own(duels):
     assert topics_in_use(unchallenged, 100) < topics_in_use(duels[1], 100)
 
 
+def test_the_gain_of_documents_and_its_standard_error():
+    documents = [np.zeros(length, np.int32) for length in (4, 5, 1, 8)]
+    before, after = np.array([-3.0, -4, 0, -9]), np.array([-2.0, -4.5, 0, -6])
+    gain, error = challengers.gain_of(documents, before, after)
+    assert gain == pytest.approx((after - before).sum() / 8)
+    assert error == pytest.approx(np.std(after - before, ddof=1) * np.sqrt(4) / 8)
+    assert challengers.gain_of([np.zeros(1, np.int32)], np.zeros(1), np.zeros(1)) == (0, 0)
+    assert challengers.gain_of([], np.zeros(0), np.zeros(0)) == (0, 0)
+
+
+def test_a_gain_within_its_standard_error_wins_nothing(monkeypatch):
+    state, judges = learned(SETTINGS, STREAM[:12]), [document.tokens for document in FIRST[120:150]]
+    numbers = [
+        state.vocabulary.numbers(FIRST[n].words)[t]
+        for n, t in zip(range(120, 150), judges, strict=True)
+    ]
+    monkeypatch.setattr(challengers, "MARGIN", -1.0)
+    monkeypatch.setattr(challengers, "ERRORS", 1e9)
+    assert duel(state, numbers, 50, 2).winner == -1
+    monkeypatch.setattr(challengers, "ERRORS", 0.0)
+    assert duel(state, numbers, 50, 2).winner >= 0
+
+
 def test_a_duel_that_nobody_wins_changes_nothing(monkeypatch):
     monkeypatch.setattr(challengers, "MARGIN", np.inf)
     learner, state = learner_for(SETTINGS), learned(SETTINGS, STREAM[:12])
