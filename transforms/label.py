@@ -8,8 +8,9 @@ document is therefore labelled or dead-lettered exactly once, and its window is 
 was learned.
 
 The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
-Event-time timers (:class:`transforms.stateful.StatefulDoFn`) wait for the end of each window, or, in
-a job that does not stream, for the end of the input. A labelled document carries the time at which its label was decided, which is the same in both kinds of job.
+Event-time timers (:class:`transforms.stateful.StatefulDoFn`) wait for the end of each window, or,
+in a job that does not stream, for the end of the input. A labelled document carries the time at
+which its label was decided, which is the same in both kinds of job.
 :mod:`model.inference.labelling` has the logic.
 """
 

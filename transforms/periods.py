@@ -1,8 +1,8 @@
 """Base class of steps in which records wait for the end of their period of event time.
 
 Records wait in state until event time has passed the end of their period (:mod:`model.pending`).
-An event-time timer of the period closes it; no clock is read. Results therefore come later, by up to a
-period. In a job that does not stream, one firing at the end of the input closes all periods
+An event-time timer of the period closes it; no clock is read. Results therefore come later, by up
+to a period. In a job that does not stream, one firing at the end of the input closes all periods
 (:class:`transforms.stateful.TimerSchedule`). A record that comes after its period was closed waits
 for the end of the first period that is open. No record is dropped.
 

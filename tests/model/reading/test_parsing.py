@@ -21,6 +21,17 @@ def line(**changes):
     ).encode()
 
 
+def deep(levels):
+    """An empty list in lists."""
+    return [] if levels == 1 else [deep(levels - 1)]
+
+
+def test_the_depth_of_a_record_does_not_depend_on_the_stack():
+    assert parse(line(other=deep(99))).id == "a"
+    letter = parse(line(other=deep(100)))
+    assert letter.detail == "the record is nested deeper than 100 levels"
+
+
 def parse(data, how=None, **others):
     return parse_line(data, "a.jsonl:3", how or ParseSettings(), **others)
 
@@ -59,6 +70,7 @@ def test_a_given_time_replaces_the_records_own():
         (b"hello", "not_json"),
         (b'{"id": "a"', "not_json"),
         (b"[" * 100_000, "not_json"),
+        (line(other=deep(100)), "not_json"),
         (b'{"id": ' + b"9" * 5000 + b"}", "not_json"),
         (b"[1, 2]", "wrong_type"),
         (b"null", "wrong_type"),
