@@ -87,7 +87,7 @@ class FieldNames(Record):
     id: str = option("id", "field with the id of a document", name="id_field", first=True)
     timestamp: str = option(
         "timestamp",
-        "field with the time: ISO 8601 text, or a number of --timestamp_unit since 1970",
+        "field with the time: ISO 8601 text, or a number of --timestamp_unit",
         name="timestamp_field",
         first=True,
     )
