@@ -110,7 +110,18 @@ def survive(fault, cluster, archived, folder):
         complete(folder, cluster, job)
         assert cluster.restored(job) > 0
         cluster.cancel(job)
+        told_as_cancelled(pipeline)
     return outcome(folder)
+
+
+def told_as_cancelled(pipeline):
+    """The program of a job that was cancelled ends with status 2 and one line, also if the job had
+    been restored.
+    """
+    assert pipeline.process.wait(SECONDS) == 2, pipeline.output()[-3000:]
+    last = pipeline.output().splitlines()[-1]
+    assert "the job was cancelled. " in last and "--resume_from=latest" in last
+    assert "Traceback" not in pipeline.output()
 
 
 @pytest.mark.parametrize("fault", FEW, ids=lambda fault: fault.kind)
