@@ -115,9 +115,7 @@ def survive(fault, cluster, archived, folder):
 
 
 def told_as_cancelled(pipeline):
-    """The program of a job that was cancelled ends with status 2 and one line, also if the job had
-    been restored.
-    """
+    """Check that the program of a cancelled job ends with status 2 and one line."""
     assert pipeline.process.wait(SECONDS) == 2, pipeline.output()[-3000:]
     last = pipeline.output().splitlines()[-1]
     assert "the job was cancelled. " in last and "--resume_from=latest" in last
