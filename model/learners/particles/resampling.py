@@ -54,7 +54,8 @@ class _AtThreshold(Resampling):
         first=True,
     )
     ess_check: Literal["document", "token"] = option(
-        "document", "after what the effective sample size is checked"
+        "document",
+        "after what the effective sample size is checked; always token with --rejuvenation=tokens",
     )
 
     @property
@@ -69,11 +70,15 @@ class _AtThreshold(Resampling):
         return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
 
     def check_particles(self, particles: int, islands: int) -> None:
+        if particles == islands:
+            allowed = "never where an island has one particle"
+            remedy = "Give more --particles, or leave it out."
+            raise OptionError("--resampling", self.kind, allowed, remedy)
         if self.ess > particles:
             remedy = "Give a number of particles, or a share below 1."
             raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)
         threshold, island = self.threshold(particles, islands), particles // islands
-        if threshold < 1 < island:
+        if threshold < 1:
             least = (
                 f"a value that comes to 1 or more of the {island} particles of an island,"
                 f" not to {threshold:g}"

@@ -5,6 +5,7 @@ from model.errors import OptionError
 from model.learners import (
     AfterResampling,
     EveryDocument,
+    EveryTokens,
     Flat,
     FullHistory,
     Given,
@@ -91,6 +92,21 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
             "--moves: 0 was given; allowed is 1 or more with --history=full.",
         ),
         (
+            lambda: EveryTokens(moves=0),
+            "--moves: 0 was given; allowed is 1 or more with --rejuvenation=tokens.",
+        ),
+        (
+            lambda: AfterResampling(moves=0),
+            "--moves: 0 was given; allowed is 1 or more with --rejuvenation=resampling.",
+        ),
+        (
+            lambda: ParticleFilter(particles=4, islands=4, resampling=Residual()),
+            (
+                "--resampling: 'residual' was given; allowed is never where an island has one"
+                " particle. Give more --particles, or leave it out."
+            ),
+        ),
+        (
             lambda: ParticleFilter(prior=Urn(word_list=("a", "b")), vocabulary=Given(("w",))),
             (
                 "--word_list: '2 words' was given; allowed is no list with --vocabulary=given."
@@ -109,7 +125,6 @@ def test_settings_that_contradict_each_other(make, told):
     "settings",
     [
         ParticleFilter(resampling=Residual(0.5)),
-        ParticleFilter(particles=1, resampling=Residual(0.4)),
         ParticleFilter(resampling=Residual(1), rejuvenation=AfterResampling()),
         ParticleFilter(
             rejuvenation=EveryDocument(moves=0, history=Reservoir(newest=0, reservoir=0))
