@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,9 @@ class Watch:
                     self.note("prism MB", child.memory_info().rss / 2**20)
 
     def rates(self, clock: int) -> dict[int, float]:
-        """Return the documents a second of each pass but the first, whose beginning is unknown.
+        """Return the documents a second of each pass whose begin and end were seen.
+
+        The first pass has no beginning.
 
         Args:
             clock: 0 for wall-clock seconds, 1 for processor seconds.
@@ -87,6 +90,7 @@ class Watch:
         return {
             n: self.documents[n] / (self.ended[n][clock] - self.ended[n - 1][clock])
             for n in range(2, PASSES + 1)
+            if n in self.ended and n - 1 in self.ended
         }
 
 
@@ -196,25 +200,42 @@ def run(folder: Path, speed: float) -> None:
 
 
 def report(watch: Watch) -> None:
-    """Print a table of the passes, and whether it is flat."""
+    """Print a table of the passes, and whether it is flat.
+
+    A worker that does not follow the pace may learn several passes at once. A step is then not seen
+    in some passes, and the table has no figure for them.
+    """
     print(f"{'pass':22}" + "".join(f"{n:>9}" for n in range(1, PASSES + 1)))
-    for name, rates in (("documents/s", watch.rates(0)), ("documents/CPU second", watch.rates(1))):
-        print(f"{name:22}{'':9}" + "".join(f"{rates[n]:9.0f}" for n in range(2, PASSES + 1)))
+    rates = watch.rates(1)
+    for name, found in (("documents/s", watch.rates(0)), ("documents/CPU second", rates)):
+        print(f"{name:22}{cells(found)}")
     memory = {
         "worker MB, median": {n: statistics.median(found) for n, found in watch.resident.items()},
         "worker MB, peak": {n: max(found) for n, found in watch.resident.items()},
     }
     for name, peaks in sorted((watch.peaks | memory).items()):
-        grown = peaks[PASSES] / peaks[2] - 1
-        verdict = "" if grown <= _MOST else "   grows"
-        print(
-            f"{name:22}"
-            + "".join(f"{peaks[n]:9.0f}" for n in range(1, PASSES + 1))
-            + f"   {grown:+.1%}{verdict}"
-        )
+        grown = growth(peaks)
+        verdict = "not seen in both passes" if grown is None else f"{grown:+.1%}"
+        print(f"{name:22}{cells(peaks)}   {verdict}{'   grows' * ((grown or 0) > _MOST)}")
+    slower = growth(rates)
+    verdict = "not known" if slower is None else f"{1 + slower:.2f}"
     print(
         f"documents {sum(watch.documents.values())}   throughput of the last pass / the second:"
-        f" {rates[PASSES] / rates[2]:.2f}"
+        f" {verdict}"
     )
-    if rates[PASSES] < _LEAST * rates[2]:
+    if slower is not None and 1 + slower < _LEAST:
         print(f"slower than {_LEAST} of the second pass")
+
+
+def cells(figures: Mapping[int, float]) -> str:
+    """Return the figures of the passes in columns."""
+    return "".join(
+        f"{figures[n]:9.0f}" if n in figures else f"{'-':>9}" for n in range(1, PASSES + 1)
+    )
+
+
+def growth(figures: Mapping[int, float]) -> float | None:
+    """Return the growth from the second pass to the last; None where one of them has no figure."""
+    if not figures.get(2) or PASSES not in figures:
+        return None
+    return figures[PASSES] / figures[2] - 1

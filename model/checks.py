@@ -193,10 +193,21 @@ def parse_json(data: bytes, name: str) -> Any:
         raise DamagedDataError(
             f"{name} is not JSON that can be read: {what}. Restore it from a copy."
         ) from error
-    # Fewer brackets than the limit cannot be nested deeper than the limit.
-    if data.count(b"[") + data.count(b"{") > _MOST_DEPTH and _depth(value) > _MOST_DEPTH:
+    if is_deeper(value, data.count(b"[") + data.count(b"{"), _MOST_DEPTH):
         refuse(name, f"more than {_MOST_DEPTH} levels of JSON", f"{_MOST_DEPTH}")
     return value
+
+
+def is_deeper(value: object, brackets: int, most: int) -> bool:
+    """Return whether parsed JSON has more than ``most`` levels.
+
+    Args:
+        value: The parsed JSON.
+        brackets: The number of opening brackets in its text. Fewer than ``most`` cannot be nested
+            deeper, which saves the search.
+        most: The number of levels that are allowed.
+    """
+    return brackets > most and _depth(value, most) > most
 
 
 def _no_constant(text: str) -> NoReturn:
@@ -211,10 +222,10 @@ def _finite_float(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite_float)
 
 
-def _depth(value: object) -> int:
+def _depth(value: object, most: int) -> int:
     """Return the nesting depth of containers, counted no further than necessary."""
     level, depth = [value], 0
-    while level and depth <= _MOST_DEPTH:
+    while level and depth <= most:
         level = [
             inner
             for one in level

@@ -288,15 +288,8 @@ def _compose(
         else:
             values[inner.field] = given.get(inner.name, begin)
     made = record(**values)
-    for inner in options_of(record):
-        if (
-            inner.name in has_effect
-            and inner.only_where is not None
-            and not inner.only_where[0](made)
-        ):
-            text = (
-                f"{_shown(inner.name, given[inner.name])} has an effect only where"
-                f" {inner.only_where[1]}. Leave it out."
-            )
-            raise MisplacedOptionError(inner.flag, text)
+    for name, (holds, condition) in made.conditions().items():
+        if name in has_effect and not holds:
+            effect = f"{_shown(name, given[name])} has an effect only where {condition}."
+            raise MisplacedOptionError(f"--{name}", f"{effect} Leave it out.")
     return made

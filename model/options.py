@@ -32,13 +32,24 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from model import wire
 from model.errors import DamagedDataError, OptionError, one_of
+from model.times import duration_text
 
 R = TypeVar("R", bound="Record")
 
@@ -94,8 +105,6 @@ class Option:
             ``text`` where the tokeniser finds the words of the file.
         absent: the value that stored settings without this field have. An option that is added
             after a release declares it.
-        only_where: a test of the record, and what it tests, in words. Where the test fails the
-            option has no effect.
         field: the name of the field; :func:`options_of` fills in this attribute and the next three.
         value_type: the type of the field.
         values: the allowed values of a ``Literal``.
@@ -115,7 +124,6 @@ class Option:
     kinds: Mapping[str, type[Record]] | None = None
     file: Literal["", "lines", "text"] = ""
     absent: Any = _MISSING
-    only_where: tuple[Callable[[Any], bool], str] | None = None
     field: str = ""
     value_type: type = NoneType
     values: tuple[Any, ...] = ()
@@ -125,6 +133,10 @@ class Option:
     def flag(self) -> str:
         """The option as users write it."""
         return f"--{self.name}"
+
+    def shown(self, value: Any) -> Any:
+        """Return a value as users write it: a length of time with its units."""
+        return duration_text(value) if self.unit == "microseconds" and value else value
 
     def allowed(self) -> str:
         """Return what is allowed, as a phrase."""
@@ -166,6 +178,18 @@ class Option:
             self.below is None or value < self.below
         )
         return lower and upper and strictly and abs(value) < float("inf")
+
+
+class StoredOption(NamedTuple):
+    """The option behind a field of stored settings.
+
+    Attributes:
+        option: The option.
+        absent: The JSON of the value that its absence means; None where it must be present.
+    """
+
+    option: Option
+    absent: Any = None
 
 
 def option(default: Any, help: str, **facts: Any) -> Any:
@@ -239,6 +263,15 @@ class Record:
     def check(self) -> None:
         """Refuse fields that contradict each other. Raises OptionError."""
 
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        """Return the conditions on which options have an effect.
+
+        Returns:
+            For names of options of this record or of its parts: whether the condition holds, and
+            the condition in words. An option without a condition always has an effect.
+        """
+        return {}
+
     def to_json(self, brief: bool = False) -> dict[str, Any]:
         """Return a dictionary for JSON, without fields that have their ``absent`` value.
 
@@ -257,20 +290,14 @@ class Record:
             values[item.field] = value
         return values
 
-    def flags(self, path: str) -> dict[str, tuple[str, Any]]:
-        """Return the option of each field of :meth:`to_json`, by the path of the field.
-
-        Returns:
-            For each path: the option as users write it, and the JSON of its ``absent`` value or
-            None.
-        """
+    def flags(self, path: str) -> dict[str, StoredOption]:
+        """Return the option of each field of :meth:`to_json`, by the path of the field."""
         found = {}
         for item in options_of(type(self)):
             absent = item.absent.to_json() if isinstance(item.absent, Record) else item.absent
             at = f"{path}.{item.field}"
-            found[f"{at}.kind" if item.kinds else at] = (
-                item.flag,
-                None if item.absent is _MISSING else absent,
+            found[f"{at}.kind" if item.kinds else at] = StoredOption(
+                item, None if item.absent is _MISSING else absent
             )
             if item.kinds is not None:
                 found |= getattr(self, item.field).flags(at)

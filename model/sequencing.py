@@ -38,8 +38,8 @@ from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
 
 REPEATED_ID = "repeated_id"
-# The bytes that one firing of a timer emits, about. The limit bounds the size of a bundle. The rest
-# follows at the same event time.
+# The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The
+# rest follows in the next one, at the same event times.
 FIRING_BYTES = 32 << 20
 # The largest share of added documents that may be older than the last window that was learned.
 MAX_OLDER_SHARE = 0.1

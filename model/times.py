@@ -13,6 +13,17 @@ from fractions import Fraction
 
 import numpy as np
 
+# The units of a length of time, in microseconds.
+DURATION_UNITS = {
+    "w": 604_800_000_000,
+    "d": 86_400_000_000,
+    "h": 3_600_000_000,
+    "min": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1_000,
+    "us": 1,
+}
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECONDS_PER_SECOND = 1_000_000
 
@@ -75,6 +86,19 @@ def _from_number(value: int | float, unit: Fraction) -> int:
     # A double holds a present-day time in seconds to a quarter of a microsecond, so the nearest
     # microsecond is the one that was written.
     return round(Fraction(value) * unit)
+
+
+def duration_text(micros: int) -> str:
+    """Return the shortest spelling of a length of time, as options take it.
+
+    >>> duration_text(90_000_000)
+    '1min30s'
+    """
+    parts = []
+    for unit, size in DURATION_UNITS.items():
+        count, micros = divmod(micros, size)
+        parts += [f"{count}{unit}"] * (count > 0)
+    return "".join(parts)
 
 
 def to_iso(micros: int) -> str:

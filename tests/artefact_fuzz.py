@@ -3,6 +3,10 @@
 Run it as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py
 EXAMPLES FOLDER [KIND ...]``. ``FOLDER/last`` holds the artefact of the current try. The process
 ends if a try takes a minute of the processor, or a GB of memory more than good artefacts take.
+
+Reading a damaged artefact takes no more memory than reading a good one of its size, but for a
+quarter and some kilobytes. What an artefact declares is compared with what it has before anything
+of that size is made.
 """
 
 import io
@@ -12,8 +16,10 @@ import resource
 import signal
 import sys
 import traceback
+import tracemalloc
 from functools import cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import fastavro
 import numpy as np
@@ -31,6 +37,8 @@ from model.publishing import snapshot_file
 from model.records import Minibatch, TokenisedDocument
 
 SECONDS, MEMORY = 60, 1 << 30
+# What reading may take beyond a good artefact of the same size: a share of it, and bytes.
+SHARE, SLACK = 1.25, 64 << 10
 SMALL = {
     "prior": "flat",
     "discount": 0.0,
@@ -231,20 +239,77 @@ def try_document(data):
         label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
 
 
+def load_state(kind, data):
+    return learner_for(settings_of(kind)).load(settings_of(kind), "", 0, data)
+
+
+def load_minibatch(data):
+    return list(Minibatch.from_bytes(data).documents())
+
+
+class Kind(NamedTuple):
+    """A kind of artefact: how a good one is made, read, and read and used."""
+
+    made: Any
+    load: Any
+    attempt: Any
+
+
+def kind_of_minibatch(learner):
+    return Kind(lambda: STREAM[4].to_bytes(), load_minibatch, partial(try_minibatch, learner))
+
+
 KINDS = {
-    **{f"state: {kind}": (partial(saved, kind), partial(try_state, kind)) for kind in LEARNERS},
-    "snapshot": (snapshot_of, try_snapshot),
-    "snapshot, hashed": (partial(snapshot_of, "fixvoc-hybrid"), try_snapshot),
-    "classifier": (classifier, try_classifier),
-    "minibatch, filter": (
-        lambda: STREAM[4].to_bytes(),
-        partial(try_minibatch, "filter, hierarchical"),
+    **{
+        f"state: {kind}": Kind(
+            partial(saved, kind), partial(load_state, kind), partial(try_state, kind)
+        )
+        for kind in LEARNERS
+    },
+    "snapshot": Kind(snapshot_of, snapshot_file.snapshot_from_bytes, try_snapshot),
+    "snapshot, hashed": Kind(
+        partial(snapshot_of, "fixvoc-hybrid"), snapshot_file.snapshot_from_bytes, try_snapshot
     ),
-    "minibatch, chains": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "chains")),
-    "minibatch, fixvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "fixvoc-vb")),
-    "minibatch, infvoc": (lambda: STREAM[4].to_bytes(), partial(try_minibatch, "infvoc")),
-    "document": (lambda: document_of(["w1", "w2", "w1"]).to_bytes(), try_document),
+    "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
+    "minibatch, filter": kind_of_minibatch("filter, hierarchical"),
+    "minibatch, chains": kind_of_minibatch("chains"),
+    "minibatch, fixvoc": kind_of_minibatch("fixvoc-vb"),
+    "minibatch, infvoc": kind_of_minibatch("infvoc"),
+    "document": Kind(
+        lambda: document_of(["w1", "w2", "w1"]).to_bytes(),
+        TokenisedDocument.from_bytes,
+        try_document,
+    ),
 }
+
+
+def peak_of(load, data):
+    """The most bytes that reading takes at once, in Python's objects and arrays."""
+    tracemalloc.start(1)
+    try:
+        load(data)
+    except BeamTopicsError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+def check_memory(kind, data):
+    """Reading takes no more than a good artefact of the same size."""
+    good, load = KINDS[kind].made(), KINDS[kind].load
+    most = SHARE * good_peak(kind) * max(1, len(data) / len(good)) + SLACK
+    # The first reading may load a kernel.
+    if peak_of(load, data) > most:
+        peak = peak_of(load, data)
+        assert peak <= most, f"{len(data)} bytes take {peak} to read, more than {most:.0f}"
+
+
+@cache
+def good_peak(kind):
+    KINDS[kind].load(KINDS[kind].made())
+    return peak_of(KINDS[kind].load, KINDS[kind].made())
 
 
 def damaged(draw, data):
@@ -274,11 +339,41 @@ def _damaged_message(draw, magic, header, blobs):
         blobs[at] = (
             damaged(draw, blobs[at]) if blobs[at][:2] == b"BT" else _damaged_array(draw, blobs[at])
         )
+    return message(magic, header, blobs)
+
+
+def message(magic, header, blobs):
+    """The bytes of a record, with any header."""
     text = json.dumps(header).encode()
     pieces = [magic, len(text).to_bytes(4, "little"), text, len(blobs).to_bytes(4, "little")]
     return b"".join(
         pieces + [piece for blob in blobs for piece in (len(blob).to_bytes(8, "little"), blob)]
     )
+
+
+def inflated(data):
+    """The artefact with each number of its header, and of those within it, very large."""
+    if data[:2] == b"BT":
+        header, blobs = wire.unpack(data[:4], data)
+        for changed in _inflated_value(header):
+            yield message(data[:4], changed, blobs)
+        for at, blob in enumerate(blobs):
+            for changed in inflated(blob):
+                yield message(data[:4], header, [*blobs[:at], changed, *blobs[at + 1 :]])
+    elif data[:3] == b"Obj":
+        reader = fastavro.reader(io.BytesIO(data))
+        facts, records = json.loads(reader.metadata["beam_topics"]), list(reader)
+        for changed in _inflated_value(facts):
+            yield snapshot_with(reader.writer_schema, records, changed)
+
+
+def _inflated_value(value):
+    """Parsed JSON with one of its whole numbers very large."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from ({**value, name: changed} for changed in _inflated_value(one))
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield from (10**7, 2**31 - 1)
 
 
 def _damaged_value(draw, value):
@@ -370,10 +465,15 @@ def _damaged_snapshot(draw, data):
             values = record[name] or [0]
             values[draw(st.integers(0, len(values) - 1))] = draw(st.sampled_from(extremes))
             record[name] = values + values[-1:] if draw(st.booleans()) else values
+    return snapshot_with(reader.writer_schema, records, facts)
+
+
+def snapshot_with(schema, records, facts):
+    """The bytes of a snapshot, with any metadata."""
     out = io.BytesIO()
     fastavro.writer(
         out,
-        reader.writer_schema,
+        schema,
         records,
         codec="null",
         sync_marker=bytes(16),
@@ -384,7 +484,7 @@ def _damaged_snapshot(draw, data):
 
 def fuzz(kind, examples, folder):
     """Try so many damaged artefacts of a kind; how many of them could be loaded and used."""
-    made, attempt = KINDS[kind]
+    made, _, attempt = KINDS[kind]
     worked = 0
     last = Path(folder, "last")
 
@@ -405,6 +505,7 @@ def fuzz(kind, examples, folder):
         last.write_bytes(artefact)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
+            check_memory(kind, artefact)
             attempt(artefact)
             worked += 1
         except BeamTopicsError:
@@ -421,14 +522,15 @@ def main(examples, folder, *kinds):
     np.seterr(all="ignore")
     kinds = kinds or tuple(KINDS)
     for kind in kinds:
-        made, attempt = KINDS[kind]
-        attempt(made())
+        KINDS[kind].attempt(KINDS[kind].made())
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     failed = False
     for kind in kinds:
         print(kind, end=": ", flush=True)  # noqa: T201
         try:
+            for artefact in inflated(KINDS[kind].made()):
+                check_memory(kind, artefact)
             print(f"{fuzz(kind, int(examples), folder)} of {examples} worked", flush=True)  # noqa: T201
         except Exception:
             traceback.print_exc(file=sys.stdout)

@@ -37,7 +37,7 @@ def good(number):
     """A record that is as it should be."""
     return {
         "id": f"good{number}",
-        "timestamp": number * 100,
+        "timestamp": 10_000 + number * 100,
         "text": f"Fellow citizens, «text» {number} of many",
     }
 

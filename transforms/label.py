@@ -8,9 +8,9 @@ document is therefore labelled or dead-lettered exactly once, and its window is 
 was learned.
 
 The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
-One event-time timer for each shard (:class:`transforms.stateful.TimerSchedule`) waits for the end
-of the windows, or, in a job that does not stream, for the end of the input. A labelled document
-carries the time at which its label was decided, which is the same in both kinds of job.
+Event-time timers (:class:`transforms.stateful.StatefulDoFn`) wait for the end of each window, or,
+in a job that does not stream, for the end of the input. A labelled document carries the time at
+which its label was decided, which is the same in both kinds of job.
 :mod:`model.inference.labelling` has the logic.
 """
 
@@ -41,10 +41,10 @@ from model.inference.labelling import (
     Labels,
     LabelWith,
     Reference,
+    due_of,
 )
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
-from model.sequencing import FIRING_BYTES
 from transforms.constants import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
@@ -141,8 +141,9 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
                 end=end,
                 document=data[1 + _END_BYTES :],
             )
-        if (time := self._schedule.time_to_set(_target(before), _target(labels.head))) is not None:
-            timer.set(time)
+            if labels.head.pending.live > before.pending.live:
+                self.set_timer(key, timer, self._schedule.time_of(due_of(before, end)))
+        self._wait_for_version(key, labels.head, timer)
         self.write_head(key, labels.head, head)
         yield from self._outputs(labels, now)
 
@@ -160,19 +161,31 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
 
         The result is as if the timer had fired at each due time.
         """
-        current, budget = self.read_head(key, head), FIRING_BYTES
+        self.timer_fired(key, time)
+        current, budget = self.read_head(key, head), self.take_budget(0)
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
             labels = self._labeller.fire(current, self.mirrors.of(key), pending, waiting, due)
             current = labels.head
-            budget -= sum(len(document) for document, _ in labels.labelled)
+            size = sum(len(document) for document, _ in labels.labelled)
+            budget -= size
+            self.take_budget(size)
             yield from self._outputs(labels, timer_time(due))
         if budget > 0 and time.micros >= END_OF_LABELS:
             labels = self._labeller.end(current, waiting)
             current = labels.head
             yield from self._outputs(labels, time)
         self.write_head(key, current, head)
-        if (again := self._schedule.time_to_set(None, _target(current))) is not None:
-            timer.set(again)
+        self._wait_for_version(key, current, timer)
+        if (due := current.wake()) is not None and due <= time.micros:
+            self.set_timer(key, timer, time.micros)
+
+    def _wait_for_version(self, key: bytes, head: LabelHead, timer: Any) -> None:
+        """Set the timer of the documents that wait for the first version, which may never come."""
+        if head.waiting:
+            first = head.first_due()
+            self.set_timer(
+                key, timer, END_OF_LABELS if first is None else self._schedule.time_of(first)
+            )
 
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
@@ -229,12 +242,3 @@ class Label(beam.PTransform):
 def _reference(data: bytes) -> Reference:
     manifest = Manifest.from_json(data, "a reference")
     return Reference(manifest.event_time, manifest.sequence, manifest.version)
-
-
-def _target(head: LabelHead) -> int | None:
-    """Return when something is due next.
-
-    If documents wait for a version that may never come, they are due at the very end.
-    """
-    due = head.wake()
-    return END_OF_LABELS if due is None and head.waiting else due

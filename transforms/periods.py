@@ -1,8 +1,8 @@
 """Base class of steps in which records wait for the end of their period of event time.
 
 Records wait in state until event time has passed the end of their period (:mod:`model.pending`).
-An event-time timer closes the period; no clock is read. Results therefore come later, by up to a
-period. In a job that does not stream, one firing at the end of the input closes all periods
+An event-time timer of the period closes it; no clock is read. Results therefore come later, by up
+to a period. In a job that does not stream, one firing at the end of the input closes all periods
 (:class:`transforms.stateful.TimerSchedule`). A record that comes after its period was closed waits
 for the end of the first period that is open. No record is dropped.
 
@@ -108,8 +108,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         if self.is_full(key, after, bag, due):
             outputs, after = self.compact(key, after, bag)
             yield from outputs
-        if (at := self._schedule.time_to_set(before.due, after.due)) is not None:
-            timer.set(at)
+        self.set_timer(key, timer, self._schedule.time_of(due))
         self.write_head(key, after, head)
 
     @on_timer(PERIOD)
@@ -119,10 +118,12 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         time: Timestamp = beam.DoFn.TimestampParam,
         head: Any = _HEAD,
         bag: Any = _PENDING,
-        timer: Any = _PERIOD,
     ) -> Iterator[Any]:
         """Close the periods that are due, in their order."""
+        self.timer_fired(key, time)
         before = self.read_head(key, head)
+        if before.due is None or before.due > time.micros:
+            return
         if time.micros < LAST_TIME:
             mirror = pending.matched(before, self.mirrors.of(key), bag)
             waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
@@ -133,8 +134,6 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         for due, records in waiting:
             for output in self.close_period(key, due, records):
                 yield TimestampedValue(output, timer_time(due))
-        if (again := self._schedule.time_to_set(None, after.due)) is not None:
-            timer.set(again)
         self.write_head(key, after, head)
 
     def take_all(

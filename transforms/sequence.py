@@ -6,11 +6,10 @@
 One stateful step in the global window decides the order. Its input must carry event times and may
 come in any order. :mod:`model.sequencing` has the logic.
 
-The step holds one event-time timer per key (:class:`transforms.stateful.TimerSchedule`). In a job
-that streams, the timer fires at the end of the earliest window that waits. In any other job it
-fires at the end of the input, and the whole archive is held in state until then. One firing closes
-all windows that are due, in their order. Each minibatch carries the end of its own window as its
-event time.
+The step has event-time timers (:class:`transforms.stateful.StatefulDoFn`). In a job that streams,
+there is one for the end of each window that waits. In any other job there is one for the end of the
+input, and the whole archive is held in state until then. A firing closes all windows that are due,
+in their order. Each minibatch carries the end of its own window as its event time.
 
 When the stream ends or is drained, an end marker follows, so that the last state of a learner is
 published too.
@@ -132,6 +131,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         key, data = element
         before = self.read_head(key, head)
         timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
+        end, _ = sequencing.assigned_end(before, timestamp, self._settings.window)
         after, late = sequencing.add_document(
             before,
             self.mirrors.of(key),
@@ -140,8 +140,8 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             timestamp=timestamp,
             settings=self._settings,
         )
-        if (time := self._schedule.time_to_set(before.pending.due, after.pending.due)) is not None:
-            timer.set(time)
+        self.set_timer(key, timer, self._schedule.time_of(end))
+        self.set_timer(key, timer, END_OF_STREAM)
         if late:
             self._late.inc()
         self.write_head(key, after, head)
@@ -156,6 +156,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
         """Emit the minibatches of the windows that are due, each at the end of its own window."""
+        self.timer_fired(key, time)
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
         for closed in sequencing.close_windows(
@@ -165,15 +166,15 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             bag,
             time=time.micros,
             settings=self._settings,
+            budget=self.take_budget(0),
         ):
             current = closed.head
+            self.take_budget(sum(len(link.payload) for link in closed.links))
             yield from self._outputs(key, closed)
         self.write_head(key, current, head)
-        if (again := self._schedule.time_to_set(None, current.pending.due)) is not None:
-            timer.set(again)
-        elif time.micros < END_OF_STREAM:
-            timer.set(timer_time(END_OF_STREAM))
-        else:
+        if (due := current.pending.due) is not None and due <= time.micros:
+            self.set_timer(key, timer, time.micros)
+        elif time.micros >= END_OF_STREAM:
             yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
 
     def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:

@@ -20,6 +20,7 @@ import apache_beam as beam
 from apache_beam.utils.timestamp import Timestamp
 
 from model.pending import Mirror
+from model.sequencing import FIRING_BYTES
 
 _MIRRORS = 64
 
@@ -31,12 +32,10 @@ def timer_time(micros: int) -> Timestamp:
 
 @dataclass(frozen=True)
 class TimerSchedule:
-    """Decide when the event-time timer of a step fires.
+    """Decide when what waits in a step is due.
 
-    A job that streams closes a window when event time has passed its end, so the timer is set to
-    the earliest time that is due. In any other job everything is due once the input has ended. One
-    firing at the end then closes all windows in their order, because each firing of a timer costs a
-    bundle.
+    A job that streams closes a window when event time has passed its end. In any other job
+    everything is due once the input has ended, and one firing closes all windows in their order.
 
     Attributes:
         streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
@@ -46,18 +45,9 @@ class TimerSchedule:
     streams: bool
     end: int
 
-    def time_to_set(self, before: int | None, after: int | None) -> Timestamp | None:
-        """Return the time to set the timer to, or None if the timer is right as it is.
-
-        Args:
-            before: The earliest due time at which the timer is set; None if it is not set.
-            after: The earliest due time now; None if nothing is due.
-        """
-        if after is None or after == before:
-            return None
-        if self.streams:
-            return timer_time(after)
-        return timer_time(self.end) if before is None else None
+    def time_of(self, due: int) -> int:
+        """Return when something fires whose event time is ``due``, in microseconds."""
+        return due if self.streams else self.end
 
 
 class Mirrors:
@@ -86,13 +76,24 @@ H = TypeVar("H", bound=Head)
 
 
 class StatefulDoFn(beam.DoFn, Generic[H]):
-    """A stateful step with a head of type H and a mirror of its bag for each key."""
+    """A stateful step with a head of type H and a mirror of its bag for each key.
+
+    Each time that is due has an event-time timer of its own. A firing does not tell how far event
+    time has come, only that it has passed the timer's own time. Where event time passes many
+    windows at once, all of their timers are due at once, and the runner fires them in one bundle.
+    One timer that is set again to the next time would fire once in each bundle. A runner fires
+    timers in any order, so a firing takes everything that is due by its time, in the order of event
+    time. A firing that leaves some of it sets its own timer again. What is due first then always
+    has its timer, which holds the watermark.
+    """
 
     def setup(self) -> None:
         self.mirrors = Mirrors()
 
     def start_bundle(self) -> None:
         self._heads: dict[bytes, H] = {}
+        self._timers: set[tuple[bytes, int]] = set()
+        self._budget = FIRING_BYTES
 
     @abstractmethod
     def head_from(self, key: bytes, data: bytes | None) -> H:
@@ -108,3 +109,24 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
         """Write a head to state and keep it for the rest of the bundle."""
         self._heads[key] = head
         state.write(head.to_bytes())
+
+    def set_timer(self, key: bytes, timer: Any, micros: int) -> None:
+        """Set the timer of a time, unless this bundle has set it and it has not fired."""
+        time = timer_time(micros)
+        if (key, time.micros) not in self._timers:
+            self._timers.add((key, time.micros))
+            timer.set(time, dynamic_timer_tag=str(time.micros))
+
+    def timer_fired(self, key: bytes, time: Timestamp) -> None:
+        """Note that the timer of a time has fired, so that it can be set again."""
+        self._timers.discard((key, time.micros))
+
+    def take_budget(self, taken: int) -> int:
+        """Take bytes from what the firings of a bundle may emit.
+
+        Returns:
+            The bytes that are left, at least one: each firing emits something, so that it ends on a
+            runner that fires a timer again in the same bundle.
+        """
+        self._budget -= taken
+        return max(self._budget, 1)

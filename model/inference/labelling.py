@@ -89,9 +89,12 @@ class LabelHead:
 
     def wake(self) -> int | None:
         """Return when documents are due next, microseconds; None where no time is known."""
-        first = self.references[0].event_time + TICK if self.waiting and self.references else None
-        times = [time for time in (self.pending.due, first) if time is not None]
+        times = [time for time in (self.pending.due, self.first_due()) if time is not None]
         return min(times, default=None)
+
+    def first_due(self) -> int | None:
+        """Return when documents are due that wait for the first version; None if none is known."""
+        return self.references[0].event_time + TICK if self.waiting and self.references else None
 
 
 @dataclass(slots=True)
@@ -137,14 +140,9 @@ class Labeller:
                 labels, waiting, document, head.references[-1].version if head.references else None
             )
             return labels
-        due = end + TICK
-        if head.pending.done is not None:
-            due = max(due, head.pending.done + TICK)
-        return Labels(
-            replace(
-                head, pending=pending.add(head.pending, mirror, bag, due, _END.pack(end) + document)
-            )
-        )
+        payload = _END.pack(end) + document
+        waiting_head = pending.add(head.pending, mirror, bag, due_of(head, end), payload)
+        return Labels(replace(head, pending=waiting_head))
 
     def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:
         """Take a version that was published."""
@@ -198,6 +196,12 @@ class Labeller:
             labels.labelled.extend((document, version) for document in sorted(waiting.read()))
             waiting.clear()
             labels.head = replace(labels.head, waiting=0)
+
+
+def due_of(head: LabelHead, end: int) -> int:
+    """Return when a document is due whose window ends at ``end``, in microseconds."""
+    done = head.pending.done
+    return end + TICK if done is None else max(end, done) + TICK
 
 
 def choose_version(head: LabelHead, end: int) -> str | None:

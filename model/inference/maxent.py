@@ -11,7 +11,7 @@ Both need a classifier, which ``pipelines.fit_classifier`` fits for a model vers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +60,10 @@ class Hybrid(Sampling):
         "average",
         KEPT_HELP,
         name="inference_from",
-        only_where=(lambda hybrid: hybrid.repeats > 1, "--hybrid_repeats is above 1"),
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"inference_from": (self.repeats > 1, "--hybrid_repeats is above 1")}
 
     @property
     def kept(self) -> int:

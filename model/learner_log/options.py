@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from model import wire
 from model.learners.base import LEARNER, LearnerSettings
+from model.options import StoredOption
 from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 
@@ -51,7 +52,7 @@ class LearnOptions:
             "learner": self.settings.to_json(),
         }
 
-    def settings_flags(self) -> dict[str, tuple[str, Any]]:
+    def settings_flags(self) -> dict[str, StoredOption]:
         """Return the options behind the paths of :meth:`settings_dict`.
 
         See :meth:`model.options.Record.flags`.
@@ -61,7 +62,7 @@ class LearnOptions:
             **self.sequence.flags("sequence"),
             **self.settings.flags("learner"),
         }
-        return {"learner.kind": (f"--{LEARNER.name}", None), **flags}
+        return {"learner.kind": StoredOption(LEARNER.option()), **flags}
 
     def manifest_settings(self) -> dict[str, Any]:
         """Return the settings for a manifest; lists of words are replaced by size and digest.

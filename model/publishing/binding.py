@@ -8,10 +8,10 @@ from typing import Any
 
 from model import checks, wire
 from model.errors import StoreConflictError
+from model.options import Option, StoredOption
 
-# For each path in the settings the option behind it, and what its absence means; see
-# model.options.Record.flags.
-Flags = Mapping[str, tuple[str, Any]]
+# For each path in the settings the option behind it; see model.options.Record.flags.
+Flags = Mapping[str, StoredOption]
 NO_FLAGS: Flags = MappingProxyType({})
 _SHOWN = 5
 _MOST_CHARACTERS = 80
@@ -83,19 +83,19 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
         for at in differing
         if not any(at.startswith(part) and at != f"{part}kind" for part in parts)
     ]
-    names = {at: flags[at][0] if at in flags else at for at in shown}
-    return [
-        f"{names[at]} is {_short(theirs.get(at))} there and {_short(ours.get(at))} here"
-        for at in shown
-    ]
+    return [_difference(at, theirs.get(at), ours.get(at), flags) for at in shown]
 
 
-def _short(text: str | None) -> str:
-    """Shorten a value for a message: a vocabulary can be very long."""
-    return (
-        "absent"
-        if text is None
-        else text
-        if len(text) <= _MOST_CHARACTERS
-        else text[: _MOST_CHARACTERS - 3] + "..."
-    )
+def _difference(at: str, theirs: str | None, ours: str | None, flags: Flags) -> str:
+    option = flags[at].option if at in flags else None
+    name = at if option is None else option.flag
+    return f"{name} is {_shown(theirs, option)} there and {_shown(ours, option)} here"
+
+
+def _shown(text: str | None, option: Option | None) -> str:
+    """Return a value for a message: as users write it, and short, as a vocabulary can be long."""
+    if text is None:
+        return "absent"
+    if option is not None and option.unit and text.isdecimal():
+        return str(option.shown(int(text)))
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 3] + "..."

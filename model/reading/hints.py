@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from model.reading.timestamps import read_time
+from model.reading.timestamps import TimestampUnit, read_time
 
 _MOST_FIELDS = 12
 _MOST_CHARACTERS = 40
 NO_IDS = "Records without ids: --id_from=place."
 
 _TIME_NAME = re.compile(r"date|time|created|published|updated|(^|_)(at|on|ts)$", re.IGNORECASE)
+_YEAR_NAME = re.compile(r"(^|[^a-z])year$", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 Record = Mapping[str, Any]
@@ -63,10 +64,12 @@ def text_remedy(record: Record) -> str:
 
 def time_remedy(record: Record) -> str:
     """Return the options for a record without a time."""
-    return (
-        f"{_named('--timestamp_field', likely_time(record))} Files without times:"
-        " --time_from=order."
-    )
+    found = likely_time(record)
+    if found is None and (year := likely_year(record)) is not None:
+        remedy = f"{_named('--timestamp_field', year)[:-1]} --timestamp_unit=year?"
+    else:
+        remedy = _named("--timestamp_field", found)
+    return f"{remedy} Files without times: --time_from=order."
 
 
 def id_remedy(record: Record) -> str:
@@ -110,6 +113,11 @@ def likely_time(record: Record) -> str | None:
     return next((name for name, value in record.items() if _is_time(str(name), value)), None)
 
 
+def likely_year(record: Record) -> str | None:
+    """Return the first field that has the name of a year and holds one."""
+    return next((name for name, value in record.items() if _is_year(str(name), value)), None)
+
+
 def likely_id(record: Record) -> str | None:
     """Return the first field that has the name of an id and holds text or a whole number."""
     return next(
@@ -122,13 +130,23 @@ def _is_short(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
 
 
+def _is_year(name: str, value: object) -> bool:
+    if not _YEAR_NAME.search(name) or (isinstance(value, str) and len(value) > _MOST_CHARACTERS):
+        return False
+    return _reads(value, "year")
+
+
 def _is_time(name: str, value: object) -> bool:
     if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
         return False
     if not _TIME_NAME.search(name) and not (isinstance(value, str) and "-" in value):
         return False
+    return _reads(value, "s")
+
+
+def _reads(value: object, unit: TimestampUnit) -> bool:
     try:
-        read_time(value, "s")
+        read_time(value, unit)
     except ValueError:
         return False
     return True

@@ -23,12 +23,13 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Literal, get_args
 
-from model import wire
+from model import checks, wire
 from model.dead_letters import DeadLetter
 from model.errors import OptionError, one_of
 from model.options import Record, option
 from model.publishing.blobs import escape_key
 from model.reading import hints
+from model.reading.avro_limits import NESTING
 from model.reading.timestamps import TimestampUnit, UnitError, accepted_forms, read_time
 from model.records import Document
 from model.times import TimeRangeError
@@ -86,7 +87,7 @@ class FieldNames(Record):
     id: str = option("id", "field with the id of a document", name="id_field", first=True)
     timestamp: str = option(
         "timestamp",
-        "field with the time: ISO 8601 text, or a number of --timestamp_unit since 1970",
+        "field with the time: ISO 8601 text, or a number of --timestamp_unit",
         name="timestamp_field",
         first=True,
     )
@@ -213,6 +214,9 @@ def place_id(place: str) -> str:
     return wire.digest(place.encode("utf-8", "backslashreplace")).hex()[:32]
 
 
+_TOO_DEEP = f"the record is nested deeper than {NESTING} levels"
+
+
 def _parsed(line: bytes) -> Mapping[str, Any]:
     try:
         text = line.decode()
@@ -226,9 +230,12 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise _RefusedError(NOT_JSON, "the record is nested too deeply") from error
+        raise _RefusedError(NOT_JSON, _TOO_DEEP) from error
     except ValueError as error:
         raise _RefusedError(NOT_JSON, hints.why_not_json(text, error)) from error
+    # The parser's own limit depends on the stack, and so on the runner.
+    if checks.is_deeper(value, text.count("[") + text.count("{"), NESTING):
+        raise _RefusedError(NOT_JSON, _TOO_DEEP)
     if not isinstance(value, dict):
         wanted = "an object is wanted: one in each line, or one array of them as the whole file"
         raise _RefusedError(WRONG_TYPE, f"the record is a JSON {type(value).__name__}; {wanted}")

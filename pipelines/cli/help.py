@@ -86,7 +86,7 @@ def help_text(
                     (title, [one for one in actions if one.dest in own]) for title, actions in found
                 ]
     for choice, found in asked if given.help != ALL else ():
-        shown += _sections(choice, found)
+        shown += [*_sections(choice, found), _shared(parser, choice, found)]
     return _formatted(parser, shown, given.help == ALL)
 
 
@@ -137,6 +137,19 @@ def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
             _action(places[0].option, brief=False)
         )
     return [("Choice", [_action(choice.option(), choice.default, brief=False)]), *found.items()]
+
+
+def _shared(
+    parser: argparse.ArgumentParser, choice: Choice[Any], given: Mapping[str, str]
+) -> Section:
+    """Return the options of other groups that the chosen kind reads, in the parser's order.
+
+    A kind names them in ``shared`` (:mod:`pipelines.cli.shared_options`).
+    """
+    kind = given[choice.name]
+    names = getattr(choice.kinds[kind], "shared", ())
+    actions = [action for action in parser._actions if action.dest in names]
+    return f"Also read with --{choice.name}={kind}", actions
 
 
 def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:

@@ -14,7 +14,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.options import options_of
 from model.reading.files import Format, TimeFrom
 from model.reading.parsing import MEGABYTE, FieldNames, IdFrom, ParseSettings
-from model.reading.timestamps import UNITS
+from model.reading.timestamps import TimestampUnit
 from pipelines.cli import values
 from pipelines.cli.settings_options import add_options
 
@@ -71,9 +71,9 @@ class RecordOptions(PipelineOptions):
         )
         parser.add_argument(
             "--timestamp_unit",
-            choices=tuple(UNITS),
+            choices=get_args(TimestampUnit),
             default="s",
-            help="unit of times that are numbers without a schema",
+            help="unit of times that are numbers without a schema: since 1970, or a year",
         )
         parser.add_argument(
             "--time_from",

@@ -74,10 +74,7 @@ def described(option: Option, brief: bool = True) -> str:
         facts.append(values.choices(tuple(map(str, option.values))))
     default = option.default.kind if isinstance(option.default, Record) else option.default
     if default is not False and default not in (None, "", ()):
-        facts.append(
-            "default:"
-            f" {values.duration_text(default) if option.unit == 'microseconds' else default}"
-        )
+        facts.append(f"default: {option.shown(default)}")
     return f"{option.help} ({'; '.join(facts)})" if facts else option.help
 
 

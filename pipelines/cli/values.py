@@ -2,8 +2,6 @@
 
 >>> duration("15min")
 900000000
->>> duration_text(90_000_000)
-'1min30s'
 >>> publication("4windows")
 ('windows', 4)
 >>> speed("3600x")
@@ -19,17 +17,10 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from model.times import DURATION_UNITS
+
 Publication = tuple[Literal["windows", "period"], int]
 
-_UNITS = {
-    "w": 604_800_000_000,
-    "d": 86_400_000_000,
-    "h": 3_600_000_000,
-    "min": 60_000_000,
-    "s": 1_000_000,
-    "ms": 1_000,
-    "us": 1,
-}
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
 
@@ -49,21 +40,12 @@ def duration(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is {DURATION}. A number needs its unit."
         )
-    total = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    total = sum(int(number) * DURATION_UNITS[unit] for number, unit in _PART.findall(text))
     if not 0 < total < 2**62:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is {DURATION}, above nothing and below 100,000 years."
         )
     return total
-
-
-def duration_text(micros: int) -> str:
-    """Return the shortest spelling that :func:`duration` reads back."""
-    parts = []
-    for unit, size in _UNITS.items():
-        count, micros = divmod(micros, size)
-        parts += [f"{count}{unit}"] * (count > 0)
-    return "".join(parts)
 
 
 def publication(text: str) -> Publication:

@@ -135,7 +135,8 @@ def test_stored_settings_of_another_kind_are_refused():
 
 
 def test_paths_name_their_options():
-    assert Later().flags("x") == {
+    flags = Later().flags("x")
+    assert {at: (found.option.flag, found.absent) for at, found in flags.items()} == {
         "x.scale": ("--scale", None),
         "x.title": ("--title", None),
         "x.dashed": ("--dashed_lines", None),

@@ -168,7 +168,7 @@ def test_changed_settings_of_learning_are_refused(tmp_path, capsys):
         f"--dead_letters={tmp_path / 'dead'}",
     ]
     for flag, told in {
-        "--window=3d": "--window is 604800000000 there and 259200000000 here",
+        "--window=3d": "--window is 1w there and 3d here",
         "--minibatch_size=4": "--minibatch_size is 5 there and 4 here",
         "--min_word_length=4": "--min_word_length is",
         "--topics=4": "--topics is 3 there and 4 here",

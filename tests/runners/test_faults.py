@@ -110,7 +110,16 @@ def survive(fault, cluster, archived, folder):
         complete(folder, cluster, job)
         assert cluster.restored(job) > 0
         cluster.cancel(job)
+        told_as_cancelled(pipeline)
     return outcome(folder)
+
+
+def told_as_cancelled(pipeline):
+    """Check that the program of a cancelled job ends with status 2 and one line."""
+    assert pipeline.process.wait(SECONDS) == 2, pipeline.output()[-3000:]
+    last = pipeline.output().splitlines()[-1]
+    assert "the job was cancelled. " in last and "--resume_from=latest" in last
+    assert "Traceback" not in pipeline.output()
 
 
 @pytest.mark.parametrize("fault", FEW, ids=lambda fault: fault.kind)

@@ -62,7 +62,13 @@ VARIANTS = {
         "resampling": "multinomial",
         "rejuvenation_choice": "decayed",
     },
-    "moved after every token": {**BY_TOKENS, "rejuvenation": "tokens", "ess": 0.9},
+    "moved after every token": {
+        "rejuvenation": "tokens",
+        "ess": 0.9,
+        "rejuvenation_unit": "token",
+        "newest": 0,
+        "reservoir": 100,
+    },
     "documents, stratified": {"resampling": "stratified"},
     "documents, systematic": {"resampling": "systematic"},
 }

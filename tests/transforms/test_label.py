@@ -22,7 +22,7 @@ from streams import (
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.sequencing import window_end
-from transforms import label
+from transforms import stateful
 from transforms.infer import InferLabelled
 from transforms.label import Label, shard_of
 from transforms.learn import Learn
@@ -104,7 +104,7 @@ def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(
         run(tmp_path / str(streams), before, publish_every=publish_every, streams=streams)
         found.append((sorted(collected("labelled")), sorted(collected("no model"))))
     # Each shard continues where the budget of a firing ended.
-    monkeypatch.setattr(label, "FIRING_BYTES", 1)
+    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
     run(tmp_path / "budget", before, publish_every=publish_every)
     found.append((sorted(collected("labelled")), sorted(collected("no model"))))
     assert found[0] == found[1] == found[2]

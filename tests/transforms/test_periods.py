@@ -33,10 +33,10 @@ class Closing(PeriodDoFn):
 
 
 class Cell:
-    """A state cell or a timer."""
+    """A state cell."""
 
     def __init__(self, data=b""):
-        self.data, self.time = data, None
+        self.data = data
 
     def read(self):
         return self.data
@@ -44,15 +44,20 @@ class Cell:
     def write(self, data):
         self.data = data
 
-    def set(self, time):
-        self.time = time.micros
+
+class Timers(dict):
+    """The timers of a key by their tags."""
+
+    def set(self, time, dynamic_timer_tag):
+        self[dynamic_timer_tag] = time.micros
 
 
 class Worker:
     """One key of the step under a runner: bundles may be rolled back, and processes be lost."""
 
     def __init__(self, **others):
-        self.others, self.head, self.bag, self.timer, self.found = others, b"", [], None, []
+        self.others, self.head, self.bag, self.found = others, b"", [], []
+        self.timers = Timers()
         self.lose()
 
     def lose(self):
@@ -60,12 +65,12 @@ class Worker:
         self.step.setup()
 
     def bundle(self, call, commit):
-        head, bag, timer = Cell(self.head), ListBag(self.bag), Cell()
+        head, bag, timers = Cell(self.head), ListBag(self.bag), Timers(self.timers)
         self.step.start_bundle()
-        found = [getattr(output, "value", output) for output in call(head, bag, timer)]
+        found = [getattr(output, "value", output) for output in call(head, bag, timers)]
         if commit:
             self.head, self.bag, self.found = head.data, bag.elements, self.found + found
-            self.timer = self.timer if timer.time is None else timer.time
+            self.timers = timers
 
     def arrive(self, time, record, commit=True):
         self.bundle(
@@ -73,13 +78,16 @@ class Worker:
         )
 
     def pass_time(self, time, commit=True):
-        """As a runner: the timer fires where its time has come, at that time or later."""
-        if self.timer is not None and self.timer <= time:
-            if commit:
-                self.timer = None
-            self.bundle(
-                lambda *state: self.step.close(b"k", Timestamp(micros=time), *state), commit
-            )
+        """As a runner: all timers whose time has come fire in one bundle, in any order."""
+        due = [tag for tag, at in self.timers.items() if at <= time]
+
+        def fire(head, bag, timers):
+            for tag in due[::-1]:
+                del timers[tag]
+                yield from self.step.close(b"k", Timestamp(micros=time), head, bag)
+
+        if due:
+            self.bundle(fire, commit)
 
 
 @settings(max_examples=200)
@@ -128,18 +136,27 @@ def test_a_job_that_does_not_stream_closes_all_periods_in_order_at_its_end():
     worker = Worker(streams=False)
     for time in (25, 5, 15, 6):
         worker.arrive(time * MS, b"%d" % time)
-    assert worker.timer == LAST_TIME
+    assert list(worker.timers.values()) == [LAST_TIME]
     worker.pass_time(LAST_TIME)
     assert worker.found == [(10 * MS, [b"5", b"6"]), (20 * MS, [b"15"]), (30 * MS, [b"25"])]
 
 
-def test_the_timer_moves_to_an_earlier_period():
+def test_each_period_has_a_timer():
     worker = Worker()
     worker.arrive(25 * MS, b"later")
     worker.arrive(5 * MS, b"earlier")
-    assert worker.timer == PERIOD
+    assert list(worker.timers.values()) == [3 * PERIOD, PERIOD]
     worker.pass_time(PERIOD)
-    assert worker.found == [(PERIOD, [b"earlier"])] and worker.timer == 3 * PERIOD
+    assert worker.found == [(PERIOD, [b"earlier"])]
+    assert list(worker.timers.values()) == [3 * PERIOD]
+
+
+def test_periods_that_are_due_together_are_closed_in_order():
+    worker = Worker()
+    for time in (5, 15, 25):
+        worker.arrive(time * MS, b"%d" % time)
+    worker.pass_time(3 * PERIOD)
+    assert [end for end, _ in worker.found] == [PERIOD, 2 * PERIOD, 3 * PERIOD]
 
 
 def test_a_period_that_was_closed_stays_closed_when_too_many_records_wait():

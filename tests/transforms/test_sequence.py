@@ -1,4 +1,4 @@
-from functools import partial
+from types import SimpleNamespace
 
 import apache_beam as beam
 import pytest
@@ -22,14 +22,14 @@ from streams import (
     timestamped,
 )
 
-from model import sequencing
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 from model.sequencing import window_end
+from transforms import stateful
 from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from transforms.sequence import AddedTo, Sequence, SequenceDoFn, SequenceStart
-from transforms.stateful import Mirrors, TimerSchedule, timer_time
+from transforms.stateful import Mirrors, StatefulDoFn, TimerSchedule, timer_time
 
 ITEMS = documents(50)
 
@@ -79,21 +79,22 @@ def test_each_step_ends_before_those_that_use_its_output():
     assert END_OF_STREAM < END_OF_LABELS < LAST_TIME <= GlobalWindow().max_timestamp().micros
 
 
-@pytest.mark.parametrize(("streams", "firings"), [(True, 10), (False, 1)])
-def test_a_window_costs_a_bundle_only_where_the_job_streams(streams, firings, monkeypatch):
+@pytest.mark.parametrize("streams", [True, False])
+def test_windows_that_are_due_together_cost_one_bundle(streams, monkeypatch):
     bundles = []
     monkeypatch.setattr(
         SequenceDoFn, "finish_bundle", lambda self: bundles.append(1), raising=False
     )
     run(ITEMS, streams=streams)
     assert len({link.minibatch().window_end for link in links()[0]}) == 10
-    # One for the documents. Where the job streams, one for the end marker.
-    assert len(bundles) == 1 + firings + streams
+    # One for the documents, and one for all windows and the end marker.
+    assert len(bundles) == 2
 
 
-def test_what_one_firing_does_not_emit_follows_in_the_next(monkeypatch):
-    monkeypatch.setattr(sequencing, "close_windows", partial(sequencing.close_windows, budget=1))
-    run(ITEMS)
+@pytest.mark.parametrize("streams", [True, False])
+def test_what_one_firing_does_not_emit_follows_in_the_next(streams, monkeypatch):
+    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
+    run(ITEMS, streams=streams)
     sent, ends = links()
     assert sent == links_of(ITEMS) and len(ends) == 1
 
@@ -217,30 +218,23 @@ def test_timers_are_whole_milliseconds_rounded_up():
     ]
 
 
-def test_a_timer_is_set_to_what_is_due_first_where_the_job_streams():
-    schedule = TimerSchedule(streams=True, end=9000)
-    cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [schedule.time_to_set(*case) for case in cases] == [
-        None,
-        timer_time(3001),
-        None,
-        timer_time(2000),
-        timer_time(5000),
-        None,
-    ]
+def test_each_time_has_a_timer_only_where_the_job_streams():
+    assert [TimerSchedule(streams=True, end=9000).time_of(due) for due in (10, 20)] == [10, 20]
+    assert [TimerSchedule(streams=False, end=9000).time_of(due) for due in (10, 20)] == [9000, 9000]
 
 
-def test_a_timer_is_set_once_to_the_end_where_the_job_does_not_stream():
-    schedule = TimerSchedule(streams=False, end=9000)
-    cases = [(None, None), (None, 3001), (3000, 3000), (3000, 2000), (3000, 5000), (3000, None)]
-    assert [schedule.time_to_set(*case) for case in cases] == [
-        None,
-        timer_time(9000),
-        None,
-        None,
-        None,
-        None,
-    ]
+def test_a_timer_is_set_once_in_a_bundle_until_it_has_fired():
+    step, found = StatefulDoFn(), []
+    timer = SimpleNamespace(set=lambda time, dynamic_timer_tag: found.append(dynamic_timer_tag))
+    step.start_bundle()
+    for due in (10_000, 10_000, 9_001, 20_000):
+        step.set_timer(b"a", timer, due)
+    step.set_timer(b"b", timer, 10_000)
+    step.timer_fired(b"a", Timestamp(micros=10_000))
+    step.set_timer(b"a", timer, 10_000)
+    step.start_bundle()
+    step.set_timer(b"a", timer, 20_000)
+    assert found == ["10000", "20000", "10000", "10000", "20000"]
 
 
 def test_mirrors_of_the_keys_used_last():

@@ -24,16 +24,15 @@ clock, as in a backlog, documents that still arrive in an idle partition are lat
 
 from __future__ import annotations
 
-import json
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import apache_beam as beam
 
-from model import wire
+from model import checks, wire
 from model.errors import SourceError
 from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document
@@ -53,8 +52,38 @@ _PATIENCE = 0.1
 _SHORT, _LONG = 0.1, 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition of a topic, and the offsets to read.
+
+    Attributes:
+        topic: The topic.
+        partition: The number of the partition.
+        start: The first offset.
+        stop: The offset to end before. None reads without an end.
+    """
+
+    topic: str
+    partition: int
+    start: int
+    stop: int | None
+
+    def to_bytes(self) -> bytes:
+        return wire.canonical_json(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Partition:
+        """Read the bytes that :meth:`to_bytes` wrote.
+
+        Raises:
+            DamagedDataError: The data are something else.
+        """
+        name = "a partition of Kafka"
+        return cls(**checks.record(cls, checks.parse_json(data, name), name))
+
+
 def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
-    """Yield the partitions of the topic with the offsets to read, as JSON.
+    """Yield the partitions of the topic with the offsets to read, as :class:`Partition`.
 
     Raises:
         SourceError: The brokers do not answer, or do not have the topic.
@@ -74,9 +103,7 @@ def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
             )
             start = _start(consumer, settings, partition, low, high)
             stop = max(high, start) if settings.until == "end" else None
-            yield wire.canonical_json(
-                {"topic": settings.topic, "partition": partition, "start": start, "stop": stop}
-            ).encode()
+            yield Partition(settings.topic, partition, start, stop).to_bytes()
     except kafka.KafkaException as error:
         raise SourceError(
             f"the Kafka brokers {settings.servers} do not answer: {error}. Check --kafka_servers."
@@ -228,7 +255,7 @@ class PartitionReader:
 
 
 class KafkaDoFn(LogSourceDoFn):
-    """Read a partition; an element is a partition as :func:`partitions_of` writes it."""
+    """Read a partition; an element is a :class:`Partition`."""
 
     def __init__(
         self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
@@ -238,24 +265,20 @@ class KafkaDoFn(LogSourceDoFn):
         self._parse = parse
 
     def range_of(self, element: bytes) -> LogRange:
-        partition = json.loads(element)
-        return LogRange(
-            (partition["start"],), None if partition["stop"] is None else (partition["stop"],)
-        )
+        found = Partition.from_bytes(element)
+        return LogRange((found.start,), None if found.stop is None else (found.stop,))
 
     def name_of(self, element: bytes) -> Hashable:
         return element, self._settings, self._parse
 
     def open(self, element: bytes, start: Position) -> PartitionReader:
-        partition = json.loads(element)
+        found = Partition.from_bytes(element)
         consumer = consumer_of(self._settings)
-        consumer.assign(
-            [client_library().TopicPartition(partition["topic"], partition["partition"], start[0])]
-        )
+        consumer.assign([client_library().TopicPartition(found.topic, found.partition, start[0])])
         return PartitionReader(
             consumer,
-            topic=partition["topic"],
-            partition=partition["partition"],
+            topic=found.topic,
+            partition=found.partition,
             whole=self.range_of(element),
             start=start,
             settings=self._settings,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from apache_beam.io.iobase import RestrictionProgress, RestrictionTracker, WatermarkEstimator
 from apache_beam.utils.timestamp import Timestamp
 
-from model import wire
+from model import checks, wire
 
 Position = tuple[int, ...]
 
@@ -47,9 +47,8 @@ class LogRange:
     @classmethod
     def from_bytes(cls, data: bytes) -> LogRange:
         header, _ = wire.unpack(cls.MAGIC, data)
-        return cls(
-            tuple(header["start"]), None if header["stop"] is None else tuple(header["stop"])
-        )
+        facts = checks.record(cls, header, "a range of a log")
+        return cls(facts["start"], None if facts["stop"] is None else tuple(facts["stop"]))
 
 
 class RangeTracker(RestrictionTracker):

@@ -19,14 +19,13 @@ runner that does not stream reads everything before the first window closes.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 import apache_beam as beam
 
-from model import wire
+from model import checks, wire
 from model.errors import OptionError
 from model.reading import replaying
 from model.reading.files import ReadSettings
@@ -110,20 +109,32 @@ class ReplayDoFn(LogSourceDoFn):
         self._speed = speed
 
     def range_of(self, element: bytes) -> LogRange:
-        return LogRange(replaying.BEGINNING, replaying.end_of(json.loads(element)))
+        return LogRange(replaying.BEGINNING, replaying.end_of(files_of(element)))
 
     def name_of(self, element: bytes) -> Hashable:
         return element, self._settings, self._speed
 
     def open(self, element: bytes, start: Position) -> ArchiveReader:
         return ArchiveReader(
-            json.loads(element), self._settings, start, Pace(self._speed) if self._speed else None
+            files_of(element), self._settings, start, Pace(self._speed) if self._speed else None
         )
 
 
 def archive_of(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> bytes:
     """Return the files that the patterns match now, in order, as JSON."""
     return wire.canonical_json(in_order(check_patterns(patterns, settings))).encode()
+
+
+def files_of(element: bytes) -> list[str]:
+    """Return the files that :func:`archive_of` wrote.
+
+    Raises:
+        DamagedDataError: The element is something else.
+    """
+    files = checks.parse_json(element, "the list of an archive's files")
+    if not checks.fits(files, list[str]):
+        checks.refuse("the list of an archive's files", repr(files), "a list of paths")
+    return cast(list[str], files)
 
 
 class ReplayArchive(beam.PTransform):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,11 +70,11 @@ class Reservoir(HistorySettings):
         least=0,
         most=1,
         remedy="Give for example 0.85.",
-        only_where=(
-            lambda past: past.newest and past.reservoir,
-            "--newest and --reservoir are above 0",
-        ),
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        both = self.newest > 0 and self.reservoir > 0
+        return {"newest_share": (both, "--newest and --reservoir are above 0")}
 
     @property
     def is_empty(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,8 +42,10 @@ class InitialBatch(Initial):
         "perplexity",
         "how chains are compared: by held-out perplexity, P(w, z), or nMI with the labels",
         name="initial_choice",
-        only_where=(lambda batch: batch.chains > 1, "--chains is above 1"),
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"initial_choice": (self.chains > 1, "--chains is above 1")}
 
 
 INITIALS = Kinds(InitialBatch, NoInitialBatch)

@@ -12,6 +12,7 @@ allocated. Three laws hold for each particle:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -328,7 +329,8 @@ def _split_documents(lengths: LongArray, tokens: LongArray, low: int, words: int
     checks.within("tokens of documents", tokens, low, words)
     checks.within("lengths of documents", lengths, 0, len(tokens) + 1)
     checks.equal("tokens of all documents", len(tokens), int(lengths.sum()))
-    return np.split(tokens.astype(np.int32), np.cumsum(lengths)[:-1]) if len(lengths) else []
+    narrow, ends = tokens.astype(np.int32), np.cumsum(lengths).tolist()
+    return [narrow[begin:end] for begin, end in pairwise([0, *ends])]
 
 
 def _read_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:

@@ -7,6 +7,7 @@ three describe is one record that is registered in :data:`SCHEDULES`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,6 +150,11 @@ class _Visits(Rejuvenation):
         Reservoir(), "which units of the past can be visited", HISTORIES
     )
 
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        visits = self.moves > 0, "--moves is above 0"
+        names = ("rejuvenation_unit", "rejuvenation_choice", "rejuvenation_decay", "newest_share")
+        return dict.fromkeys(names, visits)
+
     def check(self) -> None:
         if self.moves and self.history.is_empty:
             remedy = "Set one of them above 0, or give --rejuvenation=never."
@@ -159,9 +165,11 @@ class _Visits(Rejuvenation):
                 remedy,
             )
         if not self.moves and self.whole_past:
-            raise OptionError(
-                "--moves", 0, "1 or more with --history=full", "Without visits it has no use."
-            )
+            self._refuse_no_moves("--history=full")
+
+    def _refuse_no_moves(self, beside: str) -> None:
+        remedy = "Without visits it has no use."
+        raise OptionError("--moves", 0, f"1 or more with {beside}", remedy)
 
 
 class AfterResampling(_Visits):
@@ -175,6 +183,11 @@ class AfterResampling(_Visits):
 
     def after_document(self, resampled: bool) -> bool:
         return resampled
+
+    def check(self) -> None:
+        super().check()
+        if not self.moves:
+            self._refuse_no_moves("--rejuvenation=resampling")
 
 
 @dataclass(frozen=True)
@@ -232,6 +245,11 @@ class EveryTokens(_Visits):
     @property
     def tokens(self) -> int:
         return self.every
+
+    def check(self) -> None:
+        super().check()
+        if not self.moves:
+            self._refuse_no_moves("--rejuvenation=tokens")
 
 
 SCHEDULES = Kinds(EveryDocument, EveryTokens, AfterResampling, Never)

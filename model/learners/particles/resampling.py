@@ -54,7 +54,8 @@ class _AtThreshold(Resampling):
         first=True,
     )
     ess_check: Literal["document", "token"] = option(
-        "document", "after what the effective sample size is checked"
+        "document",
+        "after what the effective sample size is checked; always token with --rejuvenation=tokens",
     )
 
     @property
@@ -70,10 +71,9 @@ class _AtThreshold(Resampling):
 
     def check_particles(self, particles: int, islands: int) -> None:
         if particles == islands:
-            remedy = f"Give --particles={2 * islands} or more: one particle cannot be resampled."
-            raise OptionError(
-                "--resampling", self.kind, f"never with --particles={particles}", remedy
-            )
+            allowed = "never where an island has one particle"
+            remedy = "Give more --particles, or leave it out."
+            raise OptionError("--resampling", self.kind, allowed, remedy)
         if self.ess > particles:
             remedy = "Give a number of particles, or a share below 1."
             raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)

@@ -7,6 +7,7 @@ a user chooses, and a property for each part that the learner fixes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.errors import OptionError
@@ -115,13 +116,15 @@ class StreamingParticles(ParticleSettings):
         "number of the last minibatches whose evidence compares islands",
         unit="minibatches",
         least=1,
-        only_where=(lambda settings: settings.islands > 1, "--islands is above 1"),
     )
     initial: Initial = part(
         InitialBatch(),
         "whether learning begins with an initial batch or with the first document",
         INITIALS,
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"evidence_window": (self.islands > 1, "--islands is above 1")}
 
     def check(self) -> None:
         super().check()
@@ -151,6 +154,10 @@ class ParticleFilter(StreamingParticles):
     rejuvenation: Rejuvenation = part(
         EveryDocument(), "what triggers visits of the history", SCHEDULES
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        by_documents = self.rejuvenation.tokens == 0, "--rejuvenation is not tokens"
+        return {**super().conditions(), "ess_check": by_documents}
 
     def check(self) -> None:
         super().check()

@@ -27,6 +27,7 @@ each word, every topic claims the words that it does not know. A published model
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -111,6 +112,11 @@ class Infvoc(SampledLocally):
         "file of words that show how words are spelled; without it, the first minibatch",
         file="text",
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        # A step of size 1 forgets where a word began.
+        begins = self.kappa > 0 and self.concentration != 1, "--kappa > 0 and --concentration > 1"
+        return {**super().conditions(), "entry": begins}
 
 
 @dataclass
@@ -334,14 +340,11 @@ class InfvocLearner:
         """Make one step of all topics."""
         words = len(state.vocabulary)
         state.sticks = resize(state.sticks, 0, words)
-        longest = int(
-            (state.sticks.size + count_new(local.rows, counts, state.sticks)).max(initial=0)
-        )
+        sizes = state.sticks.size + count_new(local.rows, counts, state.sticks)
+        longest = int(sizes.max(initial=0))
         state.sticks = resize(state.sticks, longest, words)
-
         concentration = state.settings.concentration
         entry = concentration if state.settings.entry == "prior" else 1.0
-
         update = StickUpdate(scale, step, concentration, entry)
 
         def run(first: int, last: int, thread: int) -> None:

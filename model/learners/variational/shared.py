@@ -12,7 +12,7 @@ before it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -56,7 +56,6 @@ class VariationalSettings(LearnerSettings):
         "tau0 of the step size; a larger value gives early minibatches less weight",
         unit="minibatches",
         least=0,
-        only_where=(lambda settings: settings.kappa > 0, "--kappa is above 0"),
     )
     stream_documents: int = option(
         0,
@@ -64,6 +63,9 @@ class VariationalSettings(LearnerSettings):
         unit="documents",
         least=0,
     )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"tau0": (self.kappa > 0, "--kappa is above 0")}
 
 
 @dataclass(frozen=True)

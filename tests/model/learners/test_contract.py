@@ -169,10 +169,10 @@ VARIANTS = {
         "particles": 2,
         "moves": 1,
     },
-    "one particle": {"particles": 1},
+    "one particle": {"particles": 1, "resampling": "never"},
     "an absolute threshold": {"ess": 3.0},
     "second of two islands": {"islands": 2},
-    "every particle an island": {"islands": 4},
+    "every particle an island": {"islands": 4, "resampling": "never"},
     "fixvoc-vb, given": {
         "learner": "fixvoc-vb",
         "vocabulary": "given",

@@ -3,16 +3,21 @@
 The options, and the choices that lead to them, come from the settings themselves, so an option that
 is added is tested too. Two runs differ in the option alone; the runs are small, and few documents
 have to tell them apart.
+
+The same holds beside each value of another option that may turn something off: its least value, and
+each of its kinds and names. There an option changes what is learned, or it is refused.
 """
 
 import hashlib
 from functools import cache
+from types import MappingProxyType
 
 import pytest
 from corpora import document_of, minibatches_of
 
 from model import wire
 from model.compositions import compose, placements
+from model.errors import OptionError
 from model.learners import LEARNER, learner_for
 
 WORDS = tuple(f"w{i}" for i in range(30))
@@ -115,13 +120,14 @@ def alternatives(place):
     return [start, start * 2 if option.value_type is float else start + 3]
 
 
-def given(place, value):
-    """The settings with this value, small otherwise."""
-    name, chosen = place.option.name, dict(place.path)
+def given(place, value, beside=MappingProxyType({})):
+    """The settings with this value, beside values of other options, small otherwise."""
+    name, chosen = place.option.name, {**dict(place.path), **beside}
     common = {**SMALL, **BESIDE.get(name, {})}
     if "dict" in str(value) or "dict" in chosen.get("vocabulary", ""):
         common["word_list"] = LISTS["word_list"][0]
-    common.pop(name, None)
+    for used in (name, *beside):
+        common.pop(used, None)
     return compose(LEARNER, {**chosen, name: value}, common)
 
 
@@ -157,3 +163,77 @@ def test_an_option_changes_what_is_learned(place):
         digests.setdefault(learned(given(place, value)), []).append(value)
     alike = [values for values in digests.values() if values[1:]]
     assert not alike, f"--{place.option.name}: no difference between {alike}"
+
+
+# Beside these nothing is left to choose: a model of one topic, or of one word.
+TRIVIAL = {
+    ("topics", 1),
+    ("max_words", 1),
+    ("buckets", 1),
+    ("truncation", 1),
+    ("initial_documents", 1),
+}
+# Pairs (option, other option, its value) that are alike in runs this small, and not in all.
+ALIKE_BY_CHANCE = {
+    ("initial_choice", "initial_sweeps", 1),
+    ("chains", "prior", "flat"),
+    ("chains", "prior", "urn"),
+    ("chains", "tables", "minimal"),
+    ("chains", "concentrations", "fixed"),
+    *(
+        (name, "vocabulary", "given")
+        for name in ("resampling", "ess", "moves", "rejuvenation_choice")
+    ),
+}
+
+
+def values_beside(other):
+    """The values of an option that may turn others off. Seeds turn nothing off."""
+    if other.kinds is not None or other.values:
+        return list(other.kinds or other.values)
+    if other.least is None or other.name == "seed":
+        return []
+    return [other.value_type(other.least)]
+
+
+def pairs():
+    """Each option of each learner beside each such value of every other option."""
+    for name in LEARNER.kinds:
+        found = {}
+        for place in placements(LEARNER):
+            if place.path[0][1] == name != "fake":
+                found.setdefault((place.option.name, place.path[-1]), place)
+        for place in found.values():
+            # Whether a challenger wins is a matter of chance in runs this small.
+            if place.path[-1][0] == "challengers":
+                continue
+            for other in found.values():
+                path = {**dict(place.path), **dict(other.path)}
+                if place.option.name == other.option.name or path != {
+                    **dict(other.path),
+                    **dict(place.path),
+                }:
+                    continue
+                for value in values_beside(other.option):
+                    if path.get(other.option.name, value) == value:
+                        yield place, {**path, other.option.name: value}, other.option.name, value
+
+
+@pytest.mark.slow
+def test_beside_any_value_an_option_changes_what_is_learned_or_is_refused():
+    wrong = []
+    for place, path, other, value in pairs():
+        if (other, value) in TRIVIAL or (place.option.name, other, value) in ALIKE_BY_CHANCE:
+            continue
+        digests = {}
+        for alternative in alternatives(place):
+            try:
+                settings = given(place, alternative, path)
+            except OptionError:
+                continue
+            digests.setdefault(learned(settings), []).append(alternative)
+        if alike := [values for values in digests.values() if values[1:]]:
+            wrong.append(
+                f"{place.path[0][1]}: --{place.option.name} of {alike} beside --{other}={value}"
+            )
+    assert not wrong, "\n".join(wrong)

@@ -1,4 +1,13 @@
-from model.reading.hints import likely_id, likely_text, likely_time, listed
+import pytest
+
+from model.reading.hints import (
+    likely_id,
+    likely_text,
+    likely_time,
+    likely_year,
+    listed,
+    time_remedy,
+)
 
 
 def test_the_likely_text_is_the_longest_with_a_space_in_it():
@@ -13,6 +22,21 @@ def test_the_likely_text_is_the_longest_with_a_space_in_it():
         == "body"
     )
     assert likely_text({"a": "word", "b": 7, "c": ["a b"], "d": None}) is None
+
+
+@pytest.mark.parametrize("value", [2013, 2013.0, "2013"])
+def test_a_year_is_named_with_its_unit(value):
+    remedy = time_remedy({"id": 7, "Year": value})
+    assert remedy == (
+        "Is it --timestamp_field=Year --timestamp_unit=year? Files without times:"
+        " --time_from=order."
+    )
+
+
+def test_the_likely_year():
+    assert likely_year({"midyear": 2013, "year": "MMXIII", "pub_year": 2013}) == "pub_year"
+    assert likely_year({"year": None, "leap_year": True}) is None
+    assert "--timestamp_field=date?" in time_remedy({"year": 2013, "date": "2013-05-01"})
 
 
 def test_the_likely_time_has_a_name_or_the_form_of_one():

@@ -36,7 +36,7 @@ def documents(data, settings=None):
 def columns(count, **others):
     made = {
         "id": [f"d{n}" for n in range(count)],
-        "timestamp": list(range(count)),
+        "timestamp": list(range(10_000, 10_000 + count)),
         "text": [f"text {n}" for n in range(count)],
     }
     return made | others
@@ -118,7 +118,8 @@ def test_dictionaries_large_strings_and_whole_numbers():
             )
         )
     )
-    assert made == [Document("1", 0, "one two", "x"), Document("2", 1_000_000, "one two", None)]
+    first, second = 10_000 * 1_000_000, 10_001 * 1_000_000
+    assert made == [Document("1", first, "one two", "x"), Document("2", second, "one two", None)]
 
 
 def test_text_that_is_not_utf_8_costs_its_record():

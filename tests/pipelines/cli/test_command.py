@@ -9,8 +9,9 @@ from model.learners import LEARNER, Infvoc
 from model.options import options_of
 from model.settings import SequenceSettings
 from pipelines.cli.command import UsageError, command, parse
-from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
+from pipelines.graphs.sources import SourceOptions
 
 GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
@@ -156,6 +157,17 @@ def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
     found = shown(capsys, "-h", "--prior=flat", "--resampling=residual")
     assert {"--beta", "--ess", "--moves", "--history", "--newest"} <= found
     assert not found & {"--concentration", "--discount", "--kappa", "--input"}
+
+
+def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):
+    needed = {"--kafka_servers", "--kafka_config", "--id_from", "--timestamp_unit"}
+    groups = [SourceOptions, KafkaOptions, RecordOptions]
+    with pytest.raises(SystemExit):
+        parse(["--source=kafka", "--help"], "pipelines.x", "What it does.", groups, {})
+    text = capsys.readouterr().out
+    assert needed <= set(re.findall(r"^  (--\w+)", text, re.MULTILINE))
+    assert "Also read with --source=kafka:" in text
+    assert "--encoding" not in text and "--replay_speed" not in text
 
 
 def test_help_of_everything(capsys):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.times import duration_text
 from pipelines.cli import values
 
 
@@ -25,7 +26,7 @@ def test_durations(text, micros):
 @settings(max_examples=60)
 @given(st.integers(1, 2**61))
 def test_the_text_of_a_duration_reads_back(micros):
-    assert values.duration(values.duration_text(micros)) == micros
+    assert values.duration(duration_text(micros)) == micros
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from collecting import run
 
-from model.errors import OptionError, SourceError
+from model.errors import DamagedDataError, OptionError, SourceError
 from model.reading.parsing import ParseSettings, place_id
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
@@ -175,6 +175,21 @@ def broker(monkeypatch):
 
 def partitions(settings=SETTINGS):
     return [json.loads(data) for data in partitions_of(b"", settings)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[]",
+        b"[" * 1000,
+        b'{"topic": "t", "partition": 0, "start": 0}',
+        b'{"topic": "t", "partition": "0", "start": 0, "stop": null}',
+        b'{"topic": "t", "partition": 0, "start": NaN, "stop": null}',
+    ],
+)
+def test_a_damaged_partition_is_refused(data):
+    with pytest.raises(DamagedDataError, match="a partition of Kafka"):
+        dofn().range_of(data)
 
 
 def dofn(settings=SETTINGS):

@@ -3,6 +3,7 @@ from apache_beam.utils.timestamp import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model import wire
 from model.errors import DamagedDataError
 from transforms.sources.ranges import LogRange, LogWatermark, RangeTracker, after
 
@@ -25,6 +26,20 @@ def test_a_range_survives_its_bytes(stop):
 def test_damaged_bytes_are_refused():
     with pytest.raises(DamagedDataError):
         LogRange.from_bytes(b"BTr2")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"start": [0]}, "a range of a log .* has no field 'stop'"),
+        ({"start": "0", "stop": None}, "field start of a range of a log"),
+        ({"start": [0.5], "stop": None}, "field start of a range of a log"),
+        ({"start": [0], "stop": [None]}, "field stop of a range of a log"),
+    ],
+)
+def test_a_range_of_wrong_types_is_refused(values, told):
+    with pytest.raises(DamagedDataError, match=told):
+        LogRange.from_bytes(wire.pack(LogRange.MAGIC, values))
 
 
 def test_positions_are_claimed_up_to_the_end():

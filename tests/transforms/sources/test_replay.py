@@ -5,7 +5,7 @@ import pytest
 from collecting import run
 
 from model.encoding import documents_to_avro
-from model.errors import OptionError
+from model.errors import DamagedDataError, OptionError
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
 from model.reading.replaying import end_of
@@ -48,6 +48,12 @@ def test_the_range_is_the_whole_archive(archive):
     files = json.loads(element(archive))
     assert len(files) == 5
     assert dofn().range_of(element(archive)) == LogRange((0, 0, 0, 0), end_of(files))
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1]", b"[" * 1000, b"\xff"])
+def test_a_damaged_list_of_files_is_refused(data):
+    with pytest.raises(DamagedDataError, match="the list of an archive's files"):
+        dofn().range_of(data)
 
 
 @pytest.mark.parametrize("entries", [1, 7, 1000])

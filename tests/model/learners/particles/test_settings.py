@@ -5,6 +5,7 @@ from model.errors import OptionError
 from model.learners import (
     AfterResampling,
     EveryDocument,
+    EveryTokens,
     Flat,
     FullHistory,
     Given,
@@ -65,8 +66,8 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
         (
             lambda: ParticleFilter(resampling=Residual(0.5)),
             (
-                "--resampling: 'residual' was given; allowed is never with --particles=1. Give"
-                " --particles=2 or more: one particle cannot be resampled"
+                "--resampling: 'residual' was given; allowed is never where an island has one"
+                " particle. Give more --particles, or leave it out"
             ),
         ),
         (
@@ -97,6 +98,21 @@ def test_what_has_to_be_above_zero(given, name, usual, value):
         (
             lambda: EveryDocument(moves=0, history=FullHistory()),
             "--moves: 0 was given; allowed is 1 or more with --history=full.",
+        ),
+        (
+            lambda: EveryTokens(moves=0),
+            "--moves: 0 was given; allowed is 1 or more with --rejuvenation=tokens.",
+        ),
+        (
+            lambda: AfterResampling(moves=0),
+            "--moves: 0 was given; allowed is 1 or more with --rejuvenation=resampling.",
+        ),
+        (
+            lambda: ParticleFilter(particles=4, islands=4, resampling=Residual()),
+            (
+                "--resampling: 'residual' was given; allowed is never where an island has one"
+                " particle. Give more --particles, or leave it out."
+            ),
         ),
         (
             lambda: ParticleFilter(prior=Urn(word_list=("a", "b")), vocabulary=Given(("w",))),
