@@ -44,7 +44,12 @@ from model.records import Minibatch, TokenisedDocument
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
 PARTS = 4
 EVERYTHING = 1_000_000
-FLAT: dict[str, Any] = {"prior": "flat", "chains": 1, "initial_sweeps": 200}
+FLAT: dict[str, Any] = {
+    "prior": "flat",
+    "chains": 1,
+    "initial_sweeps": 200,
+    "challengers": "off",
+}
 SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
 FILTER: dict[str, Any] = {
     "particles": 100,

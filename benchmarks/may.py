@@ -50,6 +50,7 @@ FILTER: dict[str, Any] = {
     "reservoir": 1000,
     "chains": 1,
     "initial_sweeps": 200,
+    "challengers": "off",
 }
 UNBOUNDED = {name: value for name, value in FILTER.items() if name not in ("newest", "reservoir")}
 LONG = {**FILTER, "initial_sweeps": 2000}

@@ -57,7 +57,7 @@ METHODS: dict[str, dict[str, Any]] = {
     },
     "whole-documents": {**CANINI, "particles": 1},
     "default": {},
-    "default, resampled": {"resampling": "residual"},
+    "default, resampled": {"particles": 2, "resampling": "residual"},
     "default, flat prior": {"prior": "flat"},
     "batch": {
         "prior": "flat",

@@ -109,6 +109,10 @@ class FakeState:
 class Fake(StreamingParticles):
     kind = "fake"
 
+    @property
+    def independent_chains(self):
+        return 2
+
 
 @register(Fake)
 class FakeLearner:

@@ -61,6 +61,7 @@ _STREAMING = {
     "moves": 5,
     "newest": 6,
     "reservoir": 4,
+    "challengers": "off",
 }
 # The options of each store, by name.
 STORES = {

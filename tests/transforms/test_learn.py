@@ -33,6 +33,7 @@ from model.publishing.choice import PublishSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
+from transforms import stateful
 from transforms.learn import Learn, island_key, split_island_key
 from transforms.publish import Publish
 from transforms.sequence import Sequence
@@ -106,10 +107,11 @@ def test_two_workers(tmp_path, plain, monkeypatch):
     assert history(tmp_path) == plain
 
 
-def test_stale_state_of_a_runner_is_noticed(tmp_path):
+def test_stale_state_of_a_runner_is_noticed(tmp_path, monkeypatch):
     flags = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
+    # A bundle for each window: the runner then hands on the state of one that came before.
+    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
     with pytest.raises(Exception, match="model.errors"):
-        # A bundle for each window: the runner then hands on the state of one that came before.
         train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags, streams=True)
 
 

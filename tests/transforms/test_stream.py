@@ -99,7 +99,11 @@ def check(events, options):
     ]
     assert len(given_once("repeated")) == len(repeated)
     wanted = twin.published(
-        batches, twin.due(batches, options.publish_every, SEQUENCE.window), options.settings, ""
+        batches,
+        twin.due(batches, options.publish_every, SEQUENCE.window),
+        options.settings,
+        "",
+        (options.publishing.margin, options.publishing.versions),
     )
     manifests = ModelStore(options.store).manifests("")
     assert [(m.sequence, m.event_time, m.island, m.documents) for m in manifests] == [
