@@ -27,6 +27,7 @@ from model.learners import (
     Flat,
     Infvoc,
     InitialBatch,
+    NoChallengers,
     NoInitialBatch,
     ParticleFilter,
     Residual,
@@ -38,12 +39,19 @@ from model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
 _SETTINGS: tuple[LearnerSettings, ...] = (
-    ParticleFilter(topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1)),
     ParticleFilter(
-        topics=2, resampling=Residual(0.99), initial=_FEW, rejuvenation=EveryDocument(moves=1)
+        topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1, challengers=NoChallengers())
     ),
     ParticleFilter(
         topics=2,
+        particles=2,
+        resampling=Residual(0.99),
+        initial=_FEW,
+        rejuvenation=EveryDocument(moves=1, challengers=NoChallengers()),
+    ),
+    ParticleFilter(
+        topics=2,
+        particles=2,
         resampling=Residual(0.99, "token"),
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),

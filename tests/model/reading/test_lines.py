@@ -37,6 +37,7 @@ def test_places_count_from_one_and_blank_lines_are_no_records():
         gzip.compress(TEXT),
         gzip.compress(TEXT[:999]) + gzip.compress(TEXT[999:]) + b"\0" * 70_000,
     ],
+    ids=["plain", "gzip", "two members and padding"],
 )
 def test_plain_and_gzipped(data):
     lines, dead = read(data)

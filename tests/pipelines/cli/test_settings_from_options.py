@@ -57,12 +57,13 @@ def test_defaults_are_those_of_the_settings():
 def test_when_a_version_may_come_from_another_chain():
     given = options("--switch_margin=0.02", "--switch_after=5")
     assert publish_settings_of(options(), ParticleFilter()) == PublishSettings()
-    assert publish_settings_of(given, ParticleFilter()) == PublishSettings(0.02, 5)
+    assert publish_settings_of(given, ParticleFilter(particles=2)) == PublishSettings(0.02, 5)
     assert publish_settings_of(given, ParticleFilter(particles=4, islands=4)).versions == 5
 
 
 @pytest.mark.parametrize(
-    "learner", [BatchGibbs(), ParticleFilter(particles=1), ParticleFilter(resampling=Residual())]
+    "learner",
+    [BatchGibbs(), ParticleFilter(), ParticleFilter(particles=2, resampling=Residual())],
 )
 def test_where_there_is_one_model_no_other_can_be_published(learner):
     told = (
