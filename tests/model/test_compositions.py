@@ -92,11 +92,16 @@ def test_options_reach_the_part_that_they_belong_to():
             "--rejuvenation_choice=newest has an effect only where --moves is above 0. Leave it",
         ),
         (
-            {"moves": 0, "rejuvenation_unit": "token"},
+            {"moves": 0, "rejuvenation_unit": "token", "challengers": "off"},
             "--rejuvenation_unit=token has an effect only where --moves is above 0.",
         ),
         (
-            {"resampling": "residual", "rejuvenation": "tokens", "ess_check": "document"},
+            {
+                "particles": 2,
+                "resampling": "residual",
+                "rejuvenation": "tokens",
+                "ess_check": "document",
+            },
             "--ess_check=document has an effect only where --rejuvenation is not tokens.",
         ),
         (

@@ -20,14 +20,15 @@ A duel between the particle and its challengers is decided by documents that non
 learned. With l the log predictive probability per token by document completion
 (:mod:`model.learners.particles.kernels.completion`), a challenger wins if
 
-    G + :data:`PAST_WEIGHT` G_past - :data:`ERRORS` e  >  :data:`MARGIN`
+    G + v G_past - c e  >  :data:`MARGIN`
 
 and the left side is the largest. G = l' - l of the judges, and e is its standard error, from the
 differences of single documents: without it a duel of equals would be decided by chance. G_past is
 l' - l of a sample of the past, the documents at hand that are older than the newest N. So the
-change must pay for what it costs there. The duel is a decision by prediction. It is not a
-Metropolis-Hastings move and does not leave the posterior invariant: the full posterior refuses to
-merge old topics long after they have stopped paying. Between duels particles are Gibbs samplers.
+change must pay for what it costs there. A :class:`Rule` has c and v. The duel is a decision by
+prediction. It is not a Metropolis-Hastings move and does not leave the posterior invariant: the
+full posterior refuses to merge old topics long after they have stopped paying. Between duels
+particles are Gibbs samplers.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from model.records import FloatArray, IntArray, LongArray
 CHALLENGERS = 2
 SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 LEFT, ADDED = 0.1, 0.25
-MARGIN, ERRORS, PAST_WEIGHT = 0.01, 1.0, 0.25
+MARGIN = 0.01
 # How many of the ring's older documents stand for all of them in L, and how many documents of the
 # past judge.
 SAMPLE, PAST_JUDGES = 600, 200
@@ -78,6 +79,19 @@ class Past:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What a challenger has to show.
+
+    Attributes:
+        errors: c, the standard errors by which it must be better.
+        past_weight: v, the weight of a token of the past beside one of the judges.
+    """
+
+    errors: float
+    past_weight: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The result of a duel.
 
@@ -91,7 +105,9 @@ class Verdict:
     gains: tuple[tuple[float, float, float], ...]
 
 
-def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -> Verdict:
+def duel(
+    state: ParticleState, judges: list[IntArray], newest: int, free: int, rule: Rule
+) -> Verdict:
     """Compare the best particle with its challengers; if one wins, all particles go on from it.
 
     Args:
@@ -99,6 +115,7 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
         judges: documents as word numbers, which no particle has learned.
         newest: N.
         free: F.
+        rule: when a challenger wins.
     """
     ensure_capacity(state, 0, 0, 0)
     restarted, past = split_history(state, newest)
@@ -119,7 +136,7 @@ def duel(state: ParticleState, judges: list[IntArray], newest: int, free: int) -
             gain_of(remembered, own[1], _scores(state, population, 0, remembered))[0],
         )
         gains.append(gain)
-        worth = gain[0] - ERRORS * gain[1] + PAST_WEIGHT * gain[2]
+        worth = gain[0] - rule.errors * gain[1] + rule.past_weight * gain[2]
         if worth > most:
             winner, most, chosen = number, worth, population
     if winner >= 0:

@@ -23,7 +23,7 @@ probability is challenged, and if a challenger wins, all particles go on from it
 
 from __future__ import annotations
 
-from model.learners.particles.challengers import duel, room_of, split_history
+from model.learners.particles.challengers import Rule, duel, room_of, split_history
 from model.learners.particles.following import Documents, Following
 from model.learners.particles.kernels.divergence import sum_of_shares
 from model.learners.particles.state import ParticleState
@@ -31,6 +31,11 @@ from model.scaled import Scaled
 
 # Documents that are learned anew in a trial that comes at a doubling, as a multiple of the judges.
 REPEATED = 10.0
+# At the start the model has little to lose. Where a change was told, the past counts less than what
+# comes. Where none was told, both count alike.
+AT_START = Rule(errors=1.0, past_weight=0.25)
+AFTER_CHANGE = Rule(errors=2.0, past_weight=0.25)
+AT_DOUBLING = Rule(errors=2.0, past_weight=0.25)
 
 
 def release(state: ParticleState, following: Following, documents: Documents) -> Documents:
@@ -52,10 +57,11 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     documents, following.held = following.held, []
     free = int(room_of(state) * state.settings.topics)
     makes_room, newest = following.fresh or following.repeated, state.documents - following.changed
+    rule = AFTER_CHANGE if following.changes else AT_START
     if following.repeated:
-        newest = min(newest, int(REPEATED * following.judges))
+        newest, rule = min(newest, int(REPEATED * following.judges)), AT_DOUBLING
     judges = [tokens for tokens, _ in documents[: following.judges]]
-    verdict = duel(state, judges, newest, free if makes_room else 0)
+    verdict = duel(state, judges, newest, free if makes_room else 0, rule)
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
 

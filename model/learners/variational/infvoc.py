@@ -13,10 +13,8 @@ the first minibatch. A topic keeps a truncation-ordered set of these words
   many steps; ``entry`` chooses. Then all beta parameters take a step (eq. 8 and 9).
 * Every U minibatches the words of each topic are sorted by their rank score R, with their
   parameters. Only the first T of a topic stay, and of these the ``max_words`` that all topics
-  together use most. A word that is in no topic's set is forgotten; if it comes back, it is new.
-
-R decays and grows as nu1 - 1 does, from the same start, up to the factor G0(w). So
-R = G0(w) (nu1 - 1), which needs no memory of its own.
+  together use most. A word that is in no topic's set is forgotten; if it comes back, it is new. R
+  decays and grows as nu1 - 1 does, up to the factor G0(w): it is G0(w) (nu1 - 1).
 
 The rest of a stick is shared by a base B: (1 + G0(w)) / (V + 1) for each of the V words that some
 topic has, and G0(w) / (V + 1) for all others. With G0 alone, which gives a single word almost no
@@ -397,7 +395,6 @@ def reorder(state: InfvocState) -> None:
     kept = truncate(state.sticks, state.base, len(words), settings.truncation, settings.max_words)
     state.sticks = renumber(state.sticks, kept)
     if not kept.all():
-        state.vocabulary = Vocabulary(
-            (word for word, stays in zip(words, kept, strict=True) if stays), sys.maxsize
-        )
+        staying = (word for word, stays in zip(words, kept, strict=True) if stays)
+        state.vocabulary = Vocabulary(staying, sys.maxsize)
         state.base = state.base[: len(words)][kept]

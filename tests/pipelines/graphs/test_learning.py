@@ -19,7 +19,7 @@ from pipelines.graphs.learning import check_learned, check_store, learn_options_
     ],
 )
 def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
-    check_learned(counted, PipelineOptions(["--islands=2"]))
+    check_learned(counted, PipelineOptions(["--islands=2", "--particles=2"]))
 
 
 def test_a_job_that_ends_before_all_was_learned_fails():
@@ -29,7 +29,7 @@ def test_a_job_that_ends_before_all_was_learned_fails():
     ):
         check_learned(
             {"minibatches": 111, "learned_minibatches": 2, "gaps": 109},
-            PipelineOptions(["--islands=2"]),
+            PipelineOptions(["--islands=2", "--particles=2"]),
         )
 
 

@@ -10,7 +10,7 @@ from learner_options import made
 from model.errors import MisplacedOptionError, OptionError
 from model.learners import EveryDocument, NoChallengers, ParticleFilter, learner_for
 from model.learners.particles import challengers, trials
-from model.learners.particles.challengers import duel, split_history
+from model.learners.particles.challengers import Rule, duel, split_history
 from model.learners.particles.priors import word_rows
 
 OPTIONS = {
@@ -35,8 +35,8 @@ def duels():
     """[(documents learned, newest, free, winner)] of a stream that changes, and its last state."""
     found, original = [], trials.duel
 
-    def noted(state, judges, newest, free):
-        verdict = original(state, judges, newest, free)
+    def noted(state, judges, newest, free, rule):
+        verdict = original(state, judges, newest, free, rule)
         found.append((state.documents, newest, free, verdict.winner))
         return verdict
 
@@ -85,17 +85,15 @@ def test_a_gain_within_its_standard_error_wins_nothing(monkeypatch):
         for n, t in zip(range(120, 150), judges, strict=True)
     ]
     monkeypatch.setattr(challengers, "MARGIN", -1.0)
-    monkeypatch.setattr(challengers, "ERRORS", 1e9)
-    assert duel(state, numbers, 50, 2).winner == -1
-    monkeypatch.setattr(challengers, "ERRORS", 0.0)
-    assert duel(state, numbers, 50, 2).winner >= 0
+    assert duel(state, numbers, 50, 2, Rule(1e9, 0.25)).winner == -1
+    assert duel(state, numbers, 50, 2, Rule(0.0, 0.25)).winner >= 0
 
 
 def test_a_duel_that_nobody_wins_changes_nothing(monkeypatch):
     monkeypatch.setattr(challengers, "MARGIN", np.inf)
     learner, state = learner_for(SETTINGS), learned(SETTINGS, STREAM[:12])
     before = learner.save(state)
-    verdict = duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2)
+    verdict = duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2, trials.AFTER_CHANGE)
     assert verdict.winner == -1 and len(verdict.gains) == challengers.CHALLENGERS
     assert learner.save(state) == before
 
@@ -103,7 +101,7 @@ def test_a_duel_that_nobody_wins_changes_nothing(monkeypatch):
 def test_all_particles_go_on_from_a_winner(monkeypatch):
     monkeypatch.setattr(challengers, "MARGIN", -np.inf)
     state = learned(replace(SETTINGS, particles=3), STREAM[:12])
-    duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2)
+    duel(state, [np.array([0, 1, 2], np.int32)] * 9, 50, 2, trials.AFTER_CHANGE)
     assert len(set(map(bytes, state.population.totals))) == 1
     assert state.population.identity.tolist() == [0, 1, 2]
     totals = word_rows(state.population, 2, np.arange(len(state.vocabulary)))[
