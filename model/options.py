@@ -68,11 +68,23 @@ class Kinds(Mapping[str, "type[Record]"]):
     """The kinds of a part by name; :meth:`register` adds one."""
 
     def __init__(self, *kinds: type[Record]) -> None:
-        self._kinds = {kind.kind: kind for kind in kinds}
+        self._kinds: dict[str, type[Record]] = {}
+        for kind in kinds:
+            self.register(kind)
 
     def register(self, kind: type[R]) -> type[R]:
-        """Add a kind under its ``kind``; a class decorator."""
-        self._kinds[kind.kind] = kind
+        """Add a kind under its ``kind``; a class decorator.
+
+        Raises:
+            TypeError: the class is not a frozen dataclass of options with a name of its own.
+        """
+        _check_kind(kind)
+        if self._kinds.setdefault(kind.kind, kind) is not kind:
+            other = self._kinds[kind.kind]
+            raise TypeError(
+                f"{kind.__qualname__}: kind = {kind.kind!r} is the name of"
+                f" {other.__module__}.{other.__qualname__}. Choose another name."
+            )
         return kind
 
     def __getitem__(self, name: str) -> type[Record]:
@@ -83,6 +95,23 @@ class Kinds(Mapping[str, "type[Record]"]):
 
     def __len__(self) -> int:
         return len(self._kinds)
+
+
+def _check_kind(kind: type[Record]) -> None:
+    """Refuse a class whose name or options would be lost without a message."""
+    name = kind.__qualname__
+    if not kind.kind:
+        raise TypeError(f'{name} has no name. Declare one in the class, as kind = "my-name".')
+    if "__dataclass_params__" not in vars(kind) or not kind.__dataclass_params__.frozen:
+        raise TypeError(
+            f"{name} is not a frozen dataclass. Write @dataclass(frozen=True) directly above the"
+            " class, below the decorator that registers it."
+        )
+    for item in dataclasses.fields(kind):  # type: ignore[arg-type]
+        if "option" not in item.metadata:
+            raise TypeError(
+                f"{name}.{item.name} is not an option. Declare it with option(...) or part(...)."
+            )
 
 
 @dataclass(frozen=True)

@@ -172,6 +172,7 @@ class _Visits(Rejuvenation):
         raise OptionError("--moves", 0, f"1 or more with {beside}", remedy)
 
 
+@dataclass(frozen=True)
 class AfterResampling(_Visits):
     """After each resampling (Canini et al. 2009, Alg. 4)."""
 

@@ -68,6 +68,7 @@ class Dict(Record):
             )
 
 
+@dataclass(frozen=True)
 class DictHash(Dict):
     """The words of a list; a hash gives every other word the number of one of these."""
 
