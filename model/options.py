@@ -102,7 +102,8 @@ def _check_kind(kind: type[Record]) -> None:
     name = kind.__qualname__
     if not kind.kind:
         raise TypeError(f'{name} has no name. Declare one in the class, as kind = "my-name".')
-    if "__dataclass_params__" not in vars(kind) or not kind.__dataclass_params__.frozen:
+    dataclass_of_its_own = vars(kind).get("__dataclass_params__")
+    if dataclass_of_its_own is None or not dataclass_of_its_own.frozen:
         raise TypeError(
             f"{name} is not a frozen dataclass. Write @dataclass(frozen=True) directly above the"
             " class, below the decorator that registers it."

@@ -189,7 +189,7 @@ class Undeclared(Shape):
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        (Nameless, "Nameless has no name. Declare one in the class, as kind = \"my-name\"."),
+        (Nameless, 'Nameless has no name. Declare one in the class, as kind = "my-name".'),
         (Undecorated, "Undecorated is not a frozen dataclass. Write @dataclass(frozen=True)"),
         (Thawed, "Thawed is not a frozen dataclass. Write @dataclass(frozen=True) directly above"),
         (

@@ -34,6 +34,7 @@ class Files(SourceSettings):
     }
     needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
     is_log = False
+    endless = "never"
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
         return read_files(options, tokeniser, options.view_as(InputOptions).input)

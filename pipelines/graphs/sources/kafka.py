@@ -34,6 +34,7 @@ class Kafka(SourceSettings):
         "kafka_servers": "localhost:9092",
         "kafka_topic": "documents",
     }
+    endless = "until"
 
     kafka_topic: str | None = option(None, "the topic to read")
     kafka_start: str = option(

@@ -25,6 +25,8 @@ class PubSub(SourceSettings):
     needed: ClassVar[Mapping[str, str]] = {
         "pubsub_subscription": "projects/me/subscriptions/documents"
     }
+    endless = "always"
+    runner = "DataflowRunner"
 
     pubsub_subscription: str | None = option(None, "projects/PROJECT/subscriptions/NAME")
     pubsub_timestamp_attribute: str | None = option(

@@ -24,6 +24,7 @@ class Replay(SourceSettings):
     kind = "replay"
     shared: ClassVar[Mapping[str, object]] = {"input": None}
     needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
+    endless = "never"
 
     replay_speed: float | None = option(
         None,
