@@ -1,7 +1,7 @@
-"""The laws of model.learners.base, each stated once; ``tests/model/learners/test_contract.py`` runs
-them over the settings of ``learner_variants.py``.
+"""The laws of model.learners.base, each stated once.
 
-A law is a function of settings. It raises an AssertionError whose text is the law.
+``tests/model/learners/test_contract.py`` runs them over the settings of ``learner_variants.py``. A
+law is a function of settings. It raises an AssertionError whose text is the law.
 """
 
 from dataclasses import replace
@@ -19,9 +19,7 @@ STREAM = minibatches_of(awkward(), 6)
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
-    """The state after each minibatch as bytes, witnesses, what each step said, and the last
-    state.
-    """
+    """The saved state, witness and step info after each minibatch, and the last state."""
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, key, island, threads)
     saved, witnesses, infos = [], [], []

@@ -1,7 +1,6 @@
-"""Settings of every registered learner, and of the main choices of each family: what the battery of
-learners runs over.
+"""Settings of every registered learner, and of the main choices of each family.
 
-A learner that is added is here by itself, under its name.
+The battery of learners runs over them. A learner that is added is here by itself, under its name.
 """
 
 from learner_options import REAL_LEARNERS, made

@@ -1,8 +1,7 @@
-"""The laws of a log that :class:`transforms.sources.log_source.LogSourceDoFn` reads: whatever is
-cut, lost or taken away, each entry comes out once, in order.
+"""The laws of a log: each entry comes out once, in order, whatever is cut or lost.
 
-A test of a source calls :func:`check_laws` with a small log that ends. ``driving.py`` runs bundles
-by hand.
+A log is what :class:`transforms.sources.log_source.LogSourceDoFn` reads. A test of a source calls
+:func:`check_laws` with a small log that ends. ``driving.py`` runs bundles by hand.
 """
 
 from unittest import mock

@@ -1,8 +1,8 @@
-"""The examples of CONTRIBUTING.md are complete: each is one file and one import line, and all that
-the page names runs over it.
+"""The examples of CONTRIBUTING.md are complete: each is one file and one import line.
 
-The examples are saved into folders that join the packages of this project in child processes. The
-rest of the tree is not copied, because compiled kernels belong to paths.
+All that the page names runs over them. The examples are saved into folders that join the packages
+of this project in child processes. The rest of the tree is not copied, because compiled kernels
+belong to paths.
 """
 
 import json

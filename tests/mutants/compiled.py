@@ -1,9 +1,9 @@
-"""Give a copy of the tree the compiled kernels of the tree, so that a mutant compiles only what its
-fault changes.
+"""Give a copy of the tree the compiled kernels of the tree.
 
-Numba keeps the machine code of a function in a folder that is named after the path of its source
-(:mod:`model.kernels.jit`). A fault in a kernel changes the machine code of the functions of its own
-file, and of every file that imports it, directly or through others.
+So a mutant compiles only what its fault changes. Numba keeps the machine code of a function in a
+folder that is named after the path of its source (:mod:`model.kernels.jit`). A fault in a kernel
+changes the machine code of the functions of its own file, and of every file that imports it,
+directly or through others.
 """
 
 import ast
@@ -46,9 +46,7 @@ def users_of(root, changed):
 
 
 def compiled_in(cache, tree):
-    """The folder below ``cache``, as ``NUMBA_CACHE_DIR`` names it, where a tree keeps its machine
-    code.
-    """
+    """The folder for the machine code of a tree where ``NUMBA_CACHE_DIR`` is ``cache``."""
     return Path(cache) / cache_folder(tree / "model").name
 
 

@@ -1,6 +1,4 @@
-"""The splittable DoFn of all logs over a log in memory; ``log_battery.py`` has the laws of every
-log.
-"""
+"""The splittable DoFn of all logs, over a log in memory."""
 
 import itertools
 

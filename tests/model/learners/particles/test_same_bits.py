@@ -1,5 +1,6 @@
-"""The particle family computes the same bits in other ways: in parts, in rows that are shared
-otherwise, in wider counts, with another kind of history.
+"""The particle family computes the same bits in other ways.
+
+These are: in parts, in rows that are shared otherwise, in wider counts, with another history.
 """
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""The variational learners: what holds beside the laws of every learner
-(``learner_battery.py``).
-"""
+"""The variational learners, beside the laws of every learner (``learner_battery.py``)."""
 
 import pytest
 from corpora import awkward
