@@ -24,8 +24,7 @@ class SourceSettings(Record):
     """The base of the settings of all sources.
 
     Attributes:
-        shared: options of other groups that the source reads, with their values where they are not
-            given. Other sources refuse them.
+        shared: options of other groups that the source reads. Other sources refuse them.
         needed: options that must be given, each with an example.
         is_log: whether the documents come as a stream, with a watermark.
         endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
@@ -34,7 +33,7 @@ class SourceSettings(Record):
         runner: a runner that can read the source without an end, for messages.
     """
 
-    shared: ClassVar[Mapping[str, object]] = {}
+    shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
     is_log: ClassVar[bool] = True
     endless: ClassVar[Literal["never", "until", "always"]] = "always"

@@ -21,7 +21,7 @@ class PubSub(SourceSettings):
     """A Pub/Sub subscription of JSON objects, as a stream."""
 
     kind = "pubsub"
-    shared: ClassVar[Mapping[str, object]] = {"timestamp_unit": "s"}
+    shared = ("timestamp_unit",)
     needed: ClassVar[Mapping[str, str]] = {
         "pubsub_subscription": "projects/me/subscriptions/documents"
     }

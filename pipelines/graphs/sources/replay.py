@@ -22,7 +22,7 @@ class Replay(SourceSettings):
     """An archive of pipelines.archive, in the order of time, as a stream."""
 
     kind = "replay"
-    shared: ClassVar[Mapping[str, object]] = {"input": None}
+    shared = ("input",)
     needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
     endless = "never"
 

@@ -138,7 +138,7 @@ def test_what_a_source_needs(flags, message):
         ),
         (
             [*PUBSUB, "--idle_after=5s"],
-            "--idle_after=5000000 belongs to --source=kafka; --source=pubsub is chosen.",
+            "--idle_after=5s belongs to --source=kafka; --source=pubsub is chosen.",
         ),
         (
             ["--source=pubsub", "--pubsub_subscription=s"],
