@@ -4,6 +4,7 @@ Settings are frozen dataclasses that derive from :class:`Record`. :func:`option`
 with a plain value, and :func:`part` one with settings of its own, of which there are several kinds:
 
 >>> from dataclasses import dataclass
+>>> from model.kinds import Kinds
 >>> class Colour(Record):
 ...     '''How a shape is filled.'''
 >>> @dataclass(frozen=True)
@@ -32,7 +33,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import (
@@ -62,57 +63,6 @@ _NAMES = {
     bool: "true or false",
     tuple: "words",
 }
-
-
-class Kinds(Mapping[str, "type[Record]"]):
-    """The kinds of a part by name; :meth:`register` adds one."""
-
-    def __init__(self, *kinds: type[Record]) -> None:
-        self._kinds: dict[str, type[Record]] = {}
-        for kind in kinds:
-            self.register(kind)
-
-    def register(self, kind: type[R]) -> type[R]:
-        """Add a kind under its ``kind``; a class decorator.
-
-        Raises:
-            TypeError: the class is not a frozen dataclass of options with a name of its own.
-        """
-        _check_kind(kind)
-        if self._kinds.setdefault(kind.kind, kind) is not kind:
-            other = self._kinds[kind.kind]
-            raise TypeError(
-                f"{kind.__qualname__}: kind = {kind.kind!r} is the name of"
-                f" {other.__module__}.{other.__qualname__}. Choose another name."
-            )
-        return kind
-
-    def __getitem__(self, name: str) -> type[Record]:
-        return self._kinds[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        return len(self._kinds)
-
-
-def _check_kind(kind: type[Record]) -> None:
-    """Refuse a class whose name or options would be lost without a message."""
-    name = kind.__qualname__
-    if not kind.kind:
-        raise TypeError(f'{name} has no name. Declare one in the class, as kind = "my-name".')
-    dataclass_of_its_own = vars(kind).get("__dataclass_params__")
-    if dataclass_of_its_own is None or not dataclass_of_its_own.frozen:
-        raise TypeError(
-            f"{name} is not a frozen dataclass. Write @dataclass(frozen=True) directly above the"
-            " class, below the decorator that registers it."
-        )
-    for item in dataclasses.fields(kind):  # type: ignore[arg-type]
-        if "option" not in item.metadata:
-            raise TypeError(
-                f"{name}.{item.name} is not an option. Declare it with option(...) or part(...)."
-            )
 
 
 @dataclass(frozen=True)

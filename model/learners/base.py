@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from model.compositions import Choice
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from model.records import FloatArray, Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot

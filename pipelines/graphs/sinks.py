@@ -20,7 +20,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
 from model.errors import at_least, one_of
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from pipelines.cli.input_options import KafkaOptions, RecordOptions
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.settings_options import add_choice

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 import pytest
 
 from model.errors import DamagedDataError, OptionError
-from model.options import Kinds, Record, option, options_of, part
+from model.kinds import Kinds
+from model.options import Record, option, options_of, part
 
 
 class Shape(Record):

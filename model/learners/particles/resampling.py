@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
+from model.kinds import Kinds
 from model.learners.particles.kernels.resampling_schemes import SCHEMES
-from model.options import Kinds, Record, option
+from model.options import Record, option
 
 
 class Resampling(Record):

@@ -15,7 +15,8 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
-from model.options import Kinds, Record
+from model.kinds import Kinds
+from model.options import Record
 from model.settings import TokeniserSettings
 from pipelines.cli.settings_options import add_choice
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from model.compositions import Choice
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from pipelines.cli.command import all_groups, parser_for
 from pipelines.cli.settings_options import add_choice
 
