@@ -124,7 +124,7 @@ def copy_tree(target):
             shutil.copy2(ROOT / name, target / name)
 
 
-def run_tests(root, tests, cache, seconds=SECONDS):
+def run_tests(root, tests, cache, seconds=SECONDS, shown=False):
     """What found the fault; None where the tests pass."""
     command = [
         sys.executable,
@@ -143,7 +143,7 @@ def run_tests(root, tests, cache, seconds=SECONDS):
             command,
             cwd=root,
             env=environment,
-            capture_output=True,
+            capture_output=not shown,
             text=True,
             timeout=10 * seconds,
             check=False,
@@ -206,7 +206,7 @@ def run(mutants, number, of, folder):
         print(
             f"{len(mutants)} mutants; first their {len(tests)} test files without any", flush=True
         )
-        if tests and (failed := run_tests(copy, tests, cache, SECONDS * 4)):
+        if tests and (failed := run_tests(copy, tests, cache, SECONDS * 4, shown=True)):
             raise SystemExit(f"the tests fail without a mutant ({failed}); nothing was tried")
         for place, mutant in enumerate(mutants, 1):
             entry = try_one(mutant, copy, cache, folder)

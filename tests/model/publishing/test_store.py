@@ -178,8 +178,8 @@ class TestManifests:
         before = files(store)
         other = dataclasses.replace(manifest_of(sequence), **change)
         told = (
-            r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every"
-            r" and --resume_from=latest\."
+            r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every,"
+            r" .* and --resume_from=latest\."
         )
         with pytest.raises(StoreConflictError, match=told):
             store.publish(other)
