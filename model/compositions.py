@@ -167,6 +167,7 @@ def misplaced(choice: Choice[Any], name: str, value: Any, found: Chosen) -> Misp
         text = f"--{name} is no option of any --{flag}. Correct the spelling, or leave it out."
         return MisplacedOptionError(f"--{name}", text)
     able = [place for place in places if place.option.kinds is None or value in place.option.kinds]
+    value = places[0].option.shown(value)
     return _misplaced(choice, name, value, [place.path for place in able or places], found)
 
 

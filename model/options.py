@@ -4,6 +4,7 @@ Settings are frozen dataclasses that derive from :class:`Record`. :func:`option`
 with a plain value, and :func:`part` one with settings of its own, of which there are several kinds:
 
 >>> from dataclasses import dataclass
+>>> from model.kinds import Kinds
 >>> class Colour(Record):
 ...     '''How a shape is filled.'''
 >>> @dataclass(frozen=True)
@@ -32,7 +33,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import (
@@ -62,27 +63,6 @@ _NAMES = {
     bool: "true or false",
     tuple: "words",
 }
-
-
-class Kinds(Mapping[str, "type[Record]"]):
-    """The kinds of a part by name; :meth:`register` adds one."""
-
-    def __init__(self, *kinds: type[Record]) -> None:
-        self._kinds = {kind.kind: kind for kind in kinds}
-
-    def register(self, kind: type[R]) -> type[R]:
-        """Add a kind under its ``kind``; a class decorator."""
-        self._kinds[kind.kind] = kind
-        return kind
-
-    def __getitem__(self, name: str) -> type[Record]:
-        return self._kinds[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        return len(self._kinds)
 
 
 @dataclass(frozen=True)

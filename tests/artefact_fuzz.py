@@ -1,8 +1,10 @@
 """Damage artefacts, seal them again, and try them: the result is a known error or a working model.
 
-Run it as a program, so that a crash ends a child and not the tests: ``python tests/artefact_fuzz.py
-EXAMPLES FOLDER [KIND ...]``. ``FOLDER/last`` holds the artefact of the current try. The process
-ends if a try takes a minute of the processor, or a GB of memory more than good artefacts take.
+Run as a program, so that a crash ends a child and not the tests: ``PYTHONPATH=. python
+tests/artefact_fuzz.py EXAMPLES FOLDER [KIND ...]``. A KIND is a key of ``KINDS``, for example
+``state: o-lda``; every registered learner has one. The artefact that is being tried is in
+``FOLDER/last`` meanwhile. A try that takes a minute of the processor, or a GB of memory more than
+good artefacts take, ends the process.
 
 Reading a damaged artefact takes no more memory than reading a good one of its size, but for a
 quarter and some kilobytes. What an artefact declares is compared with what it has before anything
@@ -26,7 +28,7 @@ import numpy as np
 from corpora import document_of, learned, minibatches_of, topical
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from learner_options import inferring, made
+from learner_options import REAL_LEARNERS, inferring, made
 
 from model import wire
 from model.errors import BeamTopicsError
@@ -102,6 +104,8 @@ LEARNERS = {
     "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
     "infvoc": {"learner": "infvoc", "reorder_every": 2, "truncation": 20},
 }
+_TRIED = {made(SMALL, **own).kind for own in LEARNERS.values()}
+LEARNERS |= {name: {"learner": name} for name in REAL_LEARNERS if name not in _TRIED}
 WHOLE_DOCUMENT = (
     -1,
     0,

@@ -150,14 +150,15 @@ class FakeLearner:
     def arrivals(self, state, after, unlearned=False):
         until = state.documents - (0 if unlearned else len(state.held))
         documents = state.held if unlearned else state.learned
-        counts = np.zeros((2, 2, state.settings.topics))
+        size = state.settings.topics
+        counts = np.zeros((2, 2, size))
         for words in documents[max(0, after - (until - len(documents))) :]:
             for chain in range(2):
-                topics = [topic_of(word, state.island + chain, 3) for word in words]
+                topics = [topic_of(word, state.island + chain, size) for word in words]
                 for topic in topics:
                     counts[chain, 0, topic] += 1
                 if topics:
-                    counts[chain, 1, max(range(3), key=lambda z: (topics.count(z), -z))] += 1
+                    counts[chain, 1, max(range(size), key=lambda z: (topics.count(z), -z))] += 1
         return Arrivals(counts, until)
 
     def snapshot(self, state, chain=None):

@@ -1,8 +1,15 @@
-"""The laws of model.learners.base for one learner, wherever its code is."""
+"""The laws of model.learners.base, each stated once.
+
+``tests/model/learners/test_contract.py`` runs them over the settings of ``learner_variants.py``. A
+law is a function of settings. It raises an AssertionError whose text is the law.
+"""
 
 from dataclasses import replace
+from functools import cache
+from math import exp
 
 import numpy as np
+import pytest
 from corpora import awkward, document_of, minibatches_of
 
 from model.errors import DamagedDataError
@@ -11,47 +18,81 @@ from model.learners import learner_for
 STREAM = minibatches_of(awkward(), 6)
 
 
-def outcome(settings, threads=1, reload=False, key=""):
-    """(states as bytes, witnesses, what each step said, the last state)."""
+def run(settings, threads=1, reload=False, stream=STREAM, key=""):
+    """The saved state, witness and step info after each minibatch, and the last state."""
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, key, island, threads)
     saved, witnesses, infos = [], [], []
-    for minibatch in STREAM:
+    for minibatch in stream:
         infos.append(learner.step(state, minibatch))
         saved.append(learner.save(state))
         witnesses.append(learner.witness(state))
         if reload:
             state = learner.load(settings, key, island, saved[-1], threads)
-            assert learner.save(state) == saved[-1] and learner.witness(state) == witnesses[-1]
+            assert learner.save(state) == saved[-1], "save(load(data)) gives the same bytes"
+            assert learner.witness(state) == witnesses[-1], "load restores what the witness covers"
     return saved, witnesses, infos, state
 
 
-def check_laws(settings):
-    """Raises AssertionError: a law does not hold."""
-    learner = learner_for(settings)
-    plain = outcome(settings)
-    assert outcome(settings)[:3] == plain[:3], "equal settings and minibatches give equal bits"
-    assert outcome(settings, threads=3)[:3] == plain[:3], "threads change nothing"
-    assert outcome(settings, reload=True)[:3] == plain[:3], (
+@cache
+def plain(settings):
+    return run(settings)
+
+
+def results(outcome):
+    """Everything of a run that must not depend on how it was run."""
+    saved, witnesses, infos, state = outcome
+    learner = learner_for(state.settings)
+    snapshot = learner.snapshot(state)
+    parts = (
+        snapshot.words,
+        snapshot.offsets.tolist(),
+        snapshot.topics.tolist(),
+        snapshot.counts.tolist(),
+    )
+    return saved, witnesses, infos, learner.summary(state), parts
+
+
+def equal_input_gives_equal_bits(settings):
+    assert results(run(settings)) == results(plain(settings)), (
+        "equal settings and minibatches give equal bits"
+    )
+
+
+def two_threads_change_nothing(settings):
+    assert results(run(settings, 2)) == results(plain(settings)), "threads change nothing"
+
+
+def five_threads_change_nothing(settings):
+    assert results(run(settings, 5)) == results(plain(settings)), "threads change nothing"
+
+
+def a_loaded_state_goes_on_with_the_same_bits(settings):
+    assert results(run(settings, reload=True)) == results(plain(settings)), (
         "load(save(state)) continues with the same bits"
     )
-    assert outcome(settings, key="other")[0] != plain[0], "the key names other draws"
-    assert outcome(replace(settings, seed=settings.seed + 1))[0] != plain[0], (
-        "the seed names other draws"
+
+
+def steps_add_up_to_the_summary(settings):
+    infos, state = plain(settings)[2:]
+    summary = learner_for(settings).summary(state)
+    assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
+    assert [info.tokens for info in infos] == [len(minibatch.tokens) for minibatch in STREAM]
+    assert sum(info.documents for info in infos) == summary.documents
+    assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens, (
+        "a summary counts the tokens that are known"
     )
-    check_figures(settings, plain[2], plain[3])
-    check_arrivals(settings)
-    for damaged in (b"", plain[0][-1][:-1], plain[0][-1] + b"\0", b"XXXX" + plain[0][-1][4:]):
-        try:
-            learner.load(settings, "", 0, damaged)
-        except DamagedDataError:
-            continue
-        raise AssertionError("damaged bytes are refused")
-    empty = learner.init(settings, "", 0)
-    learner.step(empty, minibatches_of([document_of([], 0, "a")], 1)[0])
-    assert (learner.snapshot(empty).normalisers > 0).all(), (
-        "before the first word there is a model too"
-    )
+    check_scores(settings, infos, summary)
+
+
+def check_scores(settings, infos, summary):
+    assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
+    assert sum(info.log_evidence for info in infos) == pytest.approx(
+        summary.log_evidence, rel=1e-12
+    ), "the log evidence is the sum of what the steps said"
+    for info in infos:
+        assert 1 - 1e-9 <= info.ess <= getattr(settings, "island_particles", 1) + 1e-9
+        assert info.log_evidence < 0 if info.scored_tokens else info.log_evidence == 0
 
 
 def counted_offers(settings, due, threads=1, reload=False):
@@ -80,8 +121,7 @@ def counted_offers(settings, due, threads=1, reload=False):
     return found
 
 
-def check_arrivals(settings):
-    """What came to each topic adds up to what came."""
+def what_came_to_the_topics_adds_up(settings):
     size = len(STREAM)
     for due in (range(1, size + 1), (1, 2, size)):
         found, documents, tokens = counted_offers(settings, due), 0, 0
@@ -98,13 +138,103 @@ def check_arrivals(settings):
         )
 
 
-def check_figures(settings, infos, state):
+def a_snapshot_is_a_distribution_of_words(settings):
+    state = plain(settings)[3]
     learner = learner_for(settings)
-    summary, snapshot = learner.summary(state), learner.snapshot(state)
-    assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
-    assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens
-    assert sum(info.scored_tokens for info in infos) == summary.scored_tokens
+    snapshot, summary = learner.snapshot(state), learner.summary(state)
     assert snapshot.topic_count == settings.topics and len(snapshot.words) == summary.words
     words = np.arange(len(snapshot.words))
-    assert ((snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers > 0).all()
-    assert learner.nbytes(state) > 0
+    probabilities = (snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers
+    assert (probabilities > 0).all(), "every known word has a probability in every topic"
+    left = max(0.0, 1.0 - snapshot.prior.base.sum())
+    unseen = snapshot.prior.strength / snapshot.normalisers * left
+    assert probabilities.sum(axis=0) + unseen == pytest.approx(
+        np.ones(settings.topics), abs=1e-9
+    ), "the probabilities of known and unknown words add up to 1 in every topic"
+
+
+def before_the_first_word_there_is_a_model(settings):
+    learner, island = learner_for(settings), settings.islands - 1
+    state = learner.init(settings, "", island)
+    learner.step(state, minibatches_of([document_of([], 0, "a")], 1)[0])
+    normalisers = learner.snapshot(state).normalisers
+    assert np.isfinite(normalisers).all() and (normalisers > 0).all(), (
+        "before the first word there is a model"
+    )
+    restored = learner.load(settings, "", island, learner.save(state))
+    for one in (state, restored):
+        learner.step(one, replace(STREAM[0], sequence=2))
+    assert learner.save(restored) == learner.save(state), (
+        "a state without a word continues with the same bits"
+    )
+
+
+def memory_is_counted(settings):
+    learner = learner_for(settings)
+    assert learner.nbytes(plain(settings)[3]) > 0
+
+
+def damaged_bytes_are_refused(settings):
+    data = plain(settings)[0][-1]
+    for damaged in (b"", data[:-1], data[: len(data) // 2], data + b"\0", b"XXXX" + data[4:]):
+        assert is_refused(settings, damaged), "damaged bytes are refused"
+
+
+def a_state_of_other_settings_is_refused(settings):
+    others = replace(settings, topics=settings.topics + 1)
+    assert is_refused(others, plain(settings)[0][-1]), "a state of other settings is refused"
+
+
+def is_refused(settings, data):
+    try:
+        learner_for(settings).load(settings, "", settings.islands - 1, data)
+    except DamagedDataError:
+        return True
+    return False
+
+
+# Laws of any settings.
+LAWS = (
+    equal_input_gives_equal_bits,
+    two_threads_change_nothing,
+    five_threads_change_nothing,
+    a_loaded_state_goes_on_with_the_same_bits,
+    steps_add_up_to_the_summary,
+    what_came_to_the_topics_adds_up,
+    a_snapshot_is_a_distribution_of_words,
+    before_the_first_word_there_is_a_model,
+    memory_is_counted,
+    damaged_bytes_are_refused,
+    a_state_of_other_settings_is_refused,
+)
+
+
+def seed_and_key_name_other_draws(settings):
+    counts = [
+        results(outcome)[-1][2:]
+        for outcome in (
+            plain(settings),
+            run(replace(settings, seed=settings.seed + 1)),
+            run(settings, key="other"),
+        )
+    ]
+    assert counts[0] != counts[1], "the seed names other draws"
+    assert counts[0] != counts[2] != counts[1], "the key names other draws"
+
+
+def scores_are_predictions(settings):
+    """A score that uses what it has learned of the same document gives more than 1 in all."""
+    learner, island, data = learner_for(settings), settings.islands - 1, plain(settings)[0][-1]
+    total = 0.0
+    for word in learner.snapshot(plain(settings)[3]).words:
+        state = learner.load(settings, "", island, data)
+        (minibatch,) = minibatches_of([document_of([word])], 1)
+        info = learner.step(state, replace(minibatch, sequence=len(STREAM) + 1))
+        total += exp(info.log_evidence) if info.scored_tokens else 0.0
+    assert total <= 1 + 1e-9, (
+        "the next word is scored before it is learned: all words' probabilities add up to 1"
+    )
+
+
+# Laws of a learner's usual settings: one topic or one word leaves nothing to draw.
+LAWS_OF_LEARNERS = (seed_and_key_name_other_draws, scores_are_predictions)

@@ -2,7 +2,10 @@
 
 from model.compositions import compose, placements
 from model.inference import METHOD
-from model.learners import LEARNER
+from model.learners import LEARNER, learner_names
+
+# Without the learner of the tests, which is registered where they import it.
+REAL_LEARNERS = tuple(name for name in learner_names() if name != "fake")
 
 
 def made(common=None, **own):

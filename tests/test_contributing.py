@@ -1,82 +1,170 @@
-"""The learner of CONTRIBUTING.md is one file and one import line, with all that belongs to it.
+"""The examples of CONTRIBUTING.md are complete: each is one file and one import line.
 
-That is its options, help, battery and pipeline.
+All that the page names runs over them. The examples are saved into folders that join the packages
+of this project in child processes. The rest of the tree is not copied, because compiled kernels
+belong to paths.
 """
 
-import importlib
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from learner_battery import check_laws
 
-from model.compositions import compose
-from model.errors import MisplacedOptionError
-from model.learners import LEARNER
-from model.learners.base import LEARNERS
 from model.publishing.store import ModelStore
-from pipelines import train
 
-CONTRIBUTING = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+# Each example has its path in the line above it.
+EXAMPLES = dict(re.findall(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.M))
+# What an import line in each package does.
+PLUGIN = """
+import importlib
+from pathlib import Path
 
-
-@pytest.fixture
-def forgetting(tmp_path, monkeypatch):
-    """The example in a package of its own, known while the test runs."""
-    (code,) = [
-        block
-        for block in re.findall(r"```python\n(.*?)```", CONTRIBUTING, re.DOTALL)
-        if "@register(Forgetting)" in block
-    ]
-    package = tmp_path / "contributed"
-    package.mkdir()
-    (package / "forgetting.py").write_text(code, encoding="utf-8")
-    (package / "__init__.py").write_text("from contributed import forgetting\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(LEARNERS, "_kinds", dict(LEARNERS._kinds))
-    return importlib.import_module("contributed").forgetting
+for path in {paths}:
+    package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    folder = str((Path(__file__).parent / path).parent)
+    importlib.import_module(package).__path__.append(folder)
+    importlib.import_module(f"{{package}}.{{name}}")
+"""
 
 
-def test_a_learner_in_one_file_is_complete(forgetting, tmp_path, capsys):
-    made = compose(LEARNER, {"learner": "forgetting", "topics": 3, "fading": 0.5})
-    assert made == forgetting.Forgetting(topics=3, fading=0.5)
-    check_laws(made)
-    with pytest.raises(
-        MisplacedOptionError, match="--moves=3 belongs to .*; --learner=forgetting is chosen"
-    ):
-        compose(LEARNER, {"learner": "forgetting", "moves": 3})
-    with pytest.raises(SystemExit):
-        train.main(["--learner=forgetting", "--help"])
-    assert "--fading X" in capsys.readouterr().out
-    check_pipeline(tmp_path)
+@pytest.fixture(scope="module")
+def contributed(tmp_path_factory):
+    """The folder with the examples."""
+    folder = tmp_path_factory.mktemp("contributed")
+    for path, text in EXAMPLES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    modules = [path for path in EXAMPLES if not path.startswith("tests/")]
+    (folder / "examples.py").write_text(PLUGIN.format(paths=modules), encoding="utf-8")
+    return folder
 
 
-def check_pipeline(tmp_path):
-    rows = [
-        {
-            "id": str(n),
-            "timestamp": n * 3600,
-            "text": "ship harbour sail" if n % 2 else "court judge law",
-        }
-        for n in range(60)
-    ]
-    (tmp_path / "data.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+def child(folder, *command):
+    """Run Python where the examples can be imported; its exit status and what it said."""
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "tests", folder)))
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
     )
-    given = [
-        f"--input={tmp_path}/data.jsonl",
-        f"--model_store={tmp_path}/models",
-        f"--dead_letters={tmp_path}/dead",
+    return done.returncode, done.stdout + done.stderr
+
+
+def train(folder, *flags):
+    code = "import sys, examples; from pipelines import train; sys.exit(train.main(sys.argv[1:]))"
+    return child(folder, "-c", code, *flags)
+
+
+def test_there_is_an_example_of_each_kind():
+    assert sorted(EXAMPLES) == [
+        "model/inference/votes.py",
+        "model/learners/forgetting.py",
+        "model/learners/particles/constant.py",
+        "pipelines/graphs/sources/tail.py",
+        "tests/transforms/sources/test_tail.py",
     ]
-    learning = [
-        "--window=12h",
-        "--publish_every=24h",
-        "--learner=forgetting",
-        "--topics=2",
-        "--fading=0.8",
+    assert PAGE.count("```python") == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_an_example_is_linted_and_formatted(path):
+    # Ruff takes a module that is not in the tree for one of another project.
+    ours = "lint.isort.known-first-party = ['model', 'pipelines', 'transforms']"
+    for command in (["check", "--config", ours], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, f"--stdin-filename={path}", "-"],
+            cwd=ROOT,
+            input=EXAMPLES[path],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_batteries_run_over_the_examples(contributed):
+    files = [
+        "tests/model/learners/test_contract.py",
+        "tests/model/learners/test_every_option.py",
+        "tests/transforms/test_real_learners.py",
+        "tests/model/inference/test_inference.py",
+        contributed / "tests/transforms/sources/test_tail.py",
     ]
-    assert train.main([*given, *learning]) == 0
+    options = ["-q", "-x", "-p", "examples", "-p", "no:cacheprovider", "--rootdir", ROOT]
+    wanted = "forgetting or votes or constant or prior_tokens or test_tail"
+    status, said = child(contributed, "-m", "pytest", *options, "-k", wanted, *files)
+    assert status == 0, said
+    assert int(re.search(r"(\d+) passed", said)[1]) > 30, said
+
+
+def test_damaged_states_of_the_example_are_refused(contributed, tmp_path):
+    code = "import sys, examples, artefact_fuzz; artefact_fuzz.main(*sys.argv[1:])"
+    status, said = child(contributed, "-c", code, "150", tmp_path, "state: forgetting")
+    assert status == 0 and " of 150 worked" in said, said
+
+
+def rows(tmp_path):
+    """A file of 60 documents of two topics, with one bad record."""
+    texts = ("court judge law", "ship harbour sail")
+    lines = [
+        json.dumps({"id": str(n), "timestamp": n * 3600, "text": texts[n % 2]}) for n in range(60)
+    ]
+    file = tmp_path / "data.jsonl"
+    file.write_text("\n".join([*lines, "no JSON", ""]), encoding="utf-8")
+    return file
+
+
+def test_a_learner_and_a_source_are_options_of_the_pipeline(contributed, tmp_path):
+    store = [f"--model_store={tmp_path}/models", f"--dead_letters={tmp_path}/dead"]
+    learner = ["--learner=forgetting", "--topics=2", "--fading=0.8", "--window=12h"]
+    source = ["--source=tail", f"--tail_file={rows(tmp_path)}"]
+    status, said = train(contributed, *store, *learner, *source)
+    assert status == 2
+    assert (
+        "--until: 'forever' was given; allowed is end with --source=tail on the local runner"
+        in said
+    )
+    status, said = train(contributed, *store, *learner, *source, "--until=end")
+    assert status == 0, said
     newest = ModelStore(f"{tmp_path}/models").manifest("")
     assert newest.documents == 60 and newest.settings["learner"]["fading"] == 0.8
-    assert train.main([*given, *learning[:-1], "--fading=0.7"]) == 2
+    (letter,) = [
+        json.loads(line)
+        for path in (tmp_path / "dead").iterdir()
+        for line in path.read_text().splitlines()
+    ]
+    assert letter["reason"] == "not_json"
+
+
+def test_the_examples_are_in_the_help_and_their_options_belong_to_them(contributed):
+    code = """if True:
+        import contextlib, examples
+        from pipelines import infer, train
+
+        for program, flag in (
+            (train, "--learner=forgetting"),
+            (train, "--prior=constant"),
+            (train, "--source=tail"),
+            (infer, "--method=votes"),
+        ):
+            with contextlib.suppress(SystemExit):
+                program.main([flag, "--help"])
+        given = ["--input=x", "--model_store=m", "--dead_letters=d"]
+        train.main([*given, "--learner=forgetting", "--moves=3"])
+    """
+    status, said = child(contributed, "-c", code)
+    assert status == 0, said
+    for option in ("--fading X", "--prior_tokens X", "--tail_file X"):
+        assert option in said
+    assert "votes: each word" in said
+    assert re.search(r"--moves=3 belongs to .*; --learner=forgetting is chosen", said)

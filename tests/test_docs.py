@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from learner_options import REAL_LEARNERS
+from test_contributing import EXAMPLES
 
 from pipelines.__main__ import COMMANDS
 from pipelines.cli.command import parser_for
@@ -24,11 +26,14 @@ MODULE = re.compile(r"\b(?:model|transforms|pipelines|benchmarks)(?:\.(?!md\b)[a
 OPTION = re.compile(r"(?<![\w-])--([A-Za-z]\w*)")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]*)?\)")
 # Files that a reader of CONTRIBUTING.md is asked to write.
-TO_WRITE = {"model/learners/forgetting.py"}
+TO_WRITE = set(EXAMPLES)
+MODULES_TO_WRITE = {path.removesuffix(".py").replace("/", ".") for path in EXAMPLES}
 # Pages of results name options of the benchmarks.
 GUIDES = [page for page in PAGES if page.parent.name not in ("results", "benchmarks")]
 # Options of docker, gcloud and Beam's pool of workers.
 OTHERS = {"build", "container_executable", "image", "parameters", "service_port", "target"}
+# Options of the examples of CONTRIBUTING.md.
+EXAMPLE_OPTIONS = {"tail_file"}
 # Options that only a runner's job server knows.
 RUNNERS = {
     "checkpointing_interval",
@@ -52,7 +57,9 @@ def missing_paths(text):
 
 def missing_modules(text):
     """The dotted names of a page that lead to no module, and to nothing in a module."""
-    return sorted(name for name in set(MODULE.findall(text)) if not names_something(name))
+    return sorted(
+        name for name in set(MODULE.findall(text)) - MODULES_TO_WRITE if not names_something(name)
+    )
 
 
 def names_something(name):
@@ -67,7 +74,7 @@ def names_something(name):
 
 def known_options():
     """The options of all pipelines, with Beam's."""
-    names = set(OTHERS | RUNNERS)
+    names = set(OTHERS | RUNNERS | EXAMPLE_OPTIONS)
     for command in COMMANDS:
         program = importlib.import_module(f"pipelines.{command}")
         parser = parser_for(command, "", program.GROUPS, {})
@@ -108,3 +115,30 @@ def test_a_wrong_name_is_found():
     assert missing_paths("see `model/no_such.py` and `model/wire.py`") == ["model/no_such.py"]
     assert missing_modules("`model.wire.pack`, `model.wire.nothing`") == ["model.wire.nothing"]
     assert missing_options("`--topics=3 --topisc=3`", {"topics"}) == ["topisc"]
+
+
+FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+FORM = re.compile(r"b\"(BT[a-z])\d\"")
+
+
+def magics(text):
+    """The letters of the forms that a source declares, without their versions."""
+    return FORM.findall(text)
+
+
+@pytest.mark.parametrize("name", REAL_LEARNERS)
+def test_the_state_of_every_learner_is_described(name):
+    section = FORMATS.partition("## States of learners")[2].partition("\n## ")[0]
+    headings = [line for line in section.splitlines() if line.startswith("### ")]
+    assert any(f"`{name}`" in heading for heading in headings), (
+        f"docs/formats.md has no section for the saved state of {name}"
+    )
+
+
+def test_every_magic_is_of_one_form_and_is_listed():
+    sources = [path for folder in ("model", "transforms") for path in (ROOT / folder).rglob("*.py")]
+    found = [one for path in sources for one in magics(path.read_text(encoding="utf-8"))]
+    assert len(found) > 20 and sorted(set(found)) == sorted(found)
+    assert [one for one in found if one not in FORMATS] == []
+    examples = [one for text in EXAMPLES.values() for one in magics(text)]
+    assert examples and not set(examples) & set(found)

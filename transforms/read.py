@@ -74,7 +74,7 @@ def check_patterns(
             option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz."
         )
     files = {path for pattern in patterns for path in _matched(pattern, option)}
-    check_formats(files, settings)
+    check_formats(files, settings, option)
     return sorted(files)
 
 

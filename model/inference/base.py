@@ -33,7 +33,8 @@ import numpy as np
 
 from model.compositions import Choice
 from model.inference.classifier import Classifier
-from model.options import Kinds, Record
+from model.kinds import Kinds
+from model.options import Record
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
 

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from model.compositions import Choice
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from model.records import FloatArray, Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot
@@ -102,6 +103,8 @@ class Summary:
 
     Attributes:
         evidence: P(last minibatches | everything before), over ``--evidence_window`` minibatches.
+            Islands are compared by it. A learner without islands has no such option, and may give
+            the evidence of everything.
         posterior: P(w, z) of the best particle.
         documents: documents learned so far.
         tokens: tokens learned so far.
@@ -142,7 +145,14 @@ class Learner(Protocol[State]):
     """The methods of a learner. ``threads`` never changes a result."""
 
     def init(self, settings: Any, key: str, island: int, threads: int = 1) -> State:
-        """Return the state of a learner before the first minibatch."""
+        """Return the state of a learner before the first minibatch.
+
+        Args:
+            settings: the settings.
+            key: the model key. It names the draws, with the seed and the island.
+            island: the number of the island; 0 for a learner without islands.
+            threads: the number of threads.
+        """
 
     def step(self, state: State, minibatch: Minibatch) -> StepInfo:
         """Learn one minibatch in place.

@@ -102,8 +102,13 @@ class Table(Protocol):
         ...
 
 
-def format_of(name: str, settings: ReadSettings) -> str:
+def format_of(name: str, settings: ReadSettings, option: str = "--input") -> str:
     """Return the format of a file: ``jsonl``, ``csv``, ``avro`` or ``parquet``.
+
+    Args:
+        name: The name of the file.
+        settings: How the file is read.
+        option: The option that gives the file, for messages.
 
     Raises:
         OptionError: The format is ``auto``, and the name has no known ending.
@@ -116,7 +121,7 @@ def format_of(name: str, settings: ReadSettings) -> str:
             if bare.endswith(ending):
                 return kind
     raise OptionError(
-        "--input",
+        option,
         name,
         f"a file that ends in {', '.join(TEXT_ENDINGS)} (or in one of them and .gz),"
         f" {' or '.join(BINARY_ENDINGS)}",
@@ -124,13 +129,18 @@ def format_of(name: str, settings: ReadSettings) -> str:
     )
 
 
-def check_formats(names: Iterable[str], settings: ReadSettings) -> None:
+def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "--input") -> None:
     """Check that the format of each file is known, and that some file uses the encoding.
+
+    Args:
+        names: The names of the files.
+        settings: How the files are read.
+        option: The option that gives the files, for messages.
 
     Raises:
         OptionError: A format is unknown, or an encoding is given that no file uses.
     """
-    kinds = {format_of(name, settings) for name in names}
+    kinds = {format_of(name, settings, option) for name in names}
     if not is_utf_8(settings.encoding) and kinds.isdisjoint(TEXT_ENDINGS.values()):
         allowed = (
             f"nothing with files of {' and '.join(sorted(kinds))}, which say how they are encoded"

@@ -35,11 +35,21 @@ def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
 
 
 def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
-    """Declare options in their order; of several with one name, the first."""
-    found: dict[str, Option] = {}
+    """Declare options in their order, each name once, as the first option with that name.
+
+    Raises:
+        TypeError: the command line would parse the values of two options with one name in
+            different ways.
+    """
+    declared: dict[str, Option] = {}
     for option in options:
-        found.setdefault(option.name, option)
-    for option in found.values():
+        first = declared.setdefault(option.name, option)
+        if _form(option) != _form(first):
+            raise TypeError(
+                f"{option.flag} is declared with {_form(first)} and with {_form(option)}. Options"
+                " of one name have one type and one unit. Rename one of them."
+            )
+    for option in declared.values():
         if option.value_type is bool:
             action = parser.add_argument(
                 option.flag, action="store_true", default=None, help=described(option)
@@ -48,6 +58,14 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
             action = parser.add_argument(option.flag, type=_parser(option), help=described(option))
         # For the short help.
         action.first = option.first  # type: ignore[attr-defined]
+
+
+def _form(option: Option) -> str:
+    """Return how the values of an option are written."""
+    if option.kinds is not None:
+        return "names of kinds"
+    form = f"values of type {option.value_type.__name__}"
+    return f"{form} in {option.unit}" if option.unit in _PARSERS_OF_UNITS else form
 
 
 def _parser(option: Option) -> Callable[[str], Any]:

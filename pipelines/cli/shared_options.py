@@ -53,17 +53,16 @@ def settings_of_choice(
 def _check_shared(
     options: PipelineOptions, choice: Choice[Any], made: Any, elsewhere: Collection[str]
 ) -> None:
-    given = options.get_all_options()
+    given = options.get_all_options(drop_default=True)
     for name, example in made.needed.items():
-        if given[name] in (None, "", []):
+        if given.get(name) in (None, "", []):
             raise UsageError(
                 f"--{name} is missing. --{choice.name}={made.kind} needs it, for example"
                 f" --{name}={example}."
             )
     kinds: Mapping[str, Any] = choice.kinds
-    defaults = {name: value for kind in kinds.values() for name, value in kind.shared.items()}
-    for name, default in defaults.items():
-        if name not in made.shared and name not in elsewhere and given[name] != default:
+    for name in dict.fromkeys(name for kind in kinds.values() for name in kind.shared):
+        if name in given and name not in made.shared and name not in elsewhere:
             able = [kind for kind, record in kinds.items() if name in record.shared]
             others = " or ".join(f"--{choice.name}={kind}" for kind in able)
             raise OptionError(

@@ -24,8 +24,8 @@ from model.times import to_iso
 # Printed under every table with such a figure.
 PREQUENTIAL = (
     "Prequential perplexity: each minibatch is scored before it is learned; over the tokens since"
-    " the version before, so the first version has none. A word that is new to the model counts by"
-    " its spelling. Lower is better."
+    " the version before, so the first version has none. A word that is new to the model has the"
+    " probability that its prior gives to new words. Lower is better."
 )
 # Printed under a table of topics.
 CURVES = (

@@ -25,7 +25,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, StandardOption
 
 from model.errors import OptionError
 from pipelines.cli.options import OUTPUTS
-from pipelines.graphs.sources import SourceOptions, is_log
+from pipelines.graphs.sources import SOURCES, SourceOptions, ends, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -135,19 +135,15 @@ def sources_that_end(flags: Flags) -> None:
     It ends one stage before it begins the next, so it would never learn.
     """
     source, until = flags.get("source"), flags.get("until")
-    remedy = "Choose a runner that streams, such as --runner=PrismRunner"
-    if source == "kafka" and until != "end":
-        allowed = (
-            "end with --source=kafka on the local runner, which reads everything before it learns"
-        )
+    if source not in SOURCES or ends(source, until):
+        return
+    reads = "on the local runner, which reads everything before it learns"
+    remedy = f"Choose a runner that streams, such as --runner={SOURCES[source].runner}"
+    if ends(source, "end"):
+        allowed = f"end with --source={source} {reads}"
         raise OptionError("--until", until or "forever", allowed, f"{remedy}, or give --until=end.")
-    if source == "pubsub":
-        raise OptionError(
-            "--source",
-            source,
-            "files, replay or kafka on the local runner",
-            f"{remedy} (with Pub/Sub: DataflowRunner).",
-        )
+    able = ", ".join(kind for kind in SOURCES if ends(kind, "end"))
+    raise OptionError("--source", source, f"one of {able} {reads}", f"{remedy}.")
 
 
 def no_splits_of_bundles(flags: Flags) -> None:

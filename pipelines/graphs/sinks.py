@@ -20,7 +20,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
 from model.errors import at_least, one_of
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from pipelines.cli.input_options import KafkaOptions, RecordOptions
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.settings_options import add_choice
@@ -37,12 +38,11 @@ class SinkSettings(Record):
     """The base of the settings of all sinks.
 
     Attributes:
-        shared: options of other groups that the sink reads, with their values where they are not
-            given.
+        shared: options of other groups that the sink reads. Other sinks refuse them.
         needed: options that must be given, each with an example.
     """
 
-    shared: ClassVar[Mapping[str, object]] = {}
+    shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
@@ -85,7 +85,7 @@ class KafkaSink(SinkSettings):
     """A Kafka topic."""
 
     kind = "kafka"
-    shared: ClassVar[Mapping[str, object]] = {"kafka_servers": None, "kafka_config": None}
+    shared = ("kafka_servers", "kafka_config")
     needed: ClassVar[Mapping[str, str]] = {
         "kafka_servers": "localhost:9092",
         "output_topic": "mixtures",
@@ -116,7 +116,7 @@ class SinkOptions(PipelineOptions):
         add_choice(parser, SINK)
 
 
-def shared_by_sink(options: PipelineOptions) -> Mapping[str, object]:
+def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
     """Return the options of other groups that ``--sink`` reads."""
     name = options.view_as(SinkOptions).sink or SINK.default
     one_of("--sink", name, tuple(SINKS))

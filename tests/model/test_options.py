@@ -4,7 +4,8 @@ from dataclasses import dataclass
 import pytest
 
 from model.errors import DamagedDataError, OptionError
-from model.options import Kinds, Record, option, options_of, part
+from model.kinds import Kinds
+from model.options import Record, option, options_of, part
 
 
 class Shape(Record):
@@ -151,3 +152,65 @@ def test_paths_name_their_options():
 def test_what_is_allowed_comes_from_the_type():
     found = {item.field: item.value_type for item in options_of(Drawing) if item.kinds is None}
     assert found == {"scale": float, "title": str, "dashed": bool}
+
+
+class Nameless(Shape):
+    """A kind without a name."""
+
+
+class Undecorated(Round):
+    """A kind whose field is lost, because the class is not a dataclass of its own."""
+
+    kind = "undecorated"
+    holes: int = option(1, "its holes", least=0)
+
+
+@dataclass
+class Thawed(Shape):
+    """A kind that is not frozen."""
+
+    kind = "thawed"
+
+
+@dataclass(frozen=True)
+class AnotherRound(Shape):
+    """A kind with a name that is taken."""
+
+    kind = "round"
+
+
+@dataclass(frozen=True)
+class Undeclared(Shape):
+    """A kind with a field that is not an option."""
+
+    kind = "undeclared"
+    width: float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (Nameless, 'Nameless has no name. Declare one in the class, as kind = "my-name".'),
+        (Undecorated, "Undecorated is not a frozen dataclass. Write @dataclass(frozen=True)"),
+        (Thawed, "Thawed is not a frozen dataclass. Write @dataclass(frozen=True) directly above"),
+        (
+            AnotherRound,
+            f"AnotherRound: kind = 'round' is the name of {__name__}.Round. Choose another name.",
+        ),
+        (Undeclared, "Undeclared.width is not an option. Declare it with option(...) or part(...)"),
+    ],
+)
+def test_a_kind_that_would_lose_its_name_or_an_option_is_refused(kind, told):
+    kinds = Kinds(Round)
+    with pytest.raises(TypeError) as error:
+        kinds.register(kind)
+    assert told in str(error.value)
+    assert dict(kinds) == {"round": Round}
+    with pytest.raises(TypeError):
+        Kinds(Round, kind)
+
+
+def test_a_kind_may_be_registered_again():
+    kinds = Kinds(Round)
+    assert kinds.register(Angular) is Angular and kinds.register(Angular) is Angular
+    assert list(kinds) == ["round", "angular"]

@@ -1,6 +1,8 @@
 """The list of mutants fits the code as it is, so ``make test-mutants`` can run at any time."""
 
 import importlib.util
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 SPEC = importlib.util.spec_from_file_location("mutants_run", Path(__file__).parent / "run.py")
 mutants = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(mutants)
+
+compiled = sys.modules["compiled"]
 
 LISTED = mutants.listed()
 
@@ -30,3 +34,30 @@ def test_each_mutant_can_be_planted_and_its_tests_are_there(mutant):
 
 def test_there_are_a_hundred_in_every_part_of_the_stream():
     assert len(LISTED) >= 100 and len({mutant.name for mutant in LISTED}) == len(LISTED)
+
+
+def test_a_fault_in_a_kernel_is_compiled_into_all_that_uses_it():
+    root = mutants.ROOT
+    tables = root / "model/learners/particles/kernels/table_counts.py"
+    found = compiled.users_of(root, tables.relative_to(root))
+    assert tables in found
+    assert root / "model/learners/particles/kernels/first_pass.py" in found
+    assert root / "model/inference/kernels/mean_field.py" not in found
+    everywhere = compiled.users_of(root, Path("model/kernels/jit.py"))
+    assert len(everywhere) > 20 and everywhere > found
+
+
+def test_machine_code_that_a_fault_does_not_touch_is_taken_over(tmp_path):
+    tree, copy, source, target = (tmp_path / name for name in ("tree", "copy", "from", "to"))
+    untouched = Path("model/inference/kernels/mean_field.py")
+    changed = Path("model/learners/particles/kernels/table_counts.py")
+    for path in (untouched, changed):
+        for root in (tree, copy):
+            (root / path).parent.mkdir(parents=True)
+            shutil.copy2(mutants.ROOT / path, root / path)
+        (source / compiled.subfolder(tree / path)).mkdir(parents=True)
+        (source / compiled.subfolder(tree / path) / f"{path.stem}.f-1.nbi").write_bytes(b"")
+    compiled.copy_compiled(source, tree, target, copy, changed)
+    assert [path.relative_to(target) for path in target.rglob("*.nbi")] == [
+        Path(compiled.subfolder(copy / untouched), "mean_field.f-1.nbi")
+    ]

@@ -2,19 +2,19 @@
 
 import pytest
 from fake_learner import FAILURES
-from learner_options import made
+from learner_options import REAL_LEARNERS, made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 
+from model.compositions import placements
 from model.learner_log.live import LIVE_LEARNERS
 from model.learner_log.log import run_without_beam
-from model.learners.base import learner_names
+from model.learners import LEARNER
 from model.publishing.store import ModelStore
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)
-REAL = [name for name in learner_names() if name != "fake"]
-ALONE = ("fixvoc-vb", "fixvoc-hybrid", "infvoc")
-ONLINE = [name for name in REAL if name != "batch-gibbs"]
+WITH_ISLANDS = {place.path[0][1] for place in placements(LEARNER) if place.option.name == "islands"}
+ONLINE = [name for name in REAL_LEARNERS if name != "batch-gibbs"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def expected(settings):
     return [(one.sequence, one.fingerprint, one.witness, one.state_digest) for one in found]
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", REAL_LEARNERS)
 def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
     settings = settings_of(name)
     train(
@@ -54,7 +54,7 @@ def test_the_pipeline_equals_the_learner_without_beam(tmp_path, name):
 
 @pytest.mark.parametrize("name", ONLINE)
 def test_every_bundle_run_twice_and_restored_from_the_log(tmp_path, name):
-    several = {} if name in ALONE else {"islands": 2}
+    several = {"islands": 2} if name in WITH_ISLANDS else {}
     settings = settings_of(name, **several)
     options = learn_options(
         tmp_path, settings, checkpoint_tokens=50, publish_every=("windows", 4), threads=2

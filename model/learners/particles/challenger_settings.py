@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 
 
 class ChallengerSettings(Record):

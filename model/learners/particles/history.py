@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from model.kinds import Kinds
 from model.learners.particles.kernels.history import LONGEST, RECENT, RELEASED, Past, admit
 from model.learners.particles.kernels.particles import PAGE, Pages
-from model.options import Kinds, Record, option
+from model.options import Record, option
 from model.records import IntArray, LongArray
 
 # The position of a unit that is a whole document.

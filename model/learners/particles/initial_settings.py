@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 
 
 class Initial(Record):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
+from model.kinds import Kinds
 from model.learners.particles.challenger_settings import (
     CHALLENGERS,
     Challengers,
@@ -26,7 +27,7 @@ from model.learners.particles.history import (
     Reservoir,
 )
 from model.learners.particles.kernels.history import CHOICES
-from model.options import Kinds, Record, option, part
+from model.options import Record, option, part
 
 Unit = Literal["document", "token"]
 
@@ -172,6 +173,7 @@ class _Visits(Rejuvenation):
         raise OptionError("--moves", 0, f"1 or more with {beside}", remedy)
 
 
+@dataclass(frozen=True)
 class AfterResampling(_Visits):
     """After each resampling (Canini et al. 2009, Alg. 4)."""
 

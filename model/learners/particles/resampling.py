@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
+from model.kinds import Kinds
 from model.learners.particles.kernels.resampling_schemes import SCHEMES
-from model.options import Kinds, Record, option
+from model.options import Record, option
 
 
 class Resampling(Record):
@@ -88,24 +89,28 @@ class _AtThreshold(Resampling):
             )
 
 
+@dataclass(frozen=True)
 class Residual(_AtThreshold):
     """A certain number of copies of each particle first, then draws from the remaining weights."""
 
     kind = "residual"
 
 
+@dataclass(frozen=True)
 class Multinomial(_AtThreshold):
     """Independent draws."""
 
     kind = "multinomial"
 
 
+@dataclass(frozen=True)
 class Stratified(_AtThreshold):
     """One draw in each of P equal parts of the weights."""
 
     kind = "stratified"
 
 
+@dataclass(frozen=True)
 class Systematic(_AtThreshold):
     """One draw, repeated at equal distances."""
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.errors import OptionError
+from model.kinds import Kinds
 from model.learners.base import LearnerSettings
 from model.learners.particles.initial_settings import (
     INITIALS,
@@ -29,7 +30,7 @@ from model.learners.particles.rejuvenation import (
 from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resampling
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
-from model.options import Kinds, option, part
+from model.options import option, part
 
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20

@@ -14,8 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from model.kinds import Kinds
 from model.learners.particles.kernels import table_counts
-from model.options import Kinds, Record, option, part
+from model.options import Record, option, part
 
 PRIORS = Kinds()
 

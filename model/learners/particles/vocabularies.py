@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.errors import OptionError
-from model.options import Kinds, Record, option
+from model.kinds import Kinds
+from model.options import Record, option
 from model.words.vocabulary import Vocabulary
 
 DEFAULT_MAX_WORDS = 50_000

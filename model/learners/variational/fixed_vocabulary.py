@@ -16,8 +16,9 @@ import numpy as np
 
 from model import checks
 from model.errors import OptionError
+from model.kinds import Kinds
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS, Given
-from model.options import Kinds, Record, option
+from model.options import Record, option
 from model.records import IntArray
 from model.words.hashing import bucket
 from model.words.vocabulary import Vocabulary
@@ -68,6 +69,7 @@ class Dict(Record):
             )
 
 
+@dataclass(frozen=True)
 class DictHash(Dict):
     """The words of a list; a hash gives every other word the number of one of these."""
 

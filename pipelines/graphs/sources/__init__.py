@@ -12,7 +12,14 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.settings import TokeniserSettings
 from pipelines.cli.shared_options import settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
-from pipelines.graphs.sources.base import SOURCE, SOURCES, SourceOptions, SourceSettings, is_log
+from pipelines.graphs.sources.base import (
+    SOURCE,
+    SOURCES,
+    SourceOptions,
+    SourceSettings,
+    ends,
+    is_log,
+)
 from pipelines.graphs.sources.files import Files, files_of_model, read_files
 from pipelines.graphs.sources.kafka import Kafka
 from pipelines.graphs.sources.pubsub import PubSub
@@ -27,6 +34,7 @@ __all__ = [
     "Replay",
     "SourceOptions",
     "SourceSettings",
+    "ends",
     "files_of_model",
     "is_log",
     "read_files",

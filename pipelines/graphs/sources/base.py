@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
-from model.options import Kinds, Record
+from model.kinds import Kinds
+from model.options import Record
 from model.settings import TokeniserSettings
 from pipelines.cli.settings_options import add_choice
 
@@ -24,15 +25,20 @@ class SourceSettings(Record):
     """The base of the settings of all sources.
 
     Attributes:
-        shared: options of other groups that the source reads, with their values where they are not
-            given. Other sources refuse them.
+        shared: options of other groups that the source reads. Other sources refuse them.
         needed: options that must be given, each with an example.
         is_log: whether the documents come as a stream, with a watermark.
+        endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
+            ends with ``--until=end`` alone. The local runner reads a source to its end before it
+            learns, so it refuses what does not end.
+        runner: a runner that can read the source without an end, for messages.
     """
 
-    shared: ClassVar[Mapping[str, object]] = {}
+    shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
     is_log: ClassVar[bool] = True
+    endless: ClassVar[Literal["never", "until", "always"]] = "always"
+    runner: ClassVar[str] = "PrismRunner"
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> beam.PTransform:
         """Return the transform that reads the source into :class:`transforms.read.Documents`.
@@ -63,3 +69,11 @@ class SourceOptions(PipelineOptions):
 def is_log(source: str | None) -> bool:
     """Return whether a value of ``--source`` names a source whose documents come as a stream."""
     return source in SOURCES and SOURCES[source].is_log  # type: ignore[attr-defined]
+
+
+def ends(source: str | None, until: str | None) -> bool:
+    """Return whether a source ends, by the values of ``--source`` and ``--until``."""
+    if source not in SOURCES:
+        return True
+    endless = SOURCES[source].endless  # type: ignore[attr-defined]
+    return endless == "never" or (endless == "until" and until == "end")

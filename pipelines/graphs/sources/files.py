@@ -24,16 +24,10 @@ class Files(SourceSettings):
     """All files of --input, in any order."""
 
     kind = "files"
-    shared: ClassVar[Mapping[str, object]] = {
-        "input": None,
-        "format": "auto",
-        "encoding": "utf-8",
-        "time_from": "field",
-        "id_from": "field",
-        "timestamp_unit": "s",
-    }
+    shared = ("input", "format", "encoding", "time_from", "id_from", "timestamp_unit")
     needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
     is_log = False
+    endless = "never"
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
         return read_files(options, tokeniser, options.view_as(InputOptions).input)

@@ -24,16 +24,12 @@ class Kafka(SourceSettings):
     """A Kafka topic of JSON objects, as a stream."""
 
     kind = "kafka"
-    shared: ClassVar[Mapping[str, object]] = {
-        "kafka_servers": None,
-        "kafka_config": None,
-        "id_from": "field",
-        "timestamp_unit": "s",
-    }
+    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_unit")
     needed: ClassVar[Mapping[str, str]] = {
         "kafka_servers": "localhost:9092",
         "kafka_topic": "documents",
     }
+    endless = "until"
 
     kafka_topic: str | None = option(None, "the topic to read")
     kafka_start: str = option(

@@ -21,10 +21,12 @@ class PubSub(SourceSettings):
     """A Pub/Sub subscription of JSON objects, as a stream."""
 
     kind = "pubsub"
-    shared: ClassVar[Mapping[str, object]] = {"timestamp_unit": "s"}
+    shared = ("timestamp_unit",)
     needed: ClassVar[Mapping[str, str]] = {
         "pubsub_subscription": "projects/me/subscriptions/documents"
     }
+    endless = "always"
+    runner = "DataflowRunner"
 
     pubsub_subscription: str | None = option(None, "projects/PROJECT/subscriptions/NAME")
     pubsub_timestamp_attribute: str | None = option(

@@ -22,8 +22,9 @@ class Replay(SourceSettings):
     """An archive of pipelines.archive, in the order of time, as a stream."""
 
     kind = "replay"
-    shared: ClassVar[Mapping[str, object]] = {"input": None}
+    shared = ("input",)
     needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
+    endless = "never"
 
     replay_speed: float | None = option(
         None,

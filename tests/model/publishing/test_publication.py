@@ -306,6 +306,18 @@ def test_what_was_offered_and_never_published_is_awaited(tmp_path):
     ]
 
 
+def test_a_new_job_waits_for_a_version_that_the_store_does_not_have(tmp_path):
+    (offers,) = candidates_of(tmp_path, 1)
+    Receiver(tmp_path, 1).send(*offers[:2])
+    # The candidate follows the third version. The store has the first and the second.
+    after = Receiver(tmp_path, 1).send(offers[3])
+    assert after.versions == [] and after.head == PublishHead(waiting=1)
+    after.send(offers[2])
+    assert [manifest.sequence for _, manifest in after.versions] == [
+        candidate.sequence for candidate in offers[:4]
+    ]
+
+
 def test_another_history_in_the_store_is_refused(tmp_path):
     (offers,) = candidates_of(tmp_path, 1)
     Receiver(tmp_path, 1).send(*offers)

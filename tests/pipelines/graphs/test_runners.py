@@ -1,3 +1,5 @@
+from dataclasses import dataclass
+
 import pytest
 from apache_beam.options.pipeline_options import (
     DebugOptions,
@@ -7,10 +9,12 @@ from apache_beam.options.pipeline_options import (
 )
 
 from model.errors import OptionError
+from model.options import options_of
 from pipelines import archive, evaluate, infer, train
 from pipelines.cli.command import parse
 from pipelines.cli.options import OUTPUTS
 from pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
+from pipelines.graphs.sources import SOURCES, SourceSettings
 
 TRAIN = ["--input=a.jsonl", "--model_store=gs://b/m", "--dead_letters=gs://b/d"]
 FLINK = ["--runner=FlinkRunner", "--flink_master=[local]"]
@@ -252,6 +256,7 @@ def test_another_runner_gets_its_flags_as_they_are():
 
 
 KAFKA = ["--source=kafka", "--kafka_servers=b", "--kafka_topic=t"]
+ENDING = ", ".join(name for name, kind in SOURCES.items() if kind.endless != "always")
 
 
 def test_the_local_runner_reads_what_ends():
@@ -259,9 +264,34 @@ def test_the_local_runner_reads_what_ends():
         "--until: 'forever' was given; allowed is end with --source=kafka on the local runner,"
         " which reads everything" in refused(*KAFKA)
     )
-    assert (
-        "--source: 'pubsub' was given; allowed is files, replay or kafka on the local runner"
-        in refused("--source=pubsub")
-    )
+    said = refused("--source=pubsub")
+    assert said.startswith(f"--source: 'pubsub' was given; allowed is one of {ENDING} on the local")
+    assert said.endswith("Choose a runner that streams, such as --runner=DataflowRunner.")
     assert parsed(*KAFKA, "--until=end")
     assert parsed(*KAFKA, "--runner=PrismRunner")
+
+
+def test_a_source_that_does_not_say_that_it_ends_is_refused(monkeypatch):
+    @dataclass(frozen=True)
+    class Forever(SourceSettings):
+        """It says nothing about its end."""
+
+        kind = "forever"
+
+        def read(self, options, tokeniser):
+            raise AssertionError("the local runner would never return")
+
+    monkeypatch.setattr(SOURCES, "_kinds", dict(SOURCES._kinds))
+    SOURCES.register(Forever)
+    said = refused("--source=forever")
+    assert said.startswith(f"--source: 'forever' was given; allowed is one of {ENDING} on the")
+    assert said.endswith("Choose a runner that streams, such as --runner=PrismRunner.")
+    assert parsed("--source=forever", "--runner=PrismRunner")
+
+
+def test_a_source_that_ends_on_demand_has_an_option_for_it():
+    on_demand = [kind for kind in SOURCES.values() if kind.endless == "until"]
+    assert on_demand
+    for kind in on_demand:
+        (until,) = [one for one in options_of(kind) if one.name == "until"]
+        assert "end" in until.values and until.default != "end"

@@ -12,12 +12,13 @@ from apache_beam.portability.api import beam_runner_api_pb2
 
 from model.errors import OptionError
 from model.options import option
+from model.options import options_of as record_options_of
 from model.publishing.store import ModelStore
 from model.reading.parsing import ParseSettings
 from model.settings import TokeniserSettings
 from pipelines import archive, infer, stream, train
 from pipelines.cli.command import UsageError, parse
-from pipelines.graphs.sinks import SinkOptions, write_mixtures
+from pipelines.graphs.sinks import SINKS, SinkOptions, write_mixtures
 from pipelines.graphs.sources import (
     SOURCES,
     SourceSettings,
@@ -32,6 +33,16 @@ KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
 # No runner of ours is asked: the local one refuses streams without an end.
 STREAMING = "--runner=PrismRunner"
 PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
+
+
+def one_of_those_with(option):
+    """The names of the sources with an option, as a message lists them."""
+    names = [
+        name
+        for name, kind in SOURCES.items()
+        if option in (one.name for one in record_options_of(kind))
+    ]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def options_of(*flags, of=train):
@@ -70,7 +81,7 @@ def test_what_a_source_needs(flags, message):
             [*KAFKA, "--input=a"],
             (
                 "--input: ['a'] was given; allowed is nothing with --source=kafka. Leave it out, or"
-                " choose --source=files or"
+                " choose --source="
             ),
         ),
         (
@@ -89,7 +100,7 @@ def test_what_a_source_needs(flags, message):
         ),
         (
             ["--input=a", "--until=end"],
-            "--until=end belongs to --source=kafka; --source=files is chosen.",
+            f"--until=end belongs to --source={one_of_those_with('until')}; --source=files is",
         ),
         (
             ["--input=a", "--kafka_servers=b"],
@@ -122,12 +133,12 @@ def test_what_a_source_needs(flags, message):
             [*PUBSUB, "--id_from=place"],
             (
                 "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it"
-                " out, or choose --source=files or"
+                " out, or choose --source="
             ),
         ),
         (
             [*PUBSUB, "--idle_after=5s"],
-            "--idle_after=5000000 belongs to --source=kafka; --source=pubsub is chosen.",
+            "--idle_after=5s belongs to --source=kafka; --source=pubsub is chosen.",
         ),
         (
             ["--source=pubsub", "--pubsub_subscription=s"],
@@ -166,7 +177,7 @@ def test_values_of_the_wrong_form(flag, message):
     [
         (
             ["--source=kafak"],
-            "--source: 'kafak' was given; allowed is one of files, kafka, pubsub, replay. ",
+            f"--source: 'kafak' was given; allowed is one of {', '.join(SOURCES)}. ",
         ),
         (
             [*KAFKA, "--until=never"],
@@ -174,7 +185,7 @@ def test_values_of_the_wrong_form(flag, message):
         ),
         (
             ["--input=a", "--sink=kafak", "--output=m"],
-            "--sink: 'kafak' was given; allowed is one of files, kafka. ",
+            f"--sink: 'kafak' was given; allowed is one of {', '.join(SINKS)}. ",
         ),
     ],
 )
@@ -197,6 +208,7 @@ def lines(monkeypatch):
         kind = "lines"
         needed = {"lines_file": "lines.txt"}
         is_log = False
+        endless = "never"
 
         lines_file: str | None = option(None, "the file")
 

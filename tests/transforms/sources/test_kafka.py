@@ -9,6 +9,7 @@ import driving
 import numpy as np
 import pytest
 from collecting import run
+from log_battery import check_laws
 
 from model.errors import DamagedDataError, OptionError, SourceError
 from model.reading.parsing import ParseSettings, place_id
@@ -235,6 +236,10 @@ def test_a_partition_is_read_to_its_end_in_order(broker, monkeypatch, entries):
     bundles = driving.to_the_end(dofn(), element(0, 5, 15))
     assert driving.ids(bundles) == [f"d{n}" for n in range(5, 15)]
     assert broker.open == 0
+
+
+def test_the_laws_of_a_log(broker):
+    check_laws(dofn, element(0, 5, 15), [f"d{n}" for n in range(5, 15)])
 
 
 @pytest.mark.parametrize("cut", range(1, 10))

@@ -95,6 +95,16 @@ def test_even_and_single_weights_leave_no_choice(scheme):
         assert kernel_children([0.25] * 4, scheme, 5).tolist() == [1] * 4
 
 
+@pytest.mark.parametrize("scheme", ["stratified", "systematic"])
+def test_a_draw_that_is_rounded_to_one_gives_no_child_to_weight_zero(scheme, monkeypatch):
+    # The largest uniform is 1 - 2**-53, so (k + u) / P is 1 for the last k. The other schemes
+    # multiply it by the sum of the weights, and the product is below the sum.
+    monkeypatch.setattr(resampling, "uniform", lambda *_: 1 - 2**-53)
+    weight, counts = np.array([0.5, 0.5, 0.0, 0.0]), np.empty(4, np.int64)
+    resampling.draw_offspring.py_func(weight, SCHEMES.index(scheme), counts, *KEY, 7, 1, 0)
+    assert counts.tolist() == [1, 3, 0, 0]
+
+
 def test_survivors_are_their_own_first_child():
     generator = np.random.default_rng(3)
     for _ in range(100):

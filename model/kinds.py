@@ -1,0 +1,64 @@
+"""The kinds of a part by name: a registry of records of settings.
+
+:mod:`model.options` has the records.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+
+class Kinds(Mapping[str, type[Any]]):
+    """The kinds of a part by name; :meth:`register` adds one."""
+
+    def __init__(self, *kinds: type[Any]) -> None:
+        self._kinds: dict[str, type[Any]] = {}
+        for kind in kinds:
+            self.register(kind)
+
+    def register(self, kind: type[R]) -> type[R]:
+        """Add a kind under its ``kind``; a class decorator.
+
+        Raises:
+            TypeError: the class is not a frozen dataclass of options with a name of its own.
+        """
+        name = _checked_name(kind)
+        other = self._kinds.setdefault(name, kind)
+        if other is not kind:
+            raise TypeError(
+                f"{kind.__qualname__}: kind = {name!r} is the name of"
+                f" {other.__module__}.{other.__qualname__}. Choose another name."
+            )
+        return kind
+
+    def __getitem__(self, name: str) -> type[Any]:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+
+def _checked_name(kind: type[Any]) -> str:
+    """Return the name of a kind; refuse one whose options would be lost without a message."""
+    name = kind.__qualname__
+    if not kind.kind:
+        raise TypeError(f'{name} has no name. Declare one in the class, as kind = "my-name".')
+    dataclass_of_its_own = vars(kind).get("__dataclass_params__")
+    if dataclass_of_its_own is None or not dataclass_of_its_own.frozen:
+        raise TypeError(
+            f"{name} is not a frozen dataclass. Write @dataclass(frozen=True) directly above the"
+            " class, below the decorator that registers it."
+        )
+    for item in dataclasses.fields(kind):
+        if "option" not in item.metadata:
+            raise TypeError(
+                f"{name}.{item.name} is not an option. Declare it with option(...) or part(...)."
+            )
+    return str(kind.kind)

@@ -1,0 +1,216 @@
+"""Settings of every registered learner, and of the main choices of each family.
+
+The battery of learners runs over them. A learner that is added is here by itself, under its name.
+"""
+
+from learner_options import REAL_LEARNERS, made
+
+from model.learners.particles.settings import ParticleSettings
+from model.learners.variational.shared import VariationalSettings
+
+# Taken where they belong.
+SMALL = {
+    "prior": "flat",
+    "discount": 0.0,
+    "topics": 3,
+    "particles": 4,
+    "initial_documents": 15,
+    "chains": 3,
+    "initial_sweeps": 4,
+    "moves": 3,
+    "newest": 8,
+    "reservoir": 5,
+    "max_words": 400,
+    "sweeps": 4,
+    "resampling": "residual",
+    "ess": 0.9,
+}
+UNITWISE = {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"}
+TOKENWISE = {**UNITWISE, "newest": 0, "reservoir": 60}
+CHALLENGED = {"resampling": "never", "challengers": "on", "judges": 7, "newest": 20}
+VARIANTS = {
+    **{name: {"learner": name} for name in REAL_LEARNERS},
+    **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},
+    **{
+        f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme}
+        for scheme in ("residual", "multinomial", "stratified", "systematic")
+    },
+    "no initial batch": {"initial": "none"},
+    "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
+    "by tokens, whole documents": {
+        **TOKENWISE,
+        "rejuvenation_unit": "document",
+        "newest": 6,
+        "reservoir": 3,
+        "moves": 5,
+        "initial": "none",
+    },
+    "full history": {"history": "full"},
+    "full history, decayed": {
+        "history": "full",
+        "rejuvenation_choice": "decayed",
+        "rejuvenation_unit": "token",
+        "particles": 6,
+        "initial": "none",
+    },
+    "full history, by tokens": {**UNITWISE, "history": "full"},
+    "full history, one particle": {"history": "full", "particles": 1, "resampling": "never"},
+    "full history, full vocabulary": {
+        "history": "full",
+        "max_words": 25,
+        "prior": "hierarchical",
+        "initial": "none",
+    },
+    "by tokens, after documents": {"ess_check": "token"},
+    "incremental, every 3 tokens": {
+        "learner": "incremental-gibbs",
+        "rejuvenation": "tokens",
+        "rejuvenate_every": 3,
+        "rejuvenation_unit": "token",
+    },
+    "after resampling": {"rejuvenation": "resampling"},
+    "never": {"rejuvenation": "never"},
+    "token units": {"rejuvenation_unit": "token", "newest": 20, "reservoir": 50, "moves": 30},
+    "decayed": {"rejuvenation_choice": "decayed", "rejuvenation_decay": 1.5},
+    "newest": {"rejuvenation_choice": "newest"},
+    "newest only": {"reservoir": 0},
+    "reservoir only": {"newest": 0},
+    "chains": {"resampling": "never"},
+    "chains, token units": {
+        "resampling": "never",
+        "rejuvenation_unit": "token",
+        "newest": 20,
+        "reservoir": 50,
+        "moves": 30,
+        "initial": "none",
+    },
+    "chains, full vocabulary, hierarchical": {
+        "resampling": "never",
+        "rejuvenation_choice": "decayed",
+        "prior": "hierarchical",
+        "max_words": 40,
+    },
+    "challenged": {**CHALLENGED, "prior": "hierarchical", "discount": 0.3},
+    "challenged, one particle": {
+        **CHALLENGED,
+        "particles": 1,
+        "prior": "hierarchical",
+        "initial": "none",
+    },
+    "challenged, flat": CHALLENGED,
+    "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
+    "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
+    "challenged, minimal, full vocabulary": {
+        **CHALLENGED,
+        "prior": "hierarchical",
+        "tables": "minimal",
+        "discount": 0.3,
+        "max_words": 40,
+    },
+    "initial nmi": {"initial_choice": "nmi"},
+    "initial posterior": {"initial_choice": "posterior"},
+    "one chain": {"chains": 1},
+    "initial batch of one": {"initial_documents": 1},
+    "initial batch never ends": {"initial_documents": 1000},
+    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "batch, sparse, many topics": {
+        "learner": "batch-gibbs",
+        "sampler": "sparse",
+        "topics": 70,
+        "chains": 2,
+    },
+    "given vocabulary": {
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+    },
+    "full vocabulary": {"max_words": 20},
+    "urn": {"prior": "urn"},
+    "hierarchical": {"prior": "hierarchical"},
+    "hierarchical, fixed, by tokens": {
+        **TOKENWISE,
+        "prior": "hierarchical",
+        "concentrations": "fixed",
+    },
+    "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3, "initial": "none"},
+    "hierarchical, minimal": {"prior": "hierarchical", "tables": "minimal", "discount": 0.3},
+    "hierarchical, given": {
+        "prior": "hierarchical",
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+    },
+    "hierarchical, full vocabulary": {"prior": "hierarchical", "max_words": 30, "word_memory": 3},
+    "hierarchical, full vocabulary, tokens": {
+        **TOKENWISE,
+        "prior": "hierarchical",
+        "max_words": 25,
+        "initial_documents": 40,
+    },
+    "only unknown words": {"vocabulary": "given", "vocabulary_file": ("absent",)},
+    "one topic": {"topics": 1},
+    "more topics than tokens": {
+        "topics": 7000,
+        "initial_documents": 2,
+        "initial_sweeps": 1,
+        "chains": 1,
+        "particles": 2,
+        "moves": 1,
+    },
+    "one particle": {"particles": 1, "resampling": "never"},
+    "an absolute threshold": {"ess": 3.0},
+    "second of two islands": {"islands": 2},
+    "every particle an island": {"islands": 4, "resampling": "never"},
+    "fixvoc-vb, given": {
+        "learner": "fixvoc-vb",
+        "vocabulary": "given",
+        "vocabulary_file": ("w1", "w2", "absent"),
+    },
+    "fixvoc-vb, null": {"learner": "fixvoc-vb", "vocabulary": "null"},
+    "fixvoc-hybrid, dict": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "dict",
+        "word_list": ("absent", "w1", "w2", "w3"),
+    },
+    "fixvoc-hybrid, dict-hash": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "dict-hash",
+        "word_list": ("absent", "w1", "w2"),
+    },
+    "fixvoc-hybrid, full-hash": {
+        "learner": "fixvoc-hybrid",
+        "vocabulary": "full-hash",
+        "buckets": 20,
+    },
+    "fixvoc-vb, kappa 0": {"learner": "fixvoc-vb", "kappa": 0.0},
+    "fixvoc-vb, only unknown words": {
+        "learner": "fixvoc-vb",
+        "vocabulary": "given",
+        "vocabulary_file": ("absent",),
+    },
+    "infvoc, word list": {"learner": "infvoc", "word_list": ("words", "of", "a", "list")},
+    "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
+    "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
+    "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
+    "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
+    "infvoc, as printed": {
+        "learner": "infvoc",
+        "remainder": "stick",
+        "entry": "one",
+        "stream_documents": 500,
+        "tau0": 1.0,
+    },
+    "infvoc, one topic": {"learner": "infvoc", "topics": 1},
+    "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
+}
+
+
+def small(**others):
+    """Settings, with those of SMALL that belong to them."""
+    return made(SMALL, **others)
+
+
+def settings_of(variant):
+    return small(**VARIANTS[variant])
+
+
+PARTICLES = [name for name in VARIANTS if isinstance(settings_of(name), ParticleSettings)]
+VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]

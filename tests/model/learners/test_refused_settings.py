@@ -1,0 +1,70 @@
+"""Settings of learners that contradict each other, and what the error says."""
+
+import pytest
+from learner_variants import small
+
+from model.errors import OptionError
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (
+            {"learner": "incremental-gibbs", "rejuvenation": "resampling"},
+            (
+                r"--rejuvenation=resampling belongs to --learner=particle-filter;"
+                r" --learner=incremental-gibbs is chosen"
+            ),
+        ),
+        (
+            {"learner": "batch-gibbs", "islands": 2},
+            r"--islands=2 belongs to --learner=.*; --learner=batch-gibbs is chosen",
+        ),
+        *(
+            (
+                {"learner": name, "islands": 2},
+                (
+                    rf"--islands=2 belongs to --learner=.*particle-filter.*; --learner={name} is"
+                    r" chosen"
+                ),
+            )
+            for name in ("fixvoc-vb", "infvoc")
+        ),
+        (
+            {"learner": "infvoc", "vocabulary": "null"},
+            r"--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; .*infvoc is",
+        ),
+        (
+            {"learner": "infvoc", "concentration": 0.5},
+            r"--concentration: 0.5 .* allowed is 1 or more",
+        ),
+        (
+            {"vocabulary": "full-hash"},
+            (
+                r"--vocabulary=full-hash belongs to --learner=fixvoc-hybrid or fixvoc-vb;"
+                r" --learner=particle-filter"
+            ),
+        ),
+        (
+            {"learner": "fixvoc-vb", "vocabulary": "dict"},
+            r"--vocabulary: 'dict' .* a list of words .* --word_list",
+        ),
+        *(
+            (
+                {"learner": "batch-gibbs", "sampler": "sparse", "prior": prior},
+                (
+                    r"--sampler: 'sparse' was given; allowed is auto or dense with"
+                    rf" --prior={prior}\. SparseLDA has no tables to sample\."
+                ),
+            )
+            for prior in ("urn", "hierarchical")
+        ),
+        (
+            {"learner": "lda"},
+            r"--learner: 'lda' was given; allowed is one of particle-filter, .*infvoc",
+        ),
+    ],
+)
+def test_settings_that_a_learner_cannot_have(others, said):
+    with pytest.raises(OptionError, match=said):
+        small(**others)
