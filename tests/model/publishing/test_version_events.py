@@ -89,8 +89,8 @@ def test_the_wording_of_lines():
     assert "For 1 document the divergence of topic shares is 0.120;" in line(shares)
     duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
     assert line(duel) == (
-        "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew; new are"
-        " 7 topics: 0, 1, 2, 3, 4, 2 more."
+        "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew;"
+        " new are 7 topics: 0, 1, 2, 3, 4, 2 more."
     )
     assert line(Event(OMITTED, figures={"events": 1200}, time=DAY)) == (
         "version V, 1970-01-02: 1,200 more events are not listed."
