@@ -298,8 +298,9 @@ def test_the_model_and_the_events_of_a_stream_are_those_of_training(corpus, tmp_
     assert one == other
     wanted = [json.loads(record) for manifest in one for record in records_of(manifest)]
     assert wanted
-    for manifest in one:
-        assert all(line_of(manifest, event) in told for event in events_of(manifest))
+    kinds = Counter(record["kind"] for record in wanted)
+    said = [line_of(manifest, event) in told for manifest in one for event in events_of(manifest)]
+    assert sum(said) == sum(min(10, count) for count in kinds.values())
     by_name = operator.itemgetter("version", "number")
     for name in events:
         assert sorted(lines(tmp_path / name), key=by_name) == sorted(wanted, key=by_name)
