@@ -349,7 +349,8 @@ def _test_of(hint: Any) -> Callable[[object], bool]:
 
 def _members(hint: Any) -> Callable[[Collection[object]], bool]:
     """Return a test of all values of a container."""
-    test, plain = _test_of(hint), frozenset(get_args(hint) or [hint])
+    of_several = get_origin(hint) in (Union, types.UnionType)
+    test, plain = _test_of(hint), frozenset(get_args(hint) if of_several else [hint])
     if plain <= _PLAIN:
         return lambda values: plain.issuperset(map(type, values))
     return lambda values: all(map(test, values))

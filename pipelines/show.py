@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.publishing.curves import curves
+from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import TOP_WORDS
+from model.publishing.version_events import events_of, line_of
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.options import ModelVersionOptions, PlotOptions, ShowOptions, StoreOptions
@@ -30,10 +34,10 @@ from pipelines.cli.terminal import (
 )
 
 GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions, PlotOptions)
-# Periods of a curve in the table and in a plot, versions in the table, and lines of replacements.
+# Periods of a curve in the table and in a plot, versions in the table, and events of each kind.
 _CURVE = 24
 _POINTS = 200
-_REPLACEMENTS = 5
+_EVENTS = 5
 _VERSIONS = 12
 
 
@@ -87,11 +91,23 @@ def show(options: PipelineOptions) -> None:
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}")
-    for line in [line for m in history if (line := m.replacement())][-_REPLACEMENTS:]:
+    for line in last_events(history):
         out.print()
         out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)
     if plot is not None:
         plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)
+
+
+def last_events(history: Sequence[Manifest]) -> list[str]:
+    """Return a line for each of the last events of each kind, in the order of versions."""
+    found = [(manifest, event) for manifest in history for event in events_of(manifest)]
+    kept: list[str] = []
+    seen: Counter[str] = Counter()
+    for manifest, event in reversed(found):
+        seen[event.kind] += 1
+        if seen[event.kind] <= _EVENTS:
+            kept.append(line_of(manifest, event))
+    return kept[::-1]
 
 
 main = command(

@@ -25,6 +25,7 @@ from pipelines.graphs.learning import (
     report_coverage,
     run_and_check,
     write_dead_letters,
+    write_events,
 )
 from pipelines.graphs.runners import streams
 from pipelines.graphs.sinks import SinkOptions, write_mixtures
@@ -72,6 +73,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         streams=streams(options),
     )
     report_coverage(labelled.documents | "Coverage" >> known, options)
+    write_events(learned.events, options)
     write_mixtures(mixtures, options, streams(options))
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 

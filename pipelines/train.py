@@ -26,6 +26,7 @@ from pipelines.graphs.learning import (
     learn_options_of,
     run_and_check,
     write_dead_letters,
+    write_events,
 )
 from pipelines.graphs.sources import SourceOptions, read_source
 
@@ -49,6 +50,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
+    write_events(learned.events, options)
     write_dead_letters([unreadable, learned.dead_letters], options)
 
 

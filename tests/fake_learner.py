@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from model import wire
+from model.events import CHANGE, Event
 from model.learners import InitialBatch, NoInitialBatch
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.settings import StreamingParticles
@@ -85,6 +86,18 @@ def is_held(sequence):
     return sequence % 3 == 1
 
 
+def events_of(digest, topics):
+    """What a step notes: nothing mostly, with few values, in the numbers of one of the chains."""
+    found = []
+    for byte in digest[4:6]:
+        if byte % 3 == 0:
+            figures = {"found": byte / 7, "usual": 1.5, "bound": 0.25}
+            ids = [f"d{byte}"] * (byte % 2)
+            topic, particle = byte // 3 % topics, byte // 9 % 2
+            found.append(Event(CHANGE, byte, 2 * byte, [topic], "shares", figures, ids, particle))
+    return found
+
+
 def strength_of(topic, island, topics):
     """The prior strength of a topic, which follows the topic when it is renumbered."""
     return 10.0 + 5 * ((topic - island) % topics)
@@ -145,6 +158,7 @@ class FakeLearner:
             -loss / 1000,
             len(state.words),
             scored,
+            tuple(events_of(state.digest, state.settings.topics)),
         )
 
     def arrivals(self, state, after, unlearned=False):

@@ -22,6 +22,7 @@ from math import exp, log, sqrt
 import numpy as np
 from fake_learner import (
     alpha_of,
+    events_of,
     evidence_of,
     first_digest,
     next_digest,
@@ -160,6 +161,7 @@ class Version:
     replaced: dict | None
     topic_tokens: list
     topic_documents: list
+    events: list
 
 
 class Chooser:
@@ -243,6 +245,7 @@ def published(batches, sequences, settings, key, choice):
             replaced=replaced,
             topic_tokens=[sum(one[z] for one in counts) for z in range(settings.topics)],
             topic_documents=[main.count(z) for z in range(settings.topics)],
+            events=noted(learned, len(new), settings, key, island),
         )
         versions.append(version)
         before = sequence
@@ -261,6 +264,15 @@ def evidence_and_posteriors(learned, settings, key, island):
     figures = evidence_of(digest), posterior_of(digest, 0), posterior_of(digest, 1)
     evidence, *posteriors = [mantissa * 2.0**exponent for mantissa, exponent in figures]
     return evidence, posteriors
+
+
+def noted(learned, new, settings, key, island):
+    """(minibatch, event) of the last ``new`` minibatches, as an island's learner tells them."""
+    digest, found = first_digest(settings, key, island), []
+    for batch in learned:
+        digest = next_digest(digest, batch.payload)
+        found.append([(batch, event) for event in events_of(digest, settings.topics)])
+    return [pair for pairs in found[len(found) - new :] for pair in pairs]
 
 
 def losses(batches):
@@ -286,9 +298,9 @@ class Model:
         )
 
 
-def model_of(version, topics):
-    """As the chain that was chosen numbers it."""
-    numbering = version.island + version.particle
+def model_of(version, topics, particle=None):
+    """As the chain that was chosen numbers it, or as another one does."""
+    numbering = version.island + (version.particle if particle is None else particle)
     counts = {
         word: [count * (z == topic_of(word, numbering, topics)) for z in range(topics)]
         for word, count in version.words.items()

@@ -1,21 +1,23 @@
 """Turn the candidates of the islands into versions in the model store.
 
-    candidates: (key, bytes (Candidate)) -> references: (key, bytes (Manifest, JSON))
+    candidates: (key, bytes (Candidate)) -> references: (key, bytes (Manifest, JSON)),
+                                            events: bytes (JSON)
 
 The step is stateful and has no timers. :mod:`model.publishing.publication` has the logic. The
 Beam key is the model key and not (key, sequence), because the topics of a version are matched with
 those of the version before it. Versions are therefore made in their order. A candidate names the
 candidate before it, and one that comes too early waits in state.
 
-The logger ``beam_topics.versions`` gets an INFO record for each version that comes from another
-particle or island than its parent.
+The events of a version (:mod:`model.publishing.version_events`) are an output of their own. Each is
+emitted when its version is made. The logger ``beam_topics.events`` gets an INFO record for each,
+with the attribute ``kind``.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
@@ -26,12 +28,22 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.learner_log.options import LearnOptions
 from model.publishing.candidates import Candidate
+from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
+from model.publishing.version_events import events_of, line_of, records_of
 from transforms.constants import NAMESPACE
 from transforms.stateful import StatefulDoFn
 
-VERSIONS = logging.getLogger("beam_topics.versions")
+LOGGER = logging.getLogger("beam_topics.events")
+EVENTS = "events"
+
+
+class Published(NamedTuple):
+    """The outputs of :class:`Publish`."""
+
+    references: beam.PCollection
+    events: beam.PCollection
 
 
 class PublishDoFn(StatefulDoFn[PublishHead]):
@@ -60,7 +72,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         now: Any = _NOW,
         head: Any = _HEAD,
         waiting: Any = _WAITING,
-    ) -> Iterator[TimestampedValue]:
+    ) -> Iterator[Any]:
         """Publish the versions that this candidate completes."""
         key, data = element
         options, candidate = self._options, Candidate.from_bytes(data)
@@ -75,17 +87,25 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self.write_head(key, after, head)
         for at, manifest in versions:
             self._versions.inc()
-            # Versions of an earlier job come before the candidate.
-            line = manifest.sequence >= candidate.sequence and manifest.replacement()
-            if line:
-                VERSIONS.info("%s", line)
             # The time of a version that an earlier job published is past. At that time it would
             # not hold the watermark, so it travels at the time of the candidate.
-            yield TimestampedValue((key, manifest.to_json()), max(Timestamp(micros=at), now))
+            travels = max(Timestamp(micros=at), now)
+            # Versions of an earlier job come before the candidate.
+            if manifest.sequence >= candidate.sequence:
+                log_events(manifest)
+                for record in records_of(manifest):
+                    yield beam.pvalue.TaggedOutput(EVENTS, TimestampedValue(record, travels))
+            yield TimestampedValue((key, manifest.to_json()), travels)
+
+
+def log_events(manifest: Manifest) -> None:
+    """Log each event of a version in one line."""
+    for event in events_of(manifest):
+        LOGGER.info("%s", line_of(manifest, event), extra={"kind": event.kind})
 
 
 class Publish(beam.PTransform):
-    """Publish versions; gives the references (key, bytes).
+    """Publish versions; gives the references (key, bytes) and the events (bytes).
 
     Args:
         options: The options of :class:`transforms.learn.Learn`.
@@ -95,7 +115,9 @@ class Publish(beam.PTransform):
         super().__init__()
         self._options = options
 
-    def expand(self, candidates: beam.PCollection) -> beam.PCollection:
-        return candidates | "Publish" >> beam.ParDo(PublishDoFn(self._options)).with_output_types(
-            tuple[bytes, bytes]
+    def expand(self, candidates: beam.PCollection) -> Published:
+        step = beam.ParDo(PublishDoFn(self._options)).with_output_types(
+            tuple[bytes, bytes], **{EVENTS: bytes}
         )
+        outputs = candidates | "Publish" >> step.with_outputs(EVENTS, main="references")
+        return Published(outputs.references, outputs[EVENTS])

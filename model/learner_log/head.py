@@ -17,6 +17,7 @@ import numpy as np
 
 from model import checks, wire
 from model.errors import DamagedDataError
+from model.events import events_from_json
 from model.learners.base import ALGORITHM_VERSION, LearnerSettings
 
 _CHECKPOINT = b"BTl1"
@@ -65,6 +66,7 @@ class LearnerHead:
         arrived: The tokens and documents of each topic that were counted since the last candidate,
             float64[C, 2, T] as a list (:meth:`model.learners.base.Learner.arrivals`); empty for
             none.
+        events: What the stream did since the last candidate (:class:`model.events.Event` as JSON).
     """
 
     sequence: int
@@ -85,6 +87,7 @@ class LearnerHead:
     candidates: tuple[bytes, ...] = ()
     counted: int | None = None
     arrived: tuple[float, ...] = ()
+    events: tuple[dict[str, Any], ...] = ()
 
     MAGIC = b"BTh2"
 
@@ -129,6 +132,7 @@ class LearnerHead:
         if self.counted is not None:
             checks.whole("counted of a learner's head", self.counted)
         checks.measures("arrived of a learner's head", np.array(self.arrived, np.float64))
+        events_from_json(self.events, "events of a learner's head")
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
         if self.checkpoint:

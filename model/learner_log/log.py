@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
+from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.counting import count_step
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes, fingerprinter
@@ -39,7 +40,7 @@ from model.pending import Bag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
-from model.records import NumberedMinibatch
+from model.records import Minibatch, NumberedMinibatch
 
 _MB = 1 << 20
 # The head is written at every minibatch, so it must not grow with the number of versions.
@@ -222,6 +223,7 @@ class Session:
             log_count=out.head.log_count + 1,
             log_tokens=out.head.log_tokens + len(minibatch.tokens),
             window_end=minibatch.window_end,
+            events=collected(out.head.events, _placed(info, minibatch)),
         )
         out.steps.append((out.head, info))
         out.head, due = offering.is_due(out.head, minibatch, self.options)
@@ -294,6 +296,12 @@ class Session:
                 " raise it."
             )
         return size
+
+
+def _placed(info: StepInfo, minibatch: Minibatch) -> list[Event]:
+    """Return the events of a step with the sequence and the time of its minibatch."""
+    sequence, time = minibatch.sequence, minibatch.window_end
+    return [replace(event, sequence=sequence, time=time) for event in info.events]
 
 
 @dataclass(frozen=True, slots=True)

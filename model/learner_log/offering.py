@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from model import checks
+from model.events import Event, events_from_json, renumbered
 from model.learner_log.counting import count_waiting
 from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
 from model.learners.base import Learner, Summary
+from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
 from model.publishing.store import ModelStore
@@ -78,6 +81,7 @@ def offer(
         tokeniser=options.tokeniser,
     )
     digest = store.put_snapshot(snapshot)
+    events = _events_of_chain(head, learner, state, standing.number, chains)
     candidate = replace(
         _candidate(head, summary, digest, key=key, island=island, at=at),
         particle=standing.number,
@@ -87,6 +91,7 @@ def offer(
         topic_documents=None
         if arrived is None
         else arrived[standing.number, 1].astype(int).tolist(),
+        events=[event.to_json() for event in events],
     )
     after = replace(
         counted,
@@ -96,6 +101,7 @@ def offer(
         log_evidence=summary.log_evidence,
         scored_tokens=summary.scored_tokens,
         candidates=(*head.candidates, candidate.to_bytes()),
+        events=(),
     )
     return after, candidate
 
@@ -137,6 +143,26 @@ def _chosen(head: LearnerHead, summaries: list[Summary], options: LearnOptions) 
     before = Candidate.from_bytes(head.candidates[-1]).standing() if head.candidates else None
     figures = [(summary.posterior,) for summary in summaries]
     return choose(before, figures, options.publishing, head.window_end)
+
+
+def _events_of_chain(
+    head: LearnerHead, learner: Learner[object], state: object, chain: int, chains: int
+) -> list[Event]:
+    """Return the events of a head with the topic numbers of a chain.
+
+    Topics of another chain are matched with those of this one as topics of versions are.
+    """
+    events = events_from_json(head.events, "events of a learner's head")
+    orders: dict[int, list[int]] = {}
+    for other in {event.particle for event in events if event.topics} - {chain}:
+        checks.whole("particle in events of a learner's head", other, 0, chains)
+        theirs, ours = (learner.snapshot(state, one) for one in (other, chain))
+        orders[other] = align_topics(theirs, ours)
+    found = [
+        renumbered(event, orders[event.particle]) if event.particle in orders else event
+        for event in events
+    ]
+    return [replace(event, particle=chain) for event in found]
 
 
 def _perplexity_since_offer(head: LearnerHead, summary: Summary) -> float | None:

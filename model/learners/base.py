@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from model.compositions import Choice
+from model.events import Event
 from model.kinds import Kinds
 from model.options import Record, option
 from model.records import FloatArray, Minibatch
@@ -70,7 +71,7 @@ class LearnerSettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class StepInfo:
-    """What one step did, for counters and progress. No result depends on it.
+    """What one step did, for counters, progress and events. What is learned does not depend on it.
 
     Attributes:
         documents: documents of the minibatch.
@@ -84,6 +85,7 @@ class StepInfo:
             exp(-log_evidence / scored_tokens).
         words: size of the vocabulary after the minibatch.
         scored_tokens: tokens that ``log_evidence`` covers. An initial batch is not scored.
+        events: what the stream did, as told by this step. Sequence and time are set by the log.
     """
 
     documents: int
@@ -95,6 +97,7 @@ class StepInfo:
     log_evidence: float
     words: int
     scored_tokens: int = 0
+    events: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ although candidates arrive in any order.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from model import checks, wire
+from model.events import events_from_json
 from model.publishing.choice import Rival, Standing, rivals_from_json
 from model.scaled import Scaled
 
@@ -46,6 +48,8 @@ class Candidate:
         topic_tokens: The number of tokens of each topic that came since the previous offer. None if
             it is not known, after an offer of a release without this field.
         topic_documents: The same for documents, by the topic with most of their tokens.
+        events: What the stream did since the previous offer (:class:`model.events.Event` as JSON),
+            with the topic numbers of the snapshot.
     """
 
     key: str
@@ -72,6 +76,7 @@ class Candidate:
     replaced: dict[str, int] | None = None
     topic_tokens: list[float] | None = None
     topic_documents: list[int] | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     MAGIC = b"BTk1"
 
@@ -90,6 +95,7 @@ class Candidate:
         ):
             checks.whole(f"{name} of a candidate", value)
         found.standing()
+        events_from_json(found.events, "events of a candidate")
         for name in ("topic_tokens", "topic_documents"):
             if (counts := getattr(found, name)) is not None:
                 checks.measures(f"{name} of a candidate", np.array(counts, np.float64))

@@ -26,6 +26,7 @@ import numpy as np
 
 from model import checks, wire
 from model.errors import DamagedDataError
+from model.events import events_from_json
 from model.publishing.choice import Standing, rivals_from_json
 from model.settings import TokeniserSettings
 from model.times import to_iso
@@ -194,6 +195,8 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
+        events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
+            the ids of the published topics and their first words.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
     """
 
@@ -224,6 +227,7 @@ class Manifest(_Sealed):
     replaced: dict[str, Any] | None = None
     topic_tokens: list[float] | None = None
     topic_documents: list[int] | None = None
+    events: list[dict[str, Any]] = field(default_factory=list)
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -297,6 +301,7 @@ class Manifest(_Sealed):
         for field_name in ("topic_tokens", "topic_documents"):
             counts = np.array(getattr(self, field_name) or [], np.float64)
             checks.measures(f"field {field_name} of {name}", counts)
+        events_from_json(self.events, f"field events of {name}", ignore_unknown=True)
         for change in self.changes:
             checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
+from model.events import FIRST_WORDS, events_from_json, renumbered
 from model.pending import Bag
 from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
@@ -24,6 +25,7 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
 from model.scaled import Scaled
+from model.snapshot import Snapshot
 
 N = TypeVar("N", int, float)
 
@@ -73,6 +75,36 @@ def _renumbered(counts: Sequence[N] | None, order: Sequence[int]) -> list[N] | N
     if counts is None:
         return None
     return [counts[topic] for topic in order or range(len(counts))]
+
+
+def _published(
+    best: Candidate, order: Sequence[int], snapshot: Snapshot, before: Snapshot | None
+) -> list[dict[str, Any]]:
+    """Return the events of a candidate with published ids and the first words of their topics.
+
+    Args:
+        best: The candidate.
+        order: The permutation of its topics; empty for none.
+        snapshot: The snapshot under the published ids.
+        before: The snapshot of the parent.
+    """
+    ids = {topic: number for number, topic in enumerate(order or range(snapshot.topic_count))}
+    numbers, found = [ids[topic] for topic in range(len(ids))], []
+    for event in events_from_json(best.events, "events of a candidate"):
+        named = renumbered(event, numbers)
+        found.append(
+            replace(
+                named,
+                words=_first_words(snapshot, named.topics),
+                words_before=_first_words(before, named.topics) if before else [],
+            ).to_json()
+        )
+    return found
+
+
+def _first_words(snapshot: Snapshot, topics: Sequence[int]) -> list[list[str]]:
+    words = snapshot.top_words(FIRST_WORDS) if topics else []
+    return [list(words[topic]) for topic in topics]
 
 
 class Publisher:
@@ -195,7 +227,7 @@ class Publisher:
         )
         best = group[standing.number]
         snapshot, order = self._store.get_snapshot(self._key, best.snapshot), []
-        digest, changed = best.snapshot, []
+        digest, changed, before = best.snapshot, [], None
         if last:
             before = self._store.get_snapshot(self._key, last.snapshot)
             order = align_topics(before, snapshot)
@@ -233,5 +265,6 @@ class Publisher:
             replaced=_replaced(last, standing, best),
             topic_tokens=_renumbered(best.topic_tokens, order),
             topic_documents=_renumbered(best.topic_documents, order),
+            events=_published(best, order, snapshot, before),
         )
         return best.at, self._store.publish(manifest)

@@ -25,7 +25,7 @@ from pipelines.cli.settings_options import add_choice, add_options
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
-OUTPUTS = ("archive", "output", "dead_letters", "coverage", "json")
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "events", "json")
 
 
 class TokeniserOptions(PipelineOptions):
@@ -82,6 +82,10 @@ class TrainingOptions(PipelineOptions):
             type=values.positive,
             default=TOKENS_OF_A_CHECKPOINT,
             help="tokens to learn between two checkpoints",
+        )
+        parser.add_argument(
+            "--events",
+            help="folder for what the stream did: changes, topics and chains that were replaced",
         )
         adds = (
             "continue from the newest checkpoint; the input holds only documents that came after"

@@ -4,15 +4,15 @@
 ``beam_topics.progress``, and :mod:`transforms.fit` a line for each iteration to
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
 shows the newest. Reports of :mod:`transforms.coverage` are shown where a model should be trained
-again, and are summed up at the end. A line of :mod:`transforms.publish` says that a version comes
-from another particle or island than its parent. The wall clock is used here only, for tokens a
-second.
+again, and are summed up at the end. Events of :mod:`transforms.publish` are printed in one line
+each, the first ones of each kind. The wall clock is used here only, for tokens a second.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -26,7 +26,7 @@ from pipelines.cli.terminal import day, plain
 LOGGER = "beam_topics.progress"
 FITTING = "beam_topics.fitting"
 COVERAGE = "beam_topics.coverage"
-VERSIONS = "beam_topics.versions"
+EVENTS = "beam_topics.events"
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -98,19 +98,28 @@ class _PipeProgress(Progress):
             self._console.print(line)
 
 
-class _Versions(logging.Handler):
-    """A log handler that prints the first versions that come from another particle or island."""
+class _Events(logging.Handler):
+    """A log handler that prints the first events of each kind, and counts the others."""
 
     MOST = 10
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
-        self._console, self._said = console, 0
+        self._console, self._said = console, Counter[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._said += 1
-        if self._said <= self.MOST:
+        kind: str = record.kind  # type: ignore[attr-defined]
+        self._said[kind] += 1
+        if self._said[kind] <= self.MOST:
             self._console.print(plain(record.getMessage()))
+
+    def sum_up(self) -> None:
+        """Print how many events of each kind there were, where not all were printed."""
+        for kind, said in sorted(self._said.items()):
+            if said > self.MOST:
+                self._console.print(
+                    plain(f"{said:,} events of the kind {kind}, of which {self.MOST} are printed")
+                )
 
 
 class _Coverage(logging.Handler):
@@ -178,6 +187,7 @@ def progress() -> Iterator[Progress]:
     """Show progress on standard error until the block ends."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     spinner, coverage = Spinner("dots", text="working"), _Coverage(console)
+    events = _Events(console)
     with ExitStack() as stack:
         handler: Progress = _PipeProgress(console)
         if console.is_terminal:
@@ -186,9 +196,10 @@ def progress() -> Iterator[Progress]:
             )
         stack.enter_context(_listening(handler, LOGGER, FITTING))
         stack.enter_context(_listening(coverage, COVERAGE))
-        stack.enter_context(_listening(_Versions(console), VERSIONS))
+        stack.enter_context(_listening(events, EVENTS))
         try:
             yield handler
         finally:
             spinner.update(text=Text(handler.line()))
+            events.sum_up()
             coverage.sum_up()

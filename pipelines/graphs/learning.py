@@ -32,7 +32,7 @@ from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import AddedTo, Sequence
 from transforms.sinks.write_by_period import WriteByPeriod
-from transforms.write import WriteDeadLetters, WriteRecords
+from transforms.write import WriteRecords
 
 
 class Learned(NamedTuple):
@@ -41,11 +41,13 @@ class Learned(NamedTuple):
     Attributes:
         minibatches: the numbered minibatches.
         references: the references to the published versions.
+        events: what the stream did, as JSON.
         dead_letters: documents with a repeated id.
     """
 
     minibatches: beam.PCollection
     references: beam.PCollection
+    events: beam.PCollection
     dead_letters: beam.PCollection
 
 
@@ -103,8 +105,8 @@ def learn(documents: beam.PCollection, options: PipelineOptions, learning: Learn
     added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
     sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
     sequenced = documents | "Sequence" >> sequence
-    references = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
-    return Learned(sequenced.minibatches, references, sequenced.dead_letters)
+    published = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
+    return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
 
 
 def run_and_check(
@@ -154,19 +156,22 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
     """Write all dead letters into the folder ``--dead_letters``."""
-    given = options.view_as(RecordOptions)
-    if given.file_period:
-        write: beam.PTransform = WriteByPeriod(
-            given.dead_letters,
-            "dead-letters",
-            ".jsonl",
-            json_lines,
-            given.file_period,
-            streams=streams(options),
-        )
-    else:
-        write = WriteDeadLetters(given.dead_letters)
+    write = _write_lines(options.view_as(RecordOptions).dead_letters, "dead-letters", options)
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
+
+
+def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
+    """Write events into the folder ``--events``, if one is given."""
+    if (folder := options.view_as(TrainingOptions).events) is not None:
+        _ = events | "Write events" >> _write_lines(folder, "events", options)
+
+
+def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTransform:
+    """Return the transform that writes JSON lines, with ``--file_period`` one file a period."""
+    period = options.view_as(RecordOptions).file_period
+    if not period:
+        return WriteRecords(folder, name, ".jsonl", json_lines)
+    return WriteByPeriod(folder, name, ".jsonl", json_lines, period, streams=streams(options))
 
 
 def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:

@@ -150,3 +150,9 @@ def test_a_record_that_is_not_whole():
         DamagedDataError, match="it has a field 'ratio', which this one does not know"
     ):
         checks.record(Record, GOOD, "r", apart=("ratio",))
+
+
+def test_lists_of_lists_have_the_type_of_their_members():
+    assert checks.fits([["a"], []], list[list[str]])
+    assert not checks.fits(["a"], list[list[str]])
+    assert not checks.fits([[3]], list[list[str]])

@@ -169,7 +169,31 @@ def check_versions(made, wanted, store, options):
         order = manifest.topic_order or range(3)
         assert manifest.topic_tokens == [version.topic_tokens[z] for z in order]
         assert manifest.topic_documents == [version.topic_documents[z] for z in order]
+        check_events(manifest, version, before, store)
         parent, before = manifest.version, check_model(manifest, version, before, store)
+
+
+def check_events(manifest, version, before, store):
+    """The events are those of the twin, in their order, with published ids and words."""
+    order, snapshot = manifest.topic_order or [0, 1, 2], snapshot_of(manifest, store)
+    assert len(manifest.events) == len(version.events)
+    for found, (batch, event) in zip(manifest.events, version.events, strict=True):
+        (topic,), (published,) = event.topics, found["topics"]
+        theirs, ours = twin.model_of(version, 3, event.particle), twin.model_of(version, 3)
+        same = event.particle == version.particle
+        ways = [(0, 1, 2)] if same else twin.best_numberings(theirs, ours)
+        assert published in [order.index(way[topic]) for way in ways]
+        wanted = {**event.to_json(), "topics": [published], "particle": version.particle}
+        wanted |= {"sequence": batch.sequence, "time": batch.end}
+        wanted["words"] = [list(snapshot.top_words(10)[published])]
+        assert {name: value for name, value in found.items() if name != "words_before"} == {
+            name: value for name, value in wanted.items() if name != "words_before"
+        }
+        assert bool(found["words_before"]) == (before is not None)
+
+
+def snapshot_of(manifest, store):
+    return ModelStore(str(store)).get_snapshot("k", manifest.snapshot)
 
 
 def check_model(manifest, version, before, store):

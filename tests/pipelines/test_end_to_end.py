@@ -4,6 +4,7 @@ The fake learner stands in for the real ones, so the tests are about the path to
 """
 
 import json
+import operator
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import fake_learner
 import pytest
 
 from model.publishing.store import ModelStore
+from model.publishing.version_events import events_of, line_of, records_of
 from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
 from pipelines.cli import settings_from_options as checked
 
@@ -286,16 +288,22 @@ def test_streaming_labels_or_dead_letters_every_record_exactly_once(
     }
 
 
-def test_the_model_of_a_stream_is_that_of_training(corpus, tmp_path):
-    trained(corpus, tmp_path)
-    assert (
-        stream.main(
-            [*common(corpus, tmp_path, "other"), *FLAGS, f"--output={tmp_path / 'mixtures'}"]
-        )
-        == 0
-    )
+def test_the_model_and_the_events_of_a_stream_are_those_of_training(corpus, tmp_path, capsys):
+    events = {name: f"--events={tmp_path / name}" for name in ("of-train", "of-stream")}
+    assert train.main([*common(corpus, tmp_path), *FLAGS, events["of-train"]]) == 0
+    told = capsys.readouterr().err
+    given = [*common(corpus, tmp_path, "other"), *FLAGS, events["of-stream"]]
+    assert stream.main([*given, f"--output={tmp_path / 'mixtures'}"]) == 0
     one, other = (ModelStore(str(tmp_path / name)).manifests("") for name in ("models", "other"))
     assert one == other
+    wanted = [json.loads(record) for manifest in one for record in records_of(manifest)]
+    assert wanted
+    kinds = Counter(record["kind"] for record in wanted)
+    said = [line_of(manifest, event) in told for manifest in one for event in events_of(manifest)]
+    assert sum(said) == sum(min(10, count) for count in kinds.values())
+    by_name = operator.itemgetter("version", "number")
+    for name in events:
+        assert sorted(lines(tmp_path / name), key=by_name) == sorted(wanted, key=by_name)
 
 
 def test_a_run_that_failed_and_goes_on_comes_to_the_same_versions(corpus, tmp_path):

@@ -4,11 +4,13 @@ import pytest
 from hostile import stored
 from made import manifest_of, random_snapshot
 
+from model.events import Event
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 from pipelines import show
 
 DAY = 86_400_000_000
+FIGURES = {"found": 0.5, "usual": 0.1, "bound": 0.2}
 CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
 
 
@@ -54,6 +56,30 @@ def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, caps
     told = printed(published(tmp_path), capsys)
     assert told.count(" comes from particle 0, its parent from particle 1. ") == 1
     assert "better in 3 versions in a row, since 1970-01-03" in told
+
+
+def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_path, capsys):
+    store, parent, names = ModelStore(str(tmp_path)), None, []
+    for number in range(1, 8):
+        told = Event("change", 9, 99, [1], "shares", FIGURES, time=number * DAY)
+        manifest = manifest_of(
+            number,
+            parent,
+            event_time=number * DAY,
+            snapshot=store.put_snapshot(random_snapshot(number, sequence=number)),
+            settings={"tokeniser": TokeniserSettings(stop_words="none").to_json()},
+            events=[told.to_json()],
+            changes=[{"topic": 1, "entered": dict.fromkeys("abcde", 1), "left": {}}]
+            * (number == 1),
+        )
+        parent = store.publish(manifest).version
+        names.append(parent)
+    told = [line for line in printed(store, capsys).splitlines() if line.startswith("Version ")]
+    assert [line.split(",")[0] for line in told] == [
+        f"Version {names[n]}" for n in (0, 2, 3, 4, 5, 6)
+    ]
+    assert "at least 5 of the first 10 words are new in 1 topic: 1" in told[0]
+    assert "the divergence of topic shares is 0.500" in told[-1]
 
 
 def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):

@@ -48,7 +48,7 @@ def run(
     options = learn_options(store, settings, publish_every=publish_every)
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
     sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams)
-    references = sequenced.minibatches | Learn(options) | Publish(options)
+    references, _ = sequenced.minibatches | Learn(options) | Publish(options)
     labelled = (sequenced.minibatches, references) | Label(
         before, label_with, shards, streams=streams
     )

@@ -1,5 +1,7 @@
 """Sequence, learn and publish on Beam's runners give the same bits, whatever happens."""
 
+import json
+from collections import Counter
 from dataclasses import replace
 
 import apache_beam as beam
@@ -32,6 +34,7 @@ from model.learner_log.log import run_without_beam
 from model.publishing.choice import PublishSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
+from model.publishing.version_events import events_of, line_of, records_of
 from model.records import NumberedMinibatch
 from transforms import stateful
 from transforms.learn import Learn, island_key, split_island_key
@@ -315,10 +318,24 @@ def test_island_keys():
     assert split_island_key(island_key("日本".encode(), 7)) == ("日本", 7)
 
 
-def test_a_version_of_another_chain_is_logged_once(tmp_path, caplog):
-    caplog.set_level("INFO", "beam_topics.versions")
+def test_each_event_is_emitted_and_logged_once(tmp_path, caplog):
+    caplog.set_level("INFO", "beam_topics.events")
     given = options(tmp_path, 2, publish_every=("windows", 1), publishing=AT_ONCE)
     train(ITEMS, given)
-    lines = [manifest.replacement() for manifest in ModelStore(str(tmp_path)).manifests("")]
-    said = [one.getMessage() for one in caplog.records if one.name == "beam_topics.versions"]
-    assert sorted(said) == sorted(filter(None, lines)) and len(said) > 1
+    manifests = ModelStore(str(tmp_path)).manifests("")
+    records = [record for manifest in manifests for record in records_of(manifest)]
+    assert sorted(record for _, record in collected("events")) == sorted(records)
+    kinds = Counter(json.loads(record)["kind"] for record in records)
+    assert kinds["change"] > 1 and kinds["chain_replaced"] > 1
+    lines = [line_of(one, event) for one in manifests for event in events_of(one)]
+    said = [one.getMessage() for one in caplog.records if one.name == "beam_topics.events"]
+    assert sorted(said) == sorted(lines)
+
+
+def test_a_job_that_continues_emits_the_events_of_its_own_versions_alone(tmp_path):
+    given = options(tmp_path, publish_every=("windows", 1), checkpoint_tokens=10)
+    train(ITEMS, given)
+    before = sorted(record for _, record in collected("events"))
+    train(ITEMS, replace(given, resume_from="latest"))
+    assert {record for _, record in collected("events")} <= set(before)
+    assert len(before) > len(collected("events"))

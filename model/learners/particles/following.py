@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,6 +37,8 @@ AFTER_CHANGE = (1.0, 2.5, 5.0, 10.0)
 REMEMBERED, LEAST_BLOCKS = 20, 3
 FALL, FALL_DEVIATIONS = 0.5, 4.0
 SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0
+# How many topics of a change are named.
+MOST_ROSE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,29 @@ class Block:
 
     level: float
     shares: FloatArray
+
+
+@dataclass(frozen=True)
+class Told:
+    """Why a block tells a change.
+
+    Attributes:
+        by: ``evidence`` if the level is too low, ``shares`` if D is too large.
+        found: the level or D of the block.
+        usual: the mean over the remembered blocks.
+        bound: what ``found`` is beyond.
+        rose: the topics whose shares rose most, at most :data:`MOST_ROSE`.
+        documents: documents of the block.
+        tokens: its scored tokens.
+    """
+
+    by: str
+    found: float
+    usual: float
+    bound: float
+    rose: tuple[int, ...]
+    documents: int = 0
+    tokens: int = 0
 
 
 @dataclass
@@ -107,8 +132,8 @@ class Following:
 
     def notice(
         self, evidence: Scaled, tokens: int, documents: int, shares: FloatArray, learned: int
-    ) -> bool:
-        """Take note of what a step learned, and return whether it tells a change.
+    ) -> Told | None:
+        """Take note of what a step learned, and return why it tells a change; None for no change.
 
         Args:
             evidence: P(scored tokens | everything before).
@@ -118,16 +143,17 @@ class Following:
             learned: documents so far, these included.
         """
         if not tokens:
-            return False
+            return None
         self.evidence = self.evidence * evidence
         self.tokens += tokens
         self.documents += documents
         self.shares = shares if not len(self.shares) else self.shares + shares
         if self.documents < self.judges:
-            return False
+            return None
         block = Block(logarithm(self.evidence) / self.tokens, self.shares / self.documents)
-        changed = tells_change(block, self.blocks)
-        if changed:
+        told = tells_change(block, self.blocks)
+        if told:
+            told = replace(told, documents=self.documents, tokens=self.tokens)
             self.changed, self.trial, self.fresh = learned - self.documents, 0, True
             self.changes += 1
             self.blocks.clear()
@@ -135,23 +161,37 @@ class Following:
         while len(self.blocks) > REMEMBERED:
             self.blocks.popleft()
         self.evidence, self.tokens, self.documents, self.shares = Scaled(0.5, 1), 0, 0, np.zeros(0)
-        return changed
+        return told
 
 
-def tells_change(block: Block, before: Sequence[Block]) -> bool:
-    """Return whether a block is unlike those before it."""
+def tells_change(block: Block, before: Sequence[Block]) -> Told | None:
+    """Return why a block is unlike those before it, or None."""
     if len(before) < LEAST_BLOCKS:
-        return False
-    mean, deviation = _mean_and_deviation([one.level for one in before])
-    if block.level < mean - max(FALL, FALL_DEVIATIONS * deviation):
-        return True
+        return None
     total = np.zeros(len(block.shares))
     for one in before:
         total = total + one.shares
+    mean, deviation = _mean_and_deviation([one.level for one in before])
+    bound = mean - max(FALL, FALL_DEVIATIONS * deviation)
+    if block.level < bound:
+        return Told("evidence", block.level, mean, bound, _rose(block, total / len(before)))
     # Each remembered block is compared with the other remembered ones.
     usual = [divergence(one.shares, total - one.shares) for one in before]
     mean, deviation = _mean_and_deviation(usual)
-    return float(divergence(block.shares, total)) > mean + max(SHIFT, SHIFT_DEVIATIONS * deviation)
+    found, bound = (
+        float(divergence(block.shares, total)),
+        mean + max(SHIFT, SHIFT_DEVIATIONS * deviation),
+    )
+    if found > bound:
+        return Told("shares", found, mean, bound, _rose(block, total / len(before)))
+    return None
+
+
+def _rose(block: Block, usual: FloatArray) -> tuple[int, ...]:
+    """Return the topics whose shares rose most, the largest rise first."""
+    rises = (block.shares - usual).tolist()
+    order = sorted(range(len(rises)), key=lambda topic: (-rises[topic], topic))
+    return tuple(topic for topic in order[:MOST_ROSE] if rises[topic] > 0)
 
 
 def logarithm(number: Scaled) -> float:

@@ -81,7 +81,7 @@ class ParticleLearner:
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
         words = _number_words(state, minibatch)
         before = state.documents, state.tokens, state.scored
-        state.arrived = []
+        state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
         documents = _documents_to_learn(state, _known_words(words, minibatch), minibatch.sequence)
         if state.settings.ess_threshold or state.settings.by_tokens:
@@ -97,8 +97,8 @@ class ParticleLearner:
         # The product over i of the sum over p of ω_i(p) before it is normalised.
         evidence = _minibatch_evidence(state)
         if state.following:
-            newly = state.documents - learned
-            observe(state, state.following, evidence, state.scored - scored, newly)
+            new = state.scored - scored, state.documents - learned
+            observe(state, state.following, evidence, *new, ids=minibatch.ids)
         _remember_evidence(state, evidence)
         return StepInfo(
             documents=len(minibatch),
@@ -110,6 +110,7 @@ class ParticleLearner:
             log_evidence=evidence.log(),
             words=len(state.vocabulary),
             scored_tokens=state.scored - scored,
+            events=tuple(state.events),
         )
 
     def snapshot(self, state: ParticleState, chain: int | None = None) -> Snapshot:

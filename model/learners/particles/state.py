@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.challenger_settings import Challengers
@@ -65,6 +66,7 @@ class ParticleState:
             particles are challenged.
         arrived: the topics of the documents that the last step learned
             (:mod:`model.learners.particles.arrivals`); not saved.
+        events: what the last step told of the stream; not saved.
     """
 
     settings: ParticleSettings
@@ -92,6 +94,7 @@ class ParticleState:
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
     arrived: list[IntArray] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
 
     @cached_property
     def stream(self) -> tuple[int, int]:

@@ -23,10 +23,14 @@ probability is challenged, and if a challenger wins, all particles go on from it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from model.learners.particles.challengers import Rule, duel, room_of, split_history
 from model.learners.particles.following import Documents, Following
 from model.learners.particles.kernels.divergence import sum_of_shares
+from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
+from model.learners.particles.telling import change_told, topic_counts, topics_replaced
 from model.scaled import Scaled
 
 # Documents that are learned anew in a trial that comes at a doubling, as a multiple of the judges.
@@ -61,13 +65,24 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     if following.repeated:
         newest, rule = min(newest, int(REPEATED * following.judges)), AT_DOUBLING
     judges = [tokens for tokens, _ in documents[: following.judges]]
+    best = best_particle(state.population)
+    before = topic_counts(state, best)
     verdict = duel(state, judges, newest, free if makes_room else 0, rule)
+    if verdict.winner >= 0:
+        gains = verdict.gains[verdict.winner]
+        state.events.append(topics_replaced(before, topic_counts(state, 0), newest, gains))
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
 
 
 def observe(
-    state: ParticleState, following: Following, evidence: Scaled, scored: int, learned: int
+    state: ParticleState,
+    following: Following,
+    evidence: Scaled,
+    scored: int,
+    learned: int,
+    *,
+    ids: Sequence[str],
 ) -> None:
     """Take note of a step, and of the change of the stream that it may tell.
 
@@ -77,8 +92,11 @@ def observe(
         evidence: P(scored tokens | everything before).
         scored: tokens in the evidence.
         learned: documents that the step has learned.
+        ids: the ids of the minibatch's documents.
     """
     newest, _ = split_history(state, learned)
     shares = sum_of_shares(state.population, 0, newest, state.settings.topics)
-    if following.notice(evidence, scored, learned, shares, state.documents):
+    told = following.notice(evidence, scored, learned, shares, state.documents)
+    if told:
         state.history.count_as_newest(state.documents - following.changed)
+        state.events.append(change_told(told, ids))

@@ -90,7 +90,7 @@ BESIDE = {
     "max_words": {"truncation": 30},
     "remainder": {"concentration": 20.0},
     "challengers": {"resampling": "never", "judges": 5},
-    "room": {"resampling": "never", "judges": 5},
+    "room": {"resampling": "never", "judges": 1},
     "judges": {"resampling": "never", "newest": 8},
 }
 

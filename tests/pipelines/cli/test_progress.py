@@ -1,7 +1,7 @@
 import logging
 from types import SimpleNamespace
 
-from pipelines.cli.progress import COVERAGE, LOGGER, VERSIONS, Progress, progress
+from pipelines.cli.progress import COVERAGE, EVENTS, LOGGER, Progress, progress
 
 
 def send(logger, **figures):
@@ -57,10 +57,16 @@ def test_a_model_that_is_being_trained_gets_no_signal_to_train_it(capsys):
     assert capsys.readouterr().err == "2 windows; the newest coverage to 2\n"
 
 
-def test_a_version_of_another_chain_is_told_in_one_line(capsys):
+def test_the_first_events_of_each_kind_are_told_in_one_line_each(capsys):
     with progress():
-        logging.getLogger(VERSIONS).info("%s", "version 3 comes from \x1b[2J another particle")
-    assert capsys.readouterr().err == "version 3 comes from \ufffd[2J another particle\n"
+        for number in range(12):
+            text = f"version {number} has \x1b[2J words"
+            logging.getLogger(EVENTS).info("%s", text, extra={"kind": "words_changed"})
+        logging.getLogger(EVENTS).info("%s", "the stream changed", extra={"kind": "change"})
+    *first, change, summed = capsys.readouterr().err.splitlines()
+    assert first == [f"version {number} has \ufffd[2J words" for number in range(10)]
+    assert change == "the stream changed"
+    assert summed == "12 events of the kind words_changed, of which 10 are printed"
 
 
 def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):

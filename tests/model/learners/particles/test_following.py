@@ -182,3 +182,18 @@ def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
         restored(following_to_bytes(Following(200, changed=5)), learned=4)
     with pytest.raises(DamagedDataError):
         restored(data[:-1])
+
+
+@pytest.mark.parametrize(
+    ("level", "shares", "by"),
+    [(-9.0, [0.5, 0.3, 0.2, 0.0], "evidence"), (-8.0, [0.0, 0.1, 0.3, 0.6], "shares")],
+)
+def test_a_change_has_its_figures_and_the_topics_that_grew(level, shares, by):
+    usual = Block(-8.0, np.array([0.5, 0.3, 0.2, 0.0]))
+    told = tells_change(Block(level, np.array(shares)), [usual] * 4)
+    assert told.by == by
+    if by == "evidence":
+        assert (told.found, told.usual, told.bound, told.rose) == (-9.0, -8.0, -8.5, ())
+    else:
+        assert told.found > told.bound == pytest.approx(0.03) and told.usual == pytest.approx(0)
+        assert told.rose == (3, 2)

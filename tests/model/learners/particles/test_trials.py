@@ -12,6 +12,7 @@ from model.learners import EveryDocument, NoChallengers, ParticleFilter, learner
 from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import Rule, duel, split_history
 from model.learners.particles.priors import word_rows
+from model.learners.particles.telling import topics_replaced
 
 OPTIONS = {
     "topics": 8,
@@ -202,3 +203,55 @@ def test_settings_stored_without_challengers_have_none():
     assert ParticleFilter.from_json(settings.to_json()).rejuvenation.challengers == NoChallengers()
     assert "challengers" in ParticleFilter().canonical()
     assert ParticleFilter.from_json(SETTINGS.to_json()) == SETTINGS
+
+
+def events_of(settings, minibatches, reload_at=None):
+    """[(sequence, event)] of the steps; the learner is saved and loaded before one of them."""
+    learner, found = learner_for(settings), []
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches:
+        if minibatch.sequence == reload_at:
+            state = learner.load(settings, "", 0, learner.save(state))
+        info = learner.step(state, minibatch)
+        found += [(minibatch.sequence, event) for event in info.events]
+    return found, learner.save(state)
+
+
+def test_a_change_and_the_topics_that_a_challenger_replaces_are_events(duels):
+    found, saved = events_of(SETTINGS, STREAM)
+    assert saved == learner_for(SETTINGS).save(duels[1])
+    changes = [(at, event) for at, event in found if event.kind == "change"]
+    (at, change) = changes[0]
+    following = duels[1].following
+    assert len(changes) == following.changes == 1
+    assert change.by in ("evidence", "shares") and set(change.figures) == {
+        "found",
+        "usual",
+        "bound",
+    }
+    assert change.documents >= 15 and change.tokens > 0 and 0 < len(change.topics) <= 3
+    assert change.ids == list(STREAM[at - 1].ids[-3:])
+    replaced = [event for _, event in found if event.kind == "topics_replaced"]
+    assert len(replaced) == following.won == sum(winner >= 0 for *_, winner in duels[0])
+    assert max(len(event.topics) for event in replaced) >= 2
+    for event in replaced:
+        assert event.documents > 0 and event.by == "duel"
+        assert event.figures["born"] == len(event.topics)
+    again, same = events_of(SETTINGS, STREAM, reload_at=at)
+    assert again == found and same == saved
+    assert events_of(made({**OPTIONS, "challengers": "off"}), STREAM)[0] == []
+
+
+def test_born_and_ended_topics_by_the_tokens_that_stay():
+    # Topic 0 stays, 1 is absorbed by 0 and takes other words, 2 is new, 3 grows a little.
+    before = np.array([[9, 0, 0, 4], [0, 3, 0, 0], [0, 0, 0, 0]])
+    after = np.array([[9, 0, 0, 6], [3, 0, 0, 0], [0, 5, 7, 0]])
+    event = topics_replaced(before, after, 40, (0.5, 0.1, -0.2))
+    assert event.topics == [1, 2] and (event.documents, event.tokens) == (40, 12)
+    assert event.figures == {
+        "gain": 0.5,
+        "standard_error": 0.1,
+        "gain_on_past": -0.2,
+        "born": 2,
+        "ended": 1,
+    }

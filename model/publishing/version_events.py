@@ -1,0 +1,149 @@
+"""The events of a version, as records for others and as lines for people.
+
+A manifest holds what its learner noted (``events``). That its chain was replaced follows from the
+field ``replaced``, and that first words changed from ``changes``. So all events follow from the
+manifest, and a version that is made again gives the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model import wire
+from model.events import (
+    CHAIN_REPLACED,
+    CHANGE,
+    FIRST_WORDS,
+    OMITTED,
+    TOPICS_REPLACED,
+    WORDS_CHANGED,
+    Event,
+    events_from_json,
+)
+from model.publishing.manifest import Manifest
+from model.times import to_iso
+
+# A topic is named if at least so many of its first ten words are new.
+NEW_WORDS = FIRST_WORDS // 2
+_SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
+_FIGURES = {
+    "evidence": "the log evidence per token",
+    "shares": "the divergence of topic shares",
+}
+
+
+def events_of(manifest: Manifest) -> list[Event]:
+    """Return all events of a version: those of its learner first, in the order of time."""
+    name = f"field events of version {manifest.version}"
+    found = events_from_json(manifest.events, name, ignore_unknown=True)
+    if manifest.replaced is not None:
+        found.append(_of_chain(manifest, manifest.replaced))
+    if changed := [one for one in manifest.changes if len(one["entered"]) >= NEW_WORDS]:
+        found.append(_of_words(manifest, changed))
+    return found
+
+
+def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
+    return Event(
+        CHAIN_REPLACED,
+        _sum(manifest.topic_documents),
+        _sum(manifest.topic_tokens),
+        figures={name: before[name] for name in ("island", "particle", "versions", "since")},
+        particle=manifest.particle,
+        sequence=manifest.sequence,
+        time=manifest.event_time,
+    )
+
+
+def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event:
+    topics = [one["topic"] for one in changed]
+    return Event(
+        WORDS_CHANGED,
+        _sum(manifest.topic_documents, topics),
+        _sum(manifest.topic_tokens, topics),
+        topics,
+        particle=manifest.particle,
+        sequence=manifest.sequence,
+        time=manifest.event_time,
+        words=[sorted(one["entered"], key=one["entered"].__getitem__) for one in changed],
+        words_before=[list(one["left"]) for one in changed],
+    )
+
+
+def _sum(counts: list[Any] | None, topics: list[int] | None = None) -> Any:
+    """Return the sum of some topics' counts, or of all; None where they are not known."""
+    if counts is None or any(topic >= len(counts) for topic in topics or ()):
+        return None
+    return sum(counts if topics is None else [counts[topic] for topic in topics])
+
+
+def records_of(manifest: Manifest) -> list[bytes]:
+    """Return one JSON object for each event; ``version`` and ``number`` name the event."""
+    return [
+        wire.canonical_json(
+            {
+                "key": manifest.key,
+                "version": manifest.version,
+                "number": number,
+                "kind": event.kind,
+                "time": to_iso(event.time),
+                "sequence": event.sequence,
+                "topics": event.topics,
+                "words": event.words,
+                "words_before": event.words_before,
+                "documents": event.documents,
+                "tokens": event.tokens,
+                "by": event.by,
+                "figures": event.figures,
+                "document_ids": event.ids,
+            }
+        ).encode()
+        for number, event in enumerate(events_of(manifest))
+    ]
+
+
+def line_of(manifest: Manifest, event: Event) -> str:
+    """Return an event of a version in one line."""
+    if event.kind == CHAIN_REPLACED:
+        return manifest.replacement()
+    return f"version {manifest.version}, {to_iso(event.time)[:10]}: {_told(event)}."
+
+
+def _told(event: Event) -> str:
+    figures, documents = event.figures, _number(event.documents, "document")
+    if event.kind == CHANGE and {"found", "usual", "bound"} <= figures.keys():
+        what = _FIGURES.get(event.by, "the figure")
+        return (
+            f"the stream changed. For {documents} {what} is {figures['found']:.3f}; usual is"
+            f" {figures['usual']:.3f}, the bound is {figures['bound']:.3f}. Topics that grew:"
+            f" {_topics(event)}"
+        )
+    if event.kind == TOPICS_REPLACED:
+        topics = _number(len(event.topics), "topic")
+        won = f"a challenger won that learned the newest {documents} anew"
+        return f"{won}; new are {topics}: {_topics(event)}"
+    if event.kind == WORDS_CHANGED:
+        topics = _number(len(event.topics), "topic")
+        new = f"at least {NEW_WORDS} of the first {FIRST_WORDS} words are new"
+        return f"{new} in {topics}: {_topics(event)}"
+    if event.kind == OMITTED:
+        return f"{figures.get('events', 0):,.0f} more events are not listed"
+    return f"{event.kind}: {_topics(event)}"
+
+
+def _number(count: float | None, noun: str) -> str:
+    if count is None:
+        return f"an unknown number of {noun}s"
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _topics(event: Event) -> str:
+    """Return topics with their first words; those after the first few are counted."""
+    words = event.words or [[]] * len(event.topics)
+    named = [
+        f"{topic} ({' '.join(first[:_SHOWN_WORDS])})" if first else str(topic)
+        for topic, first in list(zip(event.topics, words, strict=True))[:_SHOWN_TOPICS]
+    ]
+    rest = len(event.topics) - len(named)
+    return ", ".join(named + [f"{rest} more"] * (rest > 0)) or "none"

@@ -1,0 +1,108 @@
+"""The events of versions: what follows from a manifest, records, and the wording of lines."""
+
+import json
+
+from made import manifest_of
+
+from model.events import CHANGE, OMITTED, TOPICS_REPLACED, Event
+from model.publishing.version_events import events_of, line_of, records_of
+
+DAY = 86_400_000_000
+WORDS = [["ship", "sea", "gold", "war"], ["tax"]]
+FIGURES = {"found": -9.31, "usual": -8.1, "bound": -8.6}
+TOLD = Event(
+    CHANGE, 100, 9300, [3, 5], "evidence", FIGURES, ["a", "b"], 0, 4, DAY, WORDS, [["x"], ["y"]]
+)
+REPLACED = {"island": 1, "particle": 1, "versions": 3, "since": DAY}
+
+
+def change(topic, new):
+    return {
+        "topic": topic,
+        "entered": {f"n{rank}": rank for rank in range(new, 0, -1)},
+        "left": {f"o{number}": None for number in range(new)},
+    }
+
+
+def version(**others):
+    values = {"event_time": 2 * DAY, "changes": [], "topic_tokens": [5.5, 1.0, 2.0]}
+    return manifest_of(4, **{**values, "topic_documents": [2, 1, 0], **others})
+
+
+def test_a_version_without_anything_new_has_no_events():
+    assert events_of(version()) == [] and records_of(version()) == []
+    assert events_of(version(changes=[change(0, 4)])) == []
+
+
+def test_what_follows_from_the_manifest():
+    made = version(
+        events=[TOLD.to_json()],
+        replaced=REPLACED,
+        changes=[change(0, 5), change(1, 4), change(2, 9)],
+    )
+    told, chain, words = events_of(made)
+    assert told == TOLD
+    assert (chain.kind, chain.documents, chain.tokens, chain.topics) == (
+        "chain_replaced",
+        3,
+        8.5,
+        [],
+    )
+    assert chain.figures == REPLACED and chain.time == 2 * DAY
+    assert (words.kind, words.topics) == ("words_changed", [0, 2])
+    assert (words.documents, words.tokens) == (2, 7.5)
+    assert words.words[0] == ["n1", "n2", "n3", "n4", "n5"]
+    assert words.words_before[0] == ["o0", "o1", "o2", "o3", "o4"]
+
+
+def test_sizes_that_are_not_known_are_none():
+    made = version(
+        topic_tokens=None, topic_documents=None, changes=[change(0, 5)], replaced=REPLACED
+    )
+    assert [(one.documents, one.tokens) for one in events_of(made)] == [(None, None)] * 2
+
+
+def test_a_record_has_the_version_and_a_number():
+    made = version(events=[TOLD.to_json()], changes=[change(2, 9)])
+    first, second = map(json.loads, records_of(made))
+    assert (first["version"], first["number"], second["number"]) == (made.version, 0, 1)
+    assert (first["kind"], second["kind"]) == ("change", "words_changed")
+    assert first["time"] == "1970-01-02T00:00:00.000000Z" and first["key"] == ""
+    assert first["topics"] == [3, 5] and first["words"] == WORDS
+    assert first["document_ids"] == ["a", "b"] and first["by"] == "evidence"
+    assert first["figures"] == FIGURES
+    assert set(first) == set(second)
+
+
+def line(event, **others):
+    made = version(events=[event.to_json()], **others)
+    return line_of(made, events_of(made)[0]).replace(made.version, "V")
+
+
+def test_the_wording_of_lines():
+    assert line(TOLD) == (
+        "version V, 1970-01-02: the stream changed. For 100 documents the log evidence per token"
+        " is -9.310; usual is -8.100, the bound is -8.600. Topics that grew: 3 (ship sea gold),"
+        " 5 (tax)."
+    )
+    shares = Event(CHANGE, 1, 9, by="shares", figures={**FIGURES, "found": 0.12}, time=DAY)
+    assert "For 1 document the divergence of topic shares is 0.120;" in line(shares)
+    duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
+    assert line(duel) == (
+        "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew;"
+        " new are 7 topics: 0, 1, 2, 3, 4, 2 more."
+    )
+    assert line(Event(OMITTED, figures={"events": 1200}, time=DAY)) == (
+        "version V, 1970-01-02: 1,200 more events are not listed."
+    )
+    assert line(Event("later", time=DAY)) == "version V, 1970-01-02: later: none."
+
+
+def test_the_wording_of_lines_of_a_version():
+    made = version(replaced=REPLACED, changes=[change(2, 9)])
+    chain, words = (line_of(made, event) for event in events_of(made))
+    assert chain == made.replacement()
+    assert words == (
+        f"version {made.version}, 1970-01-03: at least 5 of the first 10 words are new in 1 topic:"
+        " 2 (n1 n2 n3)."
+    )
