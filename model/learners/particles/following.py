@@ -31,9 +31,9 @@ from model.scaled import Scaled
 Documents = list[tuple[IntArray, str | None]]
 
 # When trials are due, in documents since the start or the change, as multiples of the number of
-# judges. Afterwards a trial is due whenever the number of documents has doubled.
+# judges. Afterwards a trial is due whenever the number of documents has grown fourfold.
 AT_START = (4.0, 8.0, 16.0)
-AFTER_CHANGE = (1.0, 2.5, 5.0, 10.0)
+AFTER_CHANGE = (1.0, 2.5, 5.0)
 REMEMBERED, LEAST_BLOCKS = 20, 3
 FALL, FALL_DEVIATIONS = 0.5, 4.0
 SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0
@@ -112,13 +112,13 @@ class Following:
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""
         sizes = AFTER_CHANGE if self.changes else AT_START
-        doublings = max(0, self.trial - len(sizes) + 1)
-        size = sizes[min(self.trial, len(sizes) - 1)] * 2.0**doublings
+        later = max(0, self.trial - len(sizes) + 1)
+        size = sizes[min(self.trial, len(sizes) - 1)] * 4.0**later
         return documents - self.changed >= size * self.judges
 
     @property
     def repeated(self) -> bool:
-        """Return whether the next trial is one of those that come at each doubling."""
+        """Return whether the next trial is one of the later ones."""
         return self.trial >= len(AFTER_CHANGE if self.changes else AT_START)
 
     def trial_held(self, documents: int, won: bool) -> None:

@@ -1,12 +1,13 @@
 """When a particle is challenged, and which documents wait for the decision.
 
 A trial is due when the documents learned since the last change reach one of the multiples
-:data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250,
-500 and 1,000 documents). Before the first change the multiples are
+:data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250
+and 500 documents). Before the first change the multiples are
 :data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600 documents). Afterwards a
-trial is due whenever the number of documents has doubled. Its challengers learn :data:`REPEATED`
-times ``--judges`` documents anew and make room for them, because a stream may change so slowly that
-no change is told, or that it is told before there are many documents of the new kind.
+trial is due whenever the number of documents has grown fourfold. Its challengers learn
+:data:`REPEATED` times ``--judges`` documents anew and make room for them, because a stream may
+change so slowly that no change is told, or that it is told before there are many documents of the
+new kind.
 
 The documents that come next are the judges. They wait, unlearned, until there are enough of them.
 Then the duel takes place (:mod:`model.learners.particles.challengers`), and they are learned.
@@ -33,13 +34,13 @@ from model.learners.particles.state import ParticleState
 from model.learners.particles.telling import change_told, topic_counts, topics_replaced
 from model.scaled import Scaled
 
-# Documents that are learned anew in a trial that comes at a doubling, as a multiple of the judges.
+# Documents that are learned anew in a later trial, as a multiple of the judges.
 REPEATED = 10.0
 # At the start the model has little to lose. Where a change was told, the past counts less than what
 # comes. Where none was told, both count alike.
 AT_START = Rule(errors=1.0, past_weight=0.25)
 AFTER_CHANGE = Rule(errors=2.0, past_weight=0.25)
-AT_DOUBLING = Rule(errors=2.0, past_weight=0.25)
+LATER = Rule(errors=2.0, past_weight=1.0)
 
 
 def release(state: ParticleState, following: Following, documents: Documents) -> Documents:
@@ -63,7 +64,7 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     makes_room, newest = following.fresh or following.repeated, state.documents - following.changed
     rule = AFTER_CHANGE if following.changes else AT_START
     if following.repeated:
-        newest, rule = min(newest, int(REPEATED * following.judges)), AT_DOUBLING
+        newest, rule = min(newest, int(REPEATED * following.judges)), LATER
     judges = [tokens for tokens, _ in documents[: following.judges]]
     best = best_particle(state.population)
     before = topic_counts(state, best)

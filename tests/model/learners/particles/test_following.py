@@ -99,9 +99,9 @@ def test_trials_are_due_at_multiples_of_the_judges():
     assert not following.repeated
     following.trial_held(2000, won=True)
     assert following.won == 1 and following.repeated
-    assert not following.due(3199) and following.due(3200)
+    assert not following.due(6399) and following.due(6400)
     following.trial_held(7000, won=False)
-    assert not following.due(12_799) and following.due(12_800)
+    assert not following.due(25_599) and following.due(25_600)
     following.changed, following.changes, following.trial, following.fresh = 3000, 1, 0, True
     assert not following.due(3099) and following.due(3100)
     following.trial_held(3300, won=False)
