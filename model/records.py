@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -218,8 +219,7 @@ class Minibatch:
                 [numbers.setdefault(word, len(numbers)) for word in document.words], np.int32
             )
             parts.append(local[document.tokens])
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        offsets = np.array([0, *accumulate(map(len, parts))], np.int64)
         return cls(
             key=key,
             sequence=sequence,

@@ -23,15 +23,16 @@ from model.errors import DamagedDataError
 
 _U32 = struct.Struct("<I")
 _U64 = struct.Struct("<Q")
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 DIGEST_BYTES = 32
 
 
 def canonical_json(value: object) -> str:
     """Return JSON with one spelling for each value: sorted keys, no spaces, no NaN."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _ENCODER.encode(value)
 
 
 def digest(*parts: bytes) -> bytes:
@@ -48,7 +49,11 @@ def digest(*parts: bytes) -> bytes:
 
 def pack(magic: bytes, header: Mapping[str, Any], *blobs: bytes) -> bytes:
     """Return a message, see the module's docstring."""
-    text = canonical_json(header).encode()
+    return pack_encoded(magic, canonical_json(header).encode(), *blobs)
+
+
+def pack_encoded(magic: bytes, text: bytes, *blobs: bytes) -> bytes:
+    """Return a message whose header is given as its canonical JSON."""
     pieces = [magic, _U32.pack(len(text)), text, _U32.pack(len(blobs))]
     for blob in blobs:
         pieces += [_U64.pack(len(blob)), blob]

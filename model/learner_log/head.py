@@ -9,9 +9,8 @@ posterior).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -92,8 +91,9 @@ class LearnerHead:
     MAGIC = b"BTh2"
 
     def to_bytes(self) -> bytes:
+        header = wire.canonical_json({name: getattr(self, name) for name in _NUMBERS}).encode()
         blobs = (self.chain, self.fingerprint, self.witness, *self.candidates)
-        return wire.pack(self.MAGIC, self._numbers(), *blobs, _seal(self._numbers(), blobs))
+        return wire.pack_encoded(self.MAGIC, header, *blobs, _seal(header, blobs))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LearnerHead:
@@ -101,14 +101,12 @@ class LearnerHead:
         if len(found) < _FEWEST_BLOBS:
             checks.refuse("parts of a learner's head", len(found), f"{_FEWEST_BLOBS} or more")
         *blobs, seal = found
-        if seal != _seal(header, blobs):
+        if seal != _seal(wire.canonical_json(header).encode(), blobs):
             raise DamagedDataError(
                 "a learner's head does not have the content that it was written with"
             )
         chain, fingerprint, witness, *candidates = blobs
-        facts = checks.record(
-            cls, header, "a learner's head", apart=("chain", "fingerprint", "witness", "candidates")
-        )
+        facts = checks.record(cls, header, "a learner's head", apart=_BLOBS)
         head = cls(
             chain=chain,
             fingerprint=fingerprint,
@@ -138,14 +136,15 @@ class LearnerHead:
         if self.checkpoint:
             checks.hexadecimal("checkpoint of a learner's head", self.checkpoint)
 
-    def _numbers(self) -> dict[str, Any]:
-        others = ("chain", "fingerprint", "witness", "candidates")
-        return {name: getattr(self, name) for name in self.__slots__ if name not in others}
+
+# The fields that are stored as blobs, and those of the header.
+_BLOBS = ("chain", "fingerprint", "witness", "candidates")
+_NUMBERS = tuple(item.name for item in fields(LearnerHead) if item.name not in _BLOBS)
 
 
-def _seal(header: Mapping[str, Any], blobs: Iterable[bytes]) -> bytes:
+def _seal(header: bytes, blobs: Iterable[bytes]) -> bytes:
     # With a wrong count, every minibatch that follows would go to the gap bag without an error.
-    return wire.digest(wire.canonical_json(header).encode(), *blobs)
+    return wire.digest(header, *blobs)
 
 
 def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:

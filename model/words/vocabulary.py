@@ -28,7 +28,7 @@ class Vocabulary:
 
     Attributes:
         words: words[i] is word number i.
-        use: float64, the use of each word; as long as ``words`` or longer.
+        use: float64, the use of each word. Words since the last minibatch have no entry yet.
         limit: the maximum number of words.
         memory: the number of minibatches over which use is remembered.
     """
@@ -98,12 +98,18 @@ class Vocabulary:
         self._numbers = {word: number for number, word in enumerate(self.words)}
         self._sized, self._bytes = 0, 0
 
-    def used(self, numbers: IntArray) -> None:
-        """Count the tokens of a minibatch, given as numbers; unknown ones do not count."""
-        counts = np.bincount(numbers[numbers != UNKNOWN], minlength=len(self.words))
-        use = np.zeros(len(self.words))
-        use[: len(self.use)] = self.use
-        self.use = use * (1.0 - 1.0 / self.memory) + counts
+    def used(self, numbers: IntArray, counts: LongArray) -> None:
+        """Count the tokens of a minibatch.
+
+        Args:
+            numbers: int32[n], the numbers of distinct words; :data:`UNKNOWN` does not count.
+            counts: int64[n], the tokens of each word.
+        """
+        if new := len(self.words) - len(self.use):
+            self.use = np.concatenate([self.use, np.zeros(new)])
+        self.use *= 1.0 - 1.0 / self.memory
+        known = numbers != UNKNOWN
+        self.use[numbers[known]] += counts[known]
 
     def extend(self, words: Iterable[str]) -> None:
         """Take the words of a saved vocabulary, without those that the settings give."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -150,27 +151,22 @@ class History:
 
     def begin_all(self, documents: Sequence[tuple[IntArray, str | None]]) -> IntArray:
         """Store several documents and return their slots as int32[D]."""
-        lengths = np.array([len(tokens) for tokens, _ in documents], np.int64)
-        counts = np.maximum(1, -(-lengths // PAGE))
-        total = int(counts.sum())
+        lengths = [len(tokens) for tokens, _ in documents]
+        counts = [max(1, -(-length // PAGE)) for length in lengths]
+        starts, total = [0, *accumulate(counts[:-1])], sum(counts)
         if self.whole:
-            self._grow_reservoir(int(lengths.sum()) if self.tokens else len(documents))
+            self._grow_reservoir(sum(lengths) if self.tokens else len(documents))
         while len(self._free_slots) < len(documents):
             self._grow_slots(len(self.labels))
         if len(self._free_pages) < total:
             self._grow_pages(max(total, len(self.pages.words)))
-        slots, taken = (
-            _take_last(self._free_slots, len(documents)),
-            _take_last(self._free_pages, total),
-        )
-        starts = np.cumsum(counts) - counts
-        self._write(
-            slots,
-            taken,
-            starts,
-            lengths,
-            np.concatenate([np.zeros(0, np.int32), *(tokens for tokens, _ in documents)]),
-        )
+        slots = _take_last(self._free_slots, len(documents))
+        pages = _take_last(self._free_pages, total)
+        self._write(pages, starts, [tokens for tokens, _ in documents])
+        self.pages.first[slots] = pages[starts[: len(documents)]]
+        self.pages.length[slots] = lengths
+        if not self.tokens:
+            self.past.sizes[LONGEST] = max(int(self.past.sizes[LONGEST]), *lengths, 0)
         self.past.held[slots] = 1
         self.arrival[slots] = np.arange(self.arrived, self.arrived + len(documents))
         self.arrived += len(documents)
@@ -283,37 +279,25 @@ class History:
         """Return the memory of the history in bytes, without the labels."""
         return sum(part.nbytes for part in (*self.past, *self.pages))
 
-    def _write(
-        self,
-        slots: IntArray,
-        taken: IntArray,
-        starts: LongArray,
-        lengths: LongArray,
-        tokens: IntArray,
-    ) -> None:
-        """Write tokens to pages.
+    def _write(self, pages: IntArray, starts: list[int], documents: list[IntArray]) -> None:
+        """Write the tokens of documents to pages.
 
         Args:
-            slots: the documents.
-            taken: the pages of all documents, one document after another.
-            starts: the index in ``taken`` of each document's first page.
-            lengths: tokens of each document.
-            tokens: the word numbers of all documents, one document after another.
+            pages: the pages of all documents, one document after another.
+            starts: the index in ``pages`` of each document's first page.
+            documents: the word numbers of each document.
         """
-        counts = np.append(starts[1:], len(taken)) - starts
-        full = np.zeros(len(taken) * PAGE, np.int32)
-        full[
-            np.arange(len(tokens))
-            + np.repeat(starts * PAGE - (np.cumsum(lengths) - lengths), lengths)
-        ] = tokens
-        self.pages.words[taken] = full.reshape(-1, PAGE)
-        following = np.append(taken[1:], -1)
-        following[starts + counts - 1] = -1
-        self.pages.following[taken] = following
-        self.pages.first[slots] = taken[starts]
-        self.pages.length[slots] = lengths
-        if not self.tokens:
-            self.past.sizes[LONGEST] = max(self.past.sizes[LONGEST], int(lengths.max(initial=0)))
+        words = np.zeros((len(pages), PAGE), np.int32)
+        flat = words.reshape(-1)
+        following = np.empty_like(pages)
+        following[:-1] = pages[1:]
+        for start, tokens in zip(starts, documents, strict=False):
+            flat[start * PAGE : start * PAGE + len(tokens)] = tokens
+            # A document's last page comes before the first page of the next document. The index -1
+            # is the very last page.
+            following[start - 1] = -1
+        self.pages.words[pages] = words
+        self.pages.following[pages] = following
 
     def _grow_reservoir(self, count: int) -> None:
         """Make room for ``count`` more units, so that the reservoir never has to drop one."""

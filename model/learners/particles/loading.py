@@ -118,7 +118,7 @@ def _read_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
     uses = wire.array_from_bytes(use, "<f8")
     checks.sized("uses of words", uses, len(names))
     checks.measures("uses of words", uses)
-    state.vocabulary.use = uses
+    state.vocabulary.use = uses.copy()
 
 
 def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:

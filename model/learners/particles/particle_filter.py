@@ -204,11 +204,12 @@ class ParticleLearner:
 def _number_words(state: ParticleState, minibatch: Minibatch) -> IntArray:
     """Return the word number of each token, :data:`UNKNOWN` where the vocabulary has no room."""
     make_room_for_words(state, minibatch.words)
-    numbers = state.vocabulary.numbers(minibatch.words)[minibatch.tokens]
-    state.vocabulary.used(numbers)
+    numbers = state.vocabulary.numbers(minibatch.words)
+    state.vocabulary.used(numbers, np.bincount(minibatch.tokens, minlength=len(minibatch.words)))
     if state.waiting is None:
         learn_spelling(state)
-    return numbers
+    found: IntArray = numbers[minibatch.tokens]
+    return found
 
 
 def _known_words(numbers: IntArray, minibatch: Minibatch) -> Documents:

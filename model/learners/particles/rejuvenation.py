@@ -48,6 +48,9 @@ class Uniform(UnitChoice):
     kind = "uniform"
 
 
+_UNIFORM = Uniform()
+
+
 @dataclass(frozen=True)
 class Decayed(UnitChoice):
     """Newer units more often, by a power of their age."""
@@ -84,7 +87,7 @@ class Rejuvenation(Record):
     @property
     def choice(self) -> UnitChoice:
         """Return how units are chosen."""
-        return Uniform()
+        return _UNIFORM
 
     @property
     def history(self) -> HistorySettings:

@@ -34,6 +34,8 @@ from model.options import option, part
 
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
+# The parts that most learners fix. A step reads them often, so they are made once.
+_NEVER_RESAMPLE, _NEVER = NeverResample(), Never()
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,12 @@ class ParticleSettings(LearnerSettings):
     @property
     def resampling(self) -> Resampling:
         """Return when and how particles are resampled."""
-        return NeverResample()
+        return _NEVER_RESAMPLE
 
     @property
     def rejuvenation(self) -> Rejuvenation:
         """Return when units of the history are visited."""
-        return Never()
+        return _NEVER
 
     def check(self) -> None:
         if self.prior.word_list and not self.vocabulary.is_open:

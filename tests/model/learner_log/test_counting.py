@@ -8,7 +8,7 @@ from streams import documents, learn_options, links_of
 
 from model import wire
 from model.errors import DamagedDataError
-from model.learner_log.head import LearnerHead, _seal
+from model.learner_log.head import _NUMBERS, LearnerHead, _seal
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
@@ -37,14 +37,17 @@ def learned(store, change=None, at=None, links=LINKS):
 
 def without_counts(head):
     """As a release wrote it that did not count."""
-    header = {n: v for n, v in head._numbers().items() if n not in ("counted", "arrived")}
+    names = [name for name in _NUMBERS if name not in ("counted", "arrived")]
+    header = wire.canonical_json({name: getattr(head, name) for name in names}).encode()
     blobs = [head.chain, head.fingerprint, head.witness]
     for data in head.candidates:
         found = wire.unpack(Candidate.MAGIC, data, 0)[0]
         new = ("particle", "rivals", "replaced", "topic_tokens", "topic_documents")
         kept = {name: value for name, value in found.items() if name not in new}
         blobs.append(wire.pack(Candidate.MAGIC, kept))
-    return LearnerHead.from_bytes(wire.pack(head.MAGIC, header, *blobs, _seal(header, blobs)))
+    return LearnerHead.from_bytes(
+        wire.pack_encoded(head.MAGIC, header, *blobs, _seal(header, blobs))
+    )
 
 
 def test_the_counts_of_candidates_add_up_to_what_came(tmp_path):

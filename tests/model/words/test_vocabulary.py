@@ -7,7 +7,7 @@ from model.words.vocabulary import UNKNOWN, Vocabulary
 
 def used(vocabulary, **uses):
     numbers = vocabulary.numbers(uses)
-    vocabulary.used(np.repeat(numbers, list(uses.values())))
+    vocabulary.used(numbers, np.array(list(uses.values())))
 
 
 def test_words_join_in_order_of_first_use_until_it_is_full():
@@ -52,13 +52,13 @@ def test_those_who_stay_are_numbered_anew_and_a_word_that_comes_back_is_new():
     assert vocabulary.words == ["a", "c"]
     assert vocabulary.use.tolist() == [1.0, 3.0]
     assert vocabulary.numbers(["c", "b"]).tolist() == [1, 2]
-    vocabulary.used(np.array([2], np.int32))
+    vocabulary.used(np.array([2], np.int32), np.array([1]))
     assert vocabulary.use.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_unknown_tokens_are_no_use():
     vocabulary = Vocabulary(["a"], 1)
-    vocabulary.used(np.array([0, UNKNOWN, 0], np.int32))
+    vocabulary.used(np.array([0, UNKNOWN], np.int32), np.array([2, 3]))
     assert vocabulary.use.tolist() == [2.0]
 
 
@@ -69,7 +69,7 @@ def test_the_memory_of_the_words_is_counted_as_they_come_and_leave():
     vocabulary = Vocabulary(["tax", "law"], 10)
     assert vocabulary.nbytes() == summed(vocabulary)
     vocabulary.numbers(["a longer word", "日本"])
-    vocabulary.used(np.array([0, 0, 2], np.int32))
+    vocabulary.used(np.array([0, 2], np.int32), np.array([2, 1]))
     assert vocabulary.nbytes() == summed(vocabulary)
     vocabulary.keep(np.array([0, 2]))
     vocabulary.extend(["gold"])
