@@ -58,7 +58,8 @@ def cache_folder(root: Path) -> Path:
     Returns:
         The first of :func:`cache_places` in which it can be made.
     """
-    sources = sorted(path for path in root.rglob("*.py") if "kernels" in path.parts)
+    every = sorted(root.rglob("*.py"))
+    sources = [path for path in every if "kernels" in path.relative_to(root).parts]
     content = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     places = cache_places(root)
     for place in places:

@@ -233,6 +233,7 @@ def added_by_command(folder, root, options, tmp_path):
         f"--dead_letters={tmp_path / 'dead'}",
     ]
     every = ["--publish_every=2windows", "--checkpoint_tokens=120"]
+    every += [f"--switch_margin={PUBLISHING.margin}", f"--switch_after={PUBLISHING.versions}"]
     cut = ["--window=1d", "--minibatch_size=3"]
     return train.main([*where, *every, *cut, *own, "--add_documents"])
 

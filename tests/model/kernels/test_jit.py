@@ -7,7 +7,7 @@ from model.kernels.jit import cache_folder, kernel, remove_stale_caches
 
 @pytest.fixture
 def sources(tmp_path):
-    for room in ("kernels", "learners/kernels"):
+    for room in ("kernels", "learners/kernels", "learners/kernels/history"):
         (tmp_path / room).mkdir(parents=True)
         (tmp_path / room / "rows.py").write_text("SHIFT = 6\n")
     return tmp_path
@@ -17,7 +17,10 @@ def test_a_change_in_any_kernel_takes_a_new_folder(sources):
     before = cache_folder(sources)
     assert before == cache_folder(sources)
     (sources / "learners" / "kernels" / "rows.py").write_text("SHIFT = 4\n")
-    assert cache_folder(sources) != before
+    after = cache_folder(sources)
+    assert after != before
+    (sources / "learners" / "kernels" / "history" / "rows.py").write_text("SHIFT = 4\n")
+    assert cache_folder(sources) not in (before, after)
 
 
 def test_the_folder_that_numba_is_given_comes_first(sources, tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ def test_trials_are_due_at_multiples_of_the_judges():
     following.trial_held(3300, won=False)
     assert following.trial == 2 and following.fresh
     following.trial_held(4000, won=True)
-    assert following.trial == 4 and not following.fresh
+    assert following.trial == 3 and not following.fresh
 
 
 FOLLOWING = st.builds(
