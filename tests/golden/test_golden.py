@@ -14,7 +14,15 @@ from dataclasses import dataclass
 import golden_store
 import numpy as np
 import pytest
-from golden_store import EXACT_METHODS, GOLDEN, LABELLED, TOP_WORDS, opened, stated_of
+from golden_store import (
+    EXACT_METHODS,
+    GOLDEN,
+    LABELLED,
+    PUBLISHING,
+    TOP_WORDS,
+    opened,
+    stated_of,
+)
 from hostile import manifest_path, pointed, resealed
 
 from model import __version__
