@@ -1,3 +1,7 @@
+import pytest
+
+pytest.importorskip("psutil", reason="psutil is not installed: it is in the extra bench")
+
 from benchmarks.soak import PASSES, Watch, report
 
 
