@@ -80,8 +80,12 @@ def test_stateful_steps_and_their_neighbours_have_standard_coders_only(job):
 def test_the_names_that_an_update_goes_by(job):
     """An update finds stateful steps by name, so a change of a name is a change for users."""
     names = {name for name, _, _ in stateful(job)}
-    label = {"Label/Label/ParDo(LabelDoFn)", "Coverage/Report"}
-    assert names <= {"Sequence/Order/ParDo(SequenceDoFn)", "Learn/Learn", "Publish/Publish", *label}
+    learn = {
+        "Sequence/Order/ParDo(SequenceDoFn)",
+        "Learn/Learn",
+        "Publish/Publish/ParDo(PublishDoFn)",
+    }
+    assert names <= {*learn, "Label/Label/ParDo(LabelDoFn)", "Coverage/Report"}
     states = {state for _, _, payload in stateful(job) for state in payload.state_specs}
     assert states <= {"head", "pending", "log", "gap", "waiting"}
 
