@@ -303,7 +303,7 @@ def test_no_pickle_between_steps_or_in_state(tmp_path):
             assert {proto.components.coders[name].spec.urn for name in used} <= {
                 "beam:coder:bytes:v1"
             }
-    stateful = {"Order", "Learn/Learn", "Publish/Publish"}
+    stateful = {"ParDo(SequenceDoFn)", "Learn/Learn", "ParDo(PublishDoFn)"}
     for transform in proto.components.transforms.values():
         if any(transform.unique_name.endswith(name) for name in stateful):
             for name in transform.inputs.values():
