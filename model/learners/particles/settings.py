@@ -137,7 +137,7 @@ class StreamingParticles(ParticleSettings):
                 "--islands",
                 self.islands,
                 allowed,
-                "Each island holds the same number of particles.",
+                f"Each island holds the same number of particles: give --particles={self.islands}.",
             )
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
