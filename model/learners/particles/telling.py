@@ -15,7 +15,7 @@ import numpy as np
 from model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
 from model.learners.particles.following import Told
 from model.learners.particles.priors import word_rows
-from model.learners.particles.state import ParticleState
+from model.learners.particles.state import ParticleState, ensure_capacity
 from model.records import LongArray
 
 
@@ -40,6 +40,8 @@ def change_told(told: Told, ids: Sequence[str]) -> Event:
 
 def topic_counts(state: ParticleState, particle: int) -> LongArray:
     """Return int64[W, T], the tokens of each word in each topic of a particle."""
+    # Words that came with this minibatch may have no rows yet.
+    ensure_capacity(state, 0, 0, 0)
     words = np.arange(len(state.vocabulary))
     rows = word_rows(state.population, particle, words)[:, : state.settings.topics]
     return rows.astype(np.int64)
