@@ -23,12 +23,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from model.learners.particles.history import Documents
 from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.logarithm import ln
-from model.records import FloatArray, IntArray
+from model.records import FloatArray
 from model.scaled import Scaled
-
-Documents = list[tuple[IntArray, str | None]]
 
 # When trials are due, in documents since the start or the change, as multiples of the number of
 # judges. Afterwards a trial is due whenever the number of documents has grown fourfold.

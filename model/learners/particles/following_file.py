@@ -7,7 +7,8 @@ from collections import deque
 import numpy as np
 
 from model import checks, wire
-from model.learners.particles.following import REMEMBERED, Block, Documents, Following
+from model.learners.particles.following import REMEMBERED, Block, Following
+from model.learners.particles.history import Documents
 from model.learners.particles.packing import pack_numbers, unpack_numbers
 from model.records import LongArray
 from model.scaled import Scaled

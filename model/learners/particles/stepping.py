@@ -1,23 +1,6 @@
-r"""How one document changes the particles: Alg. 4 of Canini et al. (2009).
+"""How one document changes the particles: Alg. 4 of Canini et al. (2009).
 
-The paper's algorithm runs over tokens i. With the token's word w_i, the topics z(p) and the weight
-ω(p) of particle p:
-
-.. code-block:: text
-
-    initialise ω_0(p) = 1 / P
-    for i = 1 .. N:
-        for p = 1 .. P:
-            ω_i(p) = ω_i-1(p) P(w_i | z_i-1(p), w_i-1)
-            draw z_i(p) from P(z_i | z_i-1(p), w_i)
-        normalise ω_i
-        if 1 / sum ω_i(p)^2 <= ESS threshold:
-            resample the particles
-            for j in R(i):
-                for p = 1 .. P:
-                    draw z_j(p) from P(z_j | z_i\j(p), w_i)
-            ω_i(p) = 1 / P
-
+:mod:`model.learners.particles.particle_filter` has the listing. In the paper it runs over tokens.
 :func:`filter_document` runs it with whole documents in place of tokens: particles are resampled
 after a document. :func:`filter_tokens_of` runs it token by token, in one kernel and one thread.
 """

@@ -27,7 +27,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.learners.particles.challengers import Rule, duel, room_of, split_history
-from model.learners.particles.following import Documents, Following
+from model.learners.particles.following import Following
+from model.learners.particles.history import Documents
 from model.learners.particles.kernels.divergence import sum_of_shares
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
