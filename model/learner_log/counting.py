@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import checks
+from model import checks, wire
 from model.learner_log.head import LearnerHead
 from model.learners.base import Arrivals, Learner, LearnerSettings
 from model.publishing.candidates import Candidate
@@ -22,20 +22,22 @@ from model.records import FloatArray
 
 def count_step(
     head: LearnerHead, learner: Learner[object], state: object, settings: LearnerSettings
-) -> LearnerHead:
-    """Return the head with the documents that the last step learned.
+) -> tuple[int | None, bytes]:
+    """Count the documents that the last step learned.
 
     Args:
         head: The head before the step.
         learner: The learner.
         state: Its state after the step.
         settings: The settings of the learner.
+
+    Returns:
+        ``counted`` and ``arrived`` of the head after the step.
     """
     counted = _counted(head)
     if counted is None:
-        return head
-    new = learner.arrivals(state, counted)
-    return _with(head, counted, _sums(head, settings), new)
+        return head.counted, head.arrived
+    return _added(head, counted, learner.arrivals(state, counted), settings)
 
 
 def count_waiting(
@@ -56,9 +58,9 @@ def count_waiting(
     counted = _counted(head)
     known = 0 if counted is None else counted
     new = learner.arrivals(state, known, unlearned=True)
-    after = _with(head, known, _sums(head, settings), new)
-    sums = None if counted is None else _sums(after, settings)
-    return replace(after, arrived=()), sums
+    until, arrived = _added(head, known, new, settings)
+    sums = None if counted is None else _sums(arrived, settings)
+    return replace(head, counted=until, arrived=b""), sums
 
 
 def _counted(head: LearnerHead) -> int | None:
@@ -68,14 +70,17 @@ def _counted(head: LearnerHead) -> int | None:
     return Candidate.from_bytes(head.candidates[-1]).documents if head.candidates else 0
 
 
-def _sums(head: LearnerHead, settings: LearnerSettings) -> FloatArray:
+def _added(
+    head: LearnerHead, counted: int, new: Arrivals, settings: LearnerSettings
+) -> tuple[int, bytes]:
+    """Return ``counted`` and ``arrived`` of a head with more documents."""
+    sums = new.counts + _sums(head.arrived, settings) if head.arrived else new.counts
+    return max(counted, new.until), wire.array_to_bytes(sums, "<f8")
+
+
+def _sums(arrived: bytes, settings: LearnerSettings) -> FloatArray:
     shape = settings.independent_chains, 2, settings.topics
-    if not head.arrived:
+    if not arrived:
         return np.zeros(shape)
-    flat = np.array(head.arrived, np.float64)
+    flat = wire.array_from_bytes(arrived, "<f8")
     return checks.shaped("arrived of a learner's head", flat, shape[0], 2 * shape[2]).reshape(shape)
-
-
-def _with(head: LearnerHead, counted: int, sums: FloatArray, new: Arrivals) -> LearnerHead:
-    arrived = tuple((sums + new.counts).ravel().tolist())
-    return replace(head, counted=max(counted, new.until), arrived=arrived)

@@ -13,16 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.events import events_from_json
 from model.learners.base import ALGORITHM_VERSION, LearnerSettings
 
 _CHECKPOINT = b"BTl1"
-# Chain, fingerprint, witness and seal; candidates come before the seal.
-_FEWEST_BLOBS = 4
+# Chain, fingerprint, witness, arrivals and seal; candidates come before the seal.
+_FEWEST_BLOBS = 5
 
 
 def fingerprinter(settings: LearnerSettings, island: int) -> Callable[[bytes], bytes]:
@@ -64,7 +62,7 @@ class LearnerHead:
         counted: The number of documents whose topics were counted, in the order in which they came.
             None if it is not known, as in heads without this field.
         arrived: The tokens and documents of each topic that were counted since the last candidate,
-            float64[C, 2, T] as a list (:meth:`model.learners.base.Learner.arrivals`); empty for
+            the bytes of float64[C, 2, T] (:meth:`model.learners.base.Learner.arrivals`); empty for
             none.
         events: What the stream did since the last candidate (:class:`model.events.Event` as JSON).
     """
@@ -86,14 +84,14 @@ class LearnerHead:
     scored_tokens: int = 0
     candidates: tuple[bytes, ...] = ()
     counted: int | None = None
-    arrived: tuple[float, ...] = ()
+    arrived: bytes = b""
     events: tuple[dict[str, Any], ...] = ()
 
-    MAGIC = b"BTh2"
+    MAGIC = b"BTh3"
 
     def to_bytes(self) -> bytes:
         header = wire.canonical_json({name: getattr(self, name) for name in _NUMBERS}).encode()
-        blobs = (self.chain, self.fingerprint, self.witness, *self.candidates)
+        blobs = (self.chain, self.fingerprint, self.witness, self.arrived, *self.candidates)
         return wire.pack_encoded(self.MAGIC, header, *blobs, _seal(header, blobs))
 
     @classmethod
@@ -106,12 +104,13 @@ class LearnerHead:
             raise DamagedDataError(
                 "a learner's head does not have the content that it was written with"
             )
-        chain, fingerprint, witness, *candidates = blobs
+        chain, fingerprint, witness, arrived, *candidates = blobs
         facts = checks.record(cls, header, "a learner's head", apart=_BLOBS)
         head = cls(
             chain=chain,
             fingerprint=fingerprint,
             witness=witness,
+            arrived=arrived,
             candidates=tuple(candidates),
             **facts,
         )
@@ -130,7 +129,9 @@ class LearnerHead:
             checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
         if self.counted is not None:
             checks.whole("counted of a learner's head", self.counted)
-        checks.measures("arrived of a learner's head", np.array(self.arrived, np.float64))
+        checks.measures(
+            "arrived of a learner's head", wire.array_from_bytes(self.arrived, "<f8")
+        )
         events_from_json(self.events, "events of a learner's head")
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
@@ -139,7 +140,7 @@ class LearnerHead:
 
 
 # The fields that are stored as blobs, and those of the header.
-_BLOBS = ("chain", "fingerprint", "witness", "candidates")
+_BLOBS = ("chain", "fingerprint", "witness", "arrived", "candidates")
 _NUMBERS = tuple(item.name for item in fields(LearnerHead) if item.name not in _BLOBS)
 
 

@@ -45,6 +45,8 @@ from model.records import Minibatch, NumberedMinibatch
 _MB = 1 << 20
 # The head is written at every minibatch, so it must not grow with the number of versions.
 _MAX_CANDIDATES = 64
+# A learner is measured once in so many tokens, because it adds up some fifty arrays.
+_TOKENS_MEASURED = 10_000
 
 
 @dataclass(slots=True)
@@ -210,24 +212,13 @@ class Session:
         chain = self._replayer.next_chain(link, out.head.chain)
         minibatch = link.minibatch()
         info = self._learner.step(live.state, minibatch)
-        counted = count_step(out.head, self._learner, live.state, self.options.settings)
         log.add(link.to_bytes())
-        witness, size = self._learner.witness(live.state), self._measured(live.state)
-        live = Live(live.state, link.sequence, self._replayer.fingerprint(chain), witness, size)
-        out.head = replace(
-            counted,
-            sequence=link.sequence,
-            chain=chain,
-            fingerprint=live.fingerprint,
-            witness=live.witness,
-            log_count=out.head.log_count + 1,
-            log_tokens=out.head.log_tokens + len(minibatch.tokens),
-            window_end=minibatch.window_end,
-            events=collected(out.head.events, _placed(info, minibatch)),
-        )
+        fingerprint, witness = self._replayer.fingerprint(chain), self._learner.witness(live.state)
+        size = self._measured(live, out.head.log_tokens, len(minibatch.tokens))
+        live = Live(live.state, link.sequence, fingerprint, witness, size)
+        out.head = self._after(out.head, live, chain, minibatch, info)
         out.steps.append((out.head, info))
-        out.head, due = offering.is_due(out.head, minibatch, self.options)
-        if due:
+        if offering.is_due(out.head, minibatch, self.options):
             self._offer(out, live, minibatch.window_end)
         if (
             out.head.log_tokens >= self.options.checkpoint_tokens
@@ -235,6 +226,28 @@ class Session:
         ):
             self._write_checkpoint(out, live, log)
         return live
+
+    def _after(
+        self, head: LearnerHead, live: Live, chain: bytes, minibatch: Minibatch, info: StepInfo
+    ) -> LearnerHead:
+        """Return the head after a minibatch. It is copied once, because each copy takes time."""
+        counted, arrived = count_step(head, self._learner, live.state, self.options.settings)
+        begin = minibatch.window_end - self.options.sequence.window
+        return replace(
+            head,
+            sequence=live.sequence,
+            chain=chain,
+            fingerprint=live.fingerprint,
+            witness=live.witness,
+            log_count=head.log_count + 1,
+            log_tokens=head.log_tokens + len(minibatch.tokens),
+            window_end=minibatch.window_end,
+            since=begin if head.since is None else head.since,
+            windows=head.windows + minibatch.closes_window,
+            counted=counted,
+            arrived=arrived,
+            events=collected(head.events, _placed(info, minibatch)),
+        )
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
         self._replayer.next_chain(link, out.head.chain)
@@ -286,8 +299,17 @@ class Session:
             candidates=head.candidates[-1:],
         )
 
-    def _measured(self, state: object) -> int:
-        size, most = self._learner.nbytes(state), self.options.max_state_mb
+    def _measured(self, live: Live, before: int, tokens: int) -> int:
+        """Return the bytes of the learner, which are measured once in many tokens.
+
+        Args:
+            live: The learner; its size is 0 if it was not measured yet.
+            before: The tokens of the log before the minibatch.
+            tokens: The tokens of the minibatch.
+        """
+        if live.nbytes and (before + tokens) // _TOKENS_MEASURED == before // _TOKENS_MEASURED:
+            return live.nbytes
+        size, most = self._learner.nbytes(live.state), self.options.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
                 f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"

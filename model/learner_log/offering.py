@@ -24,18 +24,21 @@ from model.publishing.store import ModelStore
 from model.records import Minibatch
 
 
-def is_due(
-    head: LearnerHead, minibatch: Minibatch, options: LearnOptions
-) -> tuple[LearnerHead, bool]:
-    """Return the head with windows counted, and whether a version is due after this minibatch."""
+def is_due(head: LearnerHead, minibatch: Minibatch, options: LearnOptions) -> bool:
+    """Return whether a version is due after a minibatch.
+
+    Args:
+        head: The head after the minibatch.
+        minibatch: The minibatch.
+        options: The options of the stream.
+    """
     kind, every = options.publish_every
-    since = minibatch.window_end - options.sequence.window if head.since is None else head.since
-    head = replace(head, since=since, windows=head.windows + minibatch.closes_window)
     if not minibatch.closes_window:
-        return head, False
+        return False
     if kind == "windows":
-        return head, head.windows >= every
-    return head, minibatch.window_end // every > since // every
+        return head.windows >= every
+    assert head.since is not None
+    return minibatch.window_end // every > head.since // every
 
 
 def offer(

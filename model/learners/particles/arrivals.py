@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from model.learners.base import Arrivals
-from model.learners.particles.kernels.arrivals import copy_document_counts
+from model.learners.particles.kernels.arrivals import copy_document_counts, sum_documents
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
 from model.records import FloatArray, IntArray
@@ -41,10 +41,10 @@ def arrivals(state: ParticleState, after: int) -> Arrivals:
         state: the learner's state.
         after: documents that came before the one with this number do not count.
     """
-    none = np.zeros((0, state.settings.independent_chains, state.settings.topics), np.int32)
-    counts = np.concatenate([none, *state.arrived])
-    first = max(0, after - (state.documents - len(counts)))
-    return Arrivals(sum_of_documents(counts[first:]), state.documents)
+    counts, none = state.arrived, (0, state.settings.independent_chains, state.settings.topics)
+    joined = counts[0] if len(counts) == 1 else np.concatenate([np.zeros(none, np.int32), *counts])
+    first = max(0, after - (state.documents - len(joined)))
+    return Arrivals(sum_of_documents(joined[first:]), state.documents)
 
 
 def sum_of_documents(counts: IntArray) -> FloatArray:
@@ -57,6 +57,6 @@ def sum_of_documents(counts: IntArray) -> FloatArray:
         float64[C, 2, T]. A document belongs to the topic with most of its tokens, the first of
         equals; without tokens to none.
     """
-    main = np.where(counts.any(axis=2), np.argmax(counts, axis=2), -1)
-    is_main = main[:, :, None] == np.arange(counts.shape[2])
-    return np.stack([counts.sum(axis=0), is_main.sum(axis=0)], axis=1).astype(np.float64)
+    sums = np.zeros((counts.shape[1], 2, counts.shape[2]))
+    sum_documents(np.ascontiguousarray(counts, np.int32), sums)
+    return sums

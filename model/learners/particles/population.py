@@ -97,17 +97,21 @@ def with_capacity(
         threads: how many threads write.
     """
     each = min(writers, -(-len(population.weight) // threads))
-    needed = rows_needed.py_func(each, units, max(longest, 1), words, slots, pages)
-    count, slot_rows, page_rows = map(int, needed)
-    population = population._replace(
-        words=copy_on_write.reserve(
+    count, slot_rows, page_rows = rows_needed.py_func(
+        each, units, max(longest, 1), words, slots, pages
+    )
+    before = population.words, population.documents, population.topics
+    after = (
+        copy_on_write.reserve(
             copy_on_write.with_rows(population.words, words),
             count,
             copy_on_write.BLOCKS_EACH * count,
         ),
-        documents=shared_rows.with_capacity(population.documents, slots, slot_rows, each),
-        topics=shared_rows.with_capacity(population.topics, pages, page_rows, each),
+        shared_rows.with_capacity(population.documents, slots, slot_rows, each),
+        shared_rows.with_capacity(population.topics, pages, page_rows, each),
     )
+    if any(old is not new for old, new in zip(before, after, strict=True)):
+        population = population._replace(words=after[0], documents=after[1], topics=after[2])
     if (
         population.words.rows.dtype == np.int32
         and int(population.totals.max()) + units * longest > MAX_INT32
@@ -151,6 +155,8 @@ def joint(population: Population, particle: int) -> Scaled:
 
 def best_particle(population: Population) -> int:
     """Return the particle with the largest joint probability, the first of equals."""
+    if len(population.joint) == 1:
+        return 0
     return max(range(len(population.joint)), key=lambda p: (joint(population, p).order(), -p))
 
 
