@@ -129,9 +129,7 @@ class LearnerHead:
             checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
         if self.counted is not None:
             checks.whole("counted of a learner's head", self.counted)
-        checks.measures(
-            "arrived of a learner's head", wire.array_from_bytes(self.arrived, "<f8")
-        )
+        checks.measures("arrived of a learner's head", wire.array_from_bytes(self.arrived, "<f8"))
         events_from_json(self.events, "events of a learner's head")
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)

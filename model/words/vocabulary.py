@@ -112,8 +112,9 @@ class Vocabulary:
         self.use[numbers[known]] += counts[known]
 
     def extend(self, words: Iterable[str]) -> None:
-        """Take the words of a saved vocabulary, without those that the settings give."""
+        """Take words that are not here yet; their use is 0."""
         for word in words:
             if word not in self._numbers:
                 self._numbers[word] = len(self.words)
                 self.words.append(word)
+        self.use = np.concatenate([self.use, np.zeros(len(self.words) - len(self.use))])

@@ -10,7 +10,6 @@ independent chains on packed counts (``sparse``, :mod:`model.learners.batch_gibb
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is
 from model.learners.base import Arrivals, register
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
 from model.learners.particles.arrivals import sum_of_documents
-from model.learners.particles.initial_settings import Initial, InitialBatch
+from model.learners.particles.initial_settings import ENDLESS, Initial, InitialBatch
 from model.learners.particles.particle_filter import ParticleLearner
 from model.learners.particles.settings import ParticleSettings
 from model.learners.particles.state import ParticleState, ensure_capacity
@@ -52,7 +51,11 @@ class BatchGibbs(ParticleSettings):
     @property
     def initial(self) -> Initial:
         return InitialBatch(
-            documents=sys.maxsize, chains=self.chains, sweeps=self.sweeps, choice="posterior"
+            documents=ENDLESS,
+            tokens=ENDLESS,
+            chains=self.chains,
+            sweeps=self.sweeps,
+            choice="posterior",
         )
 
     @property

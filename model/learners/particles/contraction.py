@@ -49,6 +49,7 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
     state.based = len(state.prior.base)
     state.vocabulary.keep(staying)
     _forget_tokens(state, numbers)
+    state.begun = None
     if state.waiting:
         state.waiting = [(_without_gone(numbers[tokens]), label) for tokens, label in state.waiting]
     if state.following:

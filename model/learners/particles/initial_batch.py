@@ -28,6 +28,7 @@ from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_T
 from model.learners.particles.arrivals import note_arrivals
 from model.learners.particles.concentration import learn_concentrations
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
+from model.learners.particles.initial_settings import ENDLESS, InitialBatch
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
@@ -42,6 +43,29 @@ from model.records import IntArray
 from model.scaled import Scaled
 
 TRAINED_SHARE = 0.8
+
+
+def join(batch: InitialBatch, waiting: Documents, documents: Documents) -> tuple[int, bool]:
+    """Add the next documents to the initial batch, as many as it takes.
+
+    Args:
+        batch: the settings; the batch ends with the document that reaches one of its sizes.
+        waiting: the documents of the incomplete batch, which receives the new ones.
+        documents: the documents that follow.
+
+    Returns:
+        How many of them joined, and whether the batch is complete.
+    """
+    if batch.documents == ENDLESS:
+        waiting += documents
+        return len(documents), False
+    tokens = sum(len(words) for words, _ in waiting)
+    for joined, (words, label) in enumerate(documents, 1):
+        waiting.append((words, label))
+        tokens += len(words)
+        if len(waiting) >= batch.documents or tokens >= batch.tokens:
+            return joined, True
+    return len(documents), False
 
 
 def initialise(state: ParticleState) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from model.kinds import Kinds
 from model.options import Record, option
+
+# The number of documents of a batch that is never complete.
+ENDLESS = sys.maxsize
 
 
 class Initial(Record):
@@ -34,6 +38,13 @@ class InitialBatch(Initial):
         unit="documents",
         least=1,
         remedy="Give --initial=none to start without.",
+    )
+    tokens: int = option(
+        200_000,
+        "the initial batch ends earlier when it has so many tokens",
+        name="initial_tokens",
+        unit="tokens",
+        least=1,
     )
     chains: int = option(
         8, "C, Gibbs chains over the initial batch; all particles start from the best", least=1

@@ -235,6 +235,7 @@ def _read_waiting(state: ParticleState, data: bytes) -> None:
     _check_labels(labels, lengths)
     # A complete batch has been learned.
     checks.whole("waiting documents", len(lengths), 0, state.initial.documents)
+    checks.whole("tokens of waiting documents", int(lengths.sum()), 0, state.initial.tokens)
     if state.documents or state.population.totals.any():
         raise DamagedDataError(
             "the state has learned documents although its initial batch is incomplete"

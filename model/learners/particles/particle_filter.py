@@ -44,10 +44,11 @@ from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
 from model.learners.particles.history import Documents
-from model.learners.particles.initial_batch import initialise, most_frequent_topics
+from model.learners.particles.initial_batch import initialise, join, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_prior, topic_words
+from model.learners.particles.provisional import initialised
 from model.learners.particles.settings import (
     IncrementalGibbs,
     OLda,
@@ -189,8 +190,8 @@ class ParticleLearner:
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()
         waiting = sum(tokens.nbytes for tokens, _ in state.unlearned)
-        # A publication keeps the state that it made until the next one is made or none is needed.
-        held = (state, state.initialised) if state.initialised else (state,)
+        # Publications keep the states that they made until others are made or none is needed.
+        held = [one for one in (state, state.initialised, state.begun) if one]
         return (
             words
             + waiting
@@ -223,14 +224,13 @@ def _known_words(numbers: IntArray, minibatch: Minibatch) -> Documents:
 def _documents_to_learn(state: ParticleState, documents: Documents, sequence: int) -> Documents:
     """Return what is learned now: not what the initial batch takes or what waits for a duel."""
     if state.waiting is not None:
-        wanted = state.initial.documents - len(state.waiting)
-        state.waiting += documents[:wanted]
-        if len(documents) < wanted:
+        joined, complete = join(state.initial, state.waiting, documents)
+        if not complete:
             return []
         initialise(state)
-        state.initialised = None
+        state.initialised = state.begun = None
         begin_minibatch(state, sequence)
-        documents = documents[wanted:]
+        documents = documents[joined:]
     if state.following:
         documents = release(state, state.following, documents)
         state.initialised = None
@@ -248,41 +248,6 @@ def _remember_evidence(state: ParticleState, evidence: Scaled) -> None:
     state.recent.append(evidence)
     while len(state.recent) > state.settings.evidence_window:
         state.recent.popleft()
-
-
-def initialised(state: ParticleState) -> ParticleState:
-    """Return the state that has learned all documents that wait.
-
-    Without waiting documents this is the state itself. Otherwise it is a copy, and the state does
-    not change.
-    """
-    if not state.unlearned:
-        return state
-    received = state.documents + len(state.unlearned)
-    if state.initialised is None or state.initialised.documents != received:
-        copied = _without_held if state.waiting is None else _with_initial_batch
-        state.initialised = copied(state)
-    return state.initialised
-
-
-def _with_initial_batch(state: ParticleState) -> ParticleState:
-    """Return a copy that has learned the incomplete initial batch."""
-    copy = new_state(state.settings, state.key, state.island, state.threads)
-    copy.vocabulary, copy.waiting = state.vocabulary, list(state.waiting or ())
-    initialise(copy)
-    copy.sequence = state.sequence
-    return copy
-
-
-def _without_held(state: ParticleState) -> ParticleState:
-    """Return a copy that has learned, without a duel, the documents that wait for one."""
-    copy = new_state(state.settings, state.key, state.island, state.threads)
-    loading.from_bytes(copy, saving.to_bytes(state))
-    begin_minibatch(copy, state.sequence)
-    if copy.following:
-        learn_by_chains(copy, copy.following.held)
-        copy.following = None
-    return copy
 
 
 def _in_sample(state: ParticleState, best: int) -> float | None:

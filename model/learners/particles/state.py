@@ -61,6 +61,8 @@ class ParticleState:
         sums: float64, the sums of decays that were needed so far; see :attr:`decay_sums`.
         initialised: a copy that has learned the waiting documents. A publication makes it for the
             snapshot, and uses it again for the figures.
+        begun: a copy that has learned some of the documents that wait for a complete initial batch
+            (:mod:`model.learners.particles.provisional`).
         chain: the same for ``batch-gibbs`` with the sparse sampler.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
@@ -91,6 +93,7 @@ class ParticleState:
     based: int = 0
     sums: Any = field(default_factory=lambda: np.zeros(1))
     initialised: ParticleState | None = None
+    begun: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
     arrived: list[IntArray] = field(default_factory=list)

@@ -17,6 +17,10 @@ from model.publishing.candidates import Candidate
 LINKS = links_of(documents(60))
 
 
+def doubles(*values):
+    return wire.array_to_bytes(values, "<f8")
+
+
 @pytest.fixture(autouse=True)
 def no_failures():
     FAILURES.at, FAILURES.steps = [], 0
@@ -37,9 +41,9 @@ def learned(store, change=None, at=None, links=LINKS):
 
 def without_counts(head):
     """As a release wrote it that did not count."""
-    names = [name for name in _NUMBERS if name not in ("counted", "arrived")]
+    names = [name for name in _NUMBERS if name != "counted"]
     header = wire.canonical_json({name: getattr(head, name) for name in names}).encode()
-    blobs = [head.chain, head.fingerprint, head.witness]
+    blobs = [head.chain, head.fingerprint, head.witness, b""]
     for data in head.candidates:
         found = wire.unpack(Candidate.MAGIC, data, 0)[0]
         new = ("particle", "rivals", "replaced", "topic_tokens", "topic_documents")
@@ -83,15 +87,15 @@ def test_a_head_without_counts_at_a_candidate_goes_on_counting(tmp_path):
 def test_counts_of_a_head_are_checked(tmp_path):
     session = Session(learn_options(tmp_path, fake_settings()), "", 0, LiveLearners())
     head, _ = session.first()
-    assert LearnerHead.from_bytes(replace(head, counted=3, arrived=(1.0, 0.5)).to_bytes()) == (
-        replace(head, counted=3, arrived=(1.0, 0.5))
-    )
+    assert LearnerHead.from_bytes(
+        replace(head, counted=3, arrived=doubles(1.0, 0.5)).to_bytes()
+    ) == (replace(head, counted=3, arrived=doubles(1.0, 0.5)))
     for field, value, told in (
         ("counted", -1, "counted of a learner's head: found -1"),
-        ("arrived", (1.0, -0.5), "arrived of a learner's head: found -0.5"),
+        ("arrived", doubles(1.0, -0.5), "arrived of a learner's head: found -0.5"),
     ):
         with pytest.raises(DamagedDataError, match=told):
             LearnerHead.from_bytes(replace(head, **{field: value}).to_bytes())
-    wrong = replace(head, counted=0, arrived=(1.0,) * 5)
+    wrong = replace(head, counted=0, arrived=doubles(*[1.0] * 5))
     with pytest.raises(DamagedDataError, match="arrived of a learner's head: found 5 values"):
         session.handle(wrong, LINKS[0], ListBag(), ListBag())

@@ -79,6 +79,7 @@ OTHER = {
     "chains": (3, 1),
     "rejuvenation_decay": (1.0, 2.0),
     "initial_documents": (10, 20),
+    "initial_tokens": (200_000, 40),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
     "room": (0.25, 1.0),

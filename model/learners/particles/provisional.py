@@ -1,0 +1,84 @@
+"""Provisional states: what a publication shows while documents wait within the learner.
+
+Documents wait for a complete initial batch or for a duel. A publication includes them. It learns
+them in a copy of the state, so the state itself does not depend on when versions are published.
+
+While the initial batch is incomplete, the copy does not run the chains over all documents at each
+publication. It runs them over the first 1, 2, 4, 8, ... documents, the largest of these numbers
+that have come, and learns the rest like documents of the stream. The copy of such a number serves
+all publications up to the next number. So the chains of all publications together visit at most
+about as many tokens as those of the complete batch. ``batch-gibbs`` has no complete batch, and its
+chains always run over all documents.
+
+A copy is a function of the documents that wait. A learner that was restored makes the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from model.learners.particles import loading, saving
+from model.learners.particles.chains import learn_by_chains
+from model.learners.particles.initial_batch import initialise
+from model.learners.particles.initial_settings import ENDLESS
+from model.learners.particles.state import ParticleState, begin_minibatch, new_state
+from model.learners.particles.stepping import learn_document
+
+
+def initialised(state: ParticleState) -> ParticleState:
+    """Return the state that has learned all documents that wait.
+
+    Without waiting documents this is the state itself. Otherwise it is a copy, and the state does
+    not change.
+    """
+    if not state.unlearned:
+        return state
+    received = state.documents + len(state.unlearned)
+    if state.initialised is None or state.initialised.documents != received:
+        copied = _without_held if state.waiting is None else _with_initial_batch
+        state.initialised = copied(state)
+    return state.initialised
+
+
+def _with_initial_batch(state: ParticleState) -> ParticleState:
+    """Return a copy that has learned the incomplete initial batch."""
+    waiting = state.waiting or []
+    if state.initial.documents == ENDLESS:
+        return _begun(state, len(waiting), state.vocabulary.words)
+    count = 1 << (len(waiting).bit_length() - 1)
+    if state.begun is None or state.begun.documents != count:
+        # Words that came later would change the distribution over strings that is fitted to words.
+        used = 1 + max((int(tokens.max(initial=-1)) for tokens, _ in waiting[:count]), default=-1)
+        state.begun = _begun(state, count, state.vocabulary.words[:used])
+    copy = _copied(state.begun)
+    copy.vocabulary.extend(state.vocabulary.words)
+    copy.arrived = list(state.begun.arrived)
+    begin_minibatch(copy, state.sequence)
+    for tokens, label in waiting[count:]:
+        learn_document(copy, tokens, label)
+    return copy
+
+
+def _begun(state: ParticleState, count: int, words: Iterable[str]) -> ParticleState:
+    """Return a new learner whose initial batch is the first documents that wait."""
+    begun = new_state(state.settings, state.key, state.island, state.threads)
+    begun.vocabulary.extend(words)
+    begun.waiting = (state.waiting or [])[:count]
+    initialise(begun)
+    begun.sequence = state.sequence
+    return begun
+
+
+def _copied(state: ParticleState) -> ParticleState:
+    empty = new_state(state.settings, state.key, state.island, state.threads)
+    return loading.from_bytes(empty, saving.to_bytes(state))
+
+
+def _without_held(state: ParticleState) -> ParticleState:
+    """Return a copy that has learned, without a duel, the documents that wait for one."""
+    copy = _copied(state)
+    begin_minibatch(copy, state.sequence)
+    if copy.following:
+        learn_by_chains(copy, copy.following.held)
+        copy.following = None
+    return copy

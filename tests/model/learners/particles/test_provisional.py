@@ -1,0 +1,67 @@
+"""What a publication shows while documents wait for a complete initial batch."""
+
+import numpy as np
+import pytest
+from corpora import document_of, minibatches_of
+from learner_variants import small
+
+from model.learners.base import learner_for
+from model.learners.particles import initial_batch, provisional
+
+DOCUMENTS = [document_of([f"w{d % 5}", f"w{d % 3}", f"n{d}"] * 4, d) for d in range(20)]
+STREAM = minibatches_of(DOCUMENTS, 1)
+
+
+def snapshots(settings, reload=False, publish=range(1, 20)):
+    """The published counts after each of some minibatches of one document."""
+    learner, found = learner_for(settings), {}
+    state = learner.init(settings, "", 0)
+    for minibatch in STREAM:
+        learner.step(state, minibatch)
+        if reload:
+            state = learner.load(settings, "", 0, learner.save(state))
+        if minibatch.sequence in publish:
+            snapshot = learner.snapshot(state)
+            rows = snapshot.rows(np.arange(len(snapshot.words)))
+            found[minibatch.sequence] = (snapshot.words, rows.tolist())
+    return found, learner.save(state)
+
+
+@pytest.mark.parametrize("prior", ["flat", "urn", "hierarchical"])
+def test_a_version_does_not_depend_on_earlier_ones_or_on_a_restart(prior):
+    settings = small(prior=prior, initial_documents=30)
+    every, saved = snapshots(settings)
+    assert snapshots(settings, reload=True) == (every, saved)
+    few, same = snapshots(settings, publish=(11, 13))
+    assert few == {number: every[number] for number in (11, 13)}
+    assert same == saved
+
+
+def test_a_version_holds_every_word_that_came():
+    every, _ = snapshots(small(initial_documents=30))
+    for number, (words, rows) in every.items():
+        tokens = [token for document in DOCUMENTS[:number] for token in document.tokens]
+        assert set(words) == {word for document in DOCUMENTS[:number] for word in document.words}
+        assert np.sum(rows) == len(tokens)
+
+
+def test_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
+    batches = []
+
+    def counted(state):
+        batches.append(len(state.waiting))
+        initial_batch.initialise(state)
+
+    monkeypatch.setattr(provisional, "initialise", counted)
+    snapshots(small(initial_documents=30))
+    assert batches == [1, 2, 4, 8, 16]
+    batches.clear()
+    snapshots(small(learner="batch-gibbs", prior="flat"))
+    assert batches == list(range(1, 20))
+
+
+def test_words_that_leave_take_the_copy_with_them():
+    settings = small(initial_documents=30, max_words=12)
+    every, saved = snapshots(settings)
+    assert all(len(words) <= 12 for words, _ in every.values())
+    assert snapshots(settings, reload=True) == (every, saved)
