@@ -21,6 +21,7 @@ from model.learners import (
     AfterResampling,
     BatchGibbs,
     Challengers,
+    CountOnce,
     EveryDocument,
     FixvocHybrid,
     FixvocVb,
@@ -59,6 +60,7 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2,
         initial=InitialBatch(documents=2, chains=2, sweeps=1),
+        duplicates=CountOnce(),
         rejuvenation=EveryDocument(moves=1, challengers=Challengers(judges=1)),
     ),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),

@@ -36,6 +36,7 @@ VARIANTS = {
         for scheme in ("residual", "multinomial", "stratified", "systematic")
     },
     "no initial batch": {"initial": "none"},
+    "near copies once": {"duplicates": "count_once", "duplicates_remembered": 5},
     "initial batch of tokens": {"initial_documents": 100, "initial_tokens": 60},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
     "by tokens, whole documents": {

@@ -138,6 +138,7 @@ class Counters:
             "learned_tokens",
             "unknown_tokens",
             "resamplings",
+            "near_copies",
         )
         self._counters = {
             name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OUTCOME_COUNTERS)
@@ -154,6 +155,7 @@ class Counters:
             self._add("learned_tokens", info.tokens)
             self._add("unknown_tokens", info.unknown_tokens)
             self._add("resamplings", info.resamplings)
+            self._add("near_copies", info.near_copies)
             self._ess.update(round(1000 * info.ess))
             if info.scored_tokens and math.isfinite(info.log_evidence):
                 self._log_loss.update(round(-1000 * info.log_evidence / info.scored_tokens))

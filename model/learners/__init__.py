@@ -5,6 +5,7 @@ An import of a learner's module here registers the learner.
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
 from model.learners.batch_gibbs.batch_gibbs import BatchGibbs
+from model.learners.duplicates import CountOnce, Keep
 from model.learners.particles.challenger_settings import Challengers, NoChallengers
 from model.learners.particles.history import FullHistory, Reservoir
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
@@ -49,6 +50,7 @@ __all__ = [
     "AfterResampling",
     "BatchGibbs",
     "Challengers",
+    "CountOnce",
     "Decayed",
     "Dict",
     "DictHash",
@@ -66,6 +68,7 @@ __all__ = [
     "IncrementalGibbs",
     "Infvoc",
     "InitialBatch",
+    "Keep",
     "LearnerSettings",
     "MinimalTables",
     "Multinomial",

@@ -23,12 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from model.compositions import Choice
 from model.events import Event
 from model.kinds import Kinds
-from model.options import Record, option
+from model.learners.duplicates import DUPLICATES, Duplicates, Keep
+from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
 from model.scaled import Scaled
 from model.snapshot import Snapshot
@@ -58,6 +59,10 @@ class LearnerSettings(Record):
         usual="0.001 and 1",
     )
 
+    duplicates: Duplicates = part(
+        Keep(), "whether near copies of documents are learned", DUPLICATES, absent=Keep()
+    )
+
     @property
     def islands(self) -> int:
         """Return I, the number of learners of one key; a version publishes one of them."""
@@ -85,6 +90,8 @@ class StepInfo:
             exp(-log_evidence / scored_tokens).
         words: size of the vocabulary after the minibatch.
         scored_tokens: tokens that ``log_evidence`` covers. An initial batch is not scored.
+        near_copies: documents of the minibatch that were not learned, because they are near copies
+            of others. They are not among ``documents``.
         events: what the stream did, as told by this step. Sequence and time are set by the log.
     """
 
@@ -98,6 +105,7 @@ class StepInfo:
     words: int
     scored_tokens: int = 0
     events: tuple[Event, ...] = ()
+    near_copies: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +244,10 @@ def learner_names() -> tuple[str, ...]:
 
 def learner_for(settings: LearnerSettings) -> Learner[object]:
     """Return the learner that the settings belong to."""
-    return _BY_SETTINGS[type(settings)]
+    learner = _BY_SETTINGS[type(settings)]
+    if isinstance(settings.duplicates, Keep):
+        return learner
+    # This module defines what it imports.
+    from model.learners.near_copies import WithoutNearCopies
+
+    return cast("Learner[object]", WithoutNearCopies(learner))

@@ -80,6 +80,8 @@ OTHER = {
     "rejuvenation_decay": (1.0, 2.0),
     "initial_documents": (10, 20),
     "initial_tokens": (200_000, 40),
+    "duplicate_similarity": (0.1, 1.0),
+    "duplicates_remembered": (1, 40),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
     "room": (0.25, 1.0),

@@ -1,0 +1,1 @@
+"""Kernels that learners of all families use."""
