@@ -76,8 +76,11 @@ def a_loaded_state_goes_on_with_the_same_bits(settings):
 def steps_add_up_to_the_summary(settings):
     infos, state = plain(settings)[2:]
     summary = learner_for(settings).summary(state)
-    assert [info.documents for info in infos] == [len(minibatch) for minibatch in STREAM]
-    assert [info.tokens for info in infos] == [len(minibatch.tokens) for minibatch in STREAM]
+    came = [info.documents + info.near_copies for info in infos]
+    assert came == [len(minibatch) for minibatch in STREAM]
+    for info, minibatch in zip(infos, STREAM, strict=True):
+        learned = info.tokens == len(minibatch.tokens)
+        assert learned or (info.near_copies and info.tokens < len(minibatch.tokens))
     assert sum(info.documents for info in infos) == summary.documents
     assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens, (
         "a summary counts the tokens that are known"

@@ -44,12 +44,12 @@ class Filtered:
     Attributes:
         state: the state of the learner within.
         memory: the last signatures.
-        settings: how copies are found.
+        settings: the settings of the learner, which say how copies are found.
     """
 
     state: Any
     memory: Memory
-    settings: CountOnce
+    settings: LearnerSettings
 
 
 class WithoutNearCopies:
@@ -63,8 +63,8 @@ class WithoutNearCopies:
         self._inner = inner
 
     def init(self, settings: Any, key: str, island: int, threads: int = 1) -> Filtered:
-        state, copies = self._inner.init(settings, key, island, threads), settings.duplicates
-        return Filtered(state, new_memory(copies.duplicates_remembered), copies)
+        state = self._inner.init(settings, key, island, threads)
+        return Filtered(state, new_memory(_copies(settings).duplicates_remembered), settings)
 
     def step(self, state: Filtered, minibatch: Minibatch) -> StepInfo:
         copies = near_copies(state, minibatch)
@@ -122,16 +122,14 @@ class WithoutNearCopies:
         self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1
     ) -> Filtered:
         header, (blob, inner) = wire.unpack(_STATE, data, 2)
-        copies = settings.duplicates
-        assert isinstance(copies, CountOnce)
+        most = _copies(settings).duplicates_remembered
         count = checks.whole("signatures of a state", checks.field(header, "signatures"))
-        remembered = min(count, copies.duplicates_remembered)
         signatures = wire.array_from_bytes(blob, "<u4")
-        checks.sized("signatures of a state", signatures, remembered * ENTRIES)
+        checks.sized("signatures of a state", signatures, min(count, most) * ENTRIES)
         state = Filtered(
             self._inner.load(settings, key, island, inner, threads),
-            new_memory(copies.duplicates_remembered),
-            copies,
+            new_memory(most),
+            settings,
         )
         restore(state.memory, signatures.reshape(-1, ENTRIES), count)
         return state
@@ -152,5 +150,11 @@ def near_copies(state: Filtered, minibatch: Minibatch) -> Any:
         ],
         np.bool_,
     )
-    least = int(np.ceil(state.settings.duplicate_similarity * ENTRIES))
+    least = int(np.ceil(_copies(state.settings).duplicate_similarity * ENTRIES))
     return find_copies(state.memory, sign(hashes, tokens, offsets), comparable, least)
+
+
+def _copies(settings: LearnerSettings) -> CountOnce:
+    """Return how copies are found."""
+    assert isinstance(settings.duplicates, CountOnce)
+    return settings.duplicates
