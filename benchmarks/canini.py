@@ -32,9 +32,9 @@ from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabular
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from model.compositions import compose
-from model.evaluation.held_out import EvaluationSettings
 from model.evaluation.held_out import clusters as fixed_clusters
 from model.evaluation.nmi import nmi
+from model.evaluation.settings import EvaluationSettings
 from model.learners import LEARNER, LearnerSettings, learner_for
 from model.learners.particles.initial_batch import most_frequent_topics
 from model.learners.particles.population import best_particle

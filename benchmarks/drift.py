@@ -35,9 +35,10 @@ from benchmarks.drift_streams import COURSES, course, domain, posts
 from benchmarks.ledger import Ledger, Result, Run, size_of
 from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
-from model.evaluation.held_out import EvaluationSettings, clusters
+from model.evaluation.held_out import clusters
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment
+from model.evaluation.settings import EvaluationSettings
 from model.inference import Gibbs3, PublishedModel, inference_for
 from model.learners import LEARNER, LearnerSettings, learner_for
 from model.records import TokenisedDocument

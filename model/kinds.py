@@ -1,15 +1,19 @@
-"""The kinds of a part by name: a registry of records of settings.
+"""The kinds of a part by name, and what implements them.
 
-:mod:`model.options` has the records.
+:class:`Kinds` is a registry of records of settings; :mod:`model.options` has the records.
+:class:`Implementations` finds the object that works with a record. Its module is imported when it
+is first asked for. So a program that only lists options imports no kernels.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class Kinds(Mapping[str, type[Any]]):
@@ -62,3 +66,40 @@ def _checked_name(kind: type[Any]) -> str:
                 f"{name}.{item.name} is not an option. Declare it with option(...) or part(...)."
             )
     return str(kind.kind)
+
+
+class Implementations(Generic[T]):
+    """The objects that implement kinds, by the class of their settings.
+
+    Args:
+        kinds: the registry of the settings.
+    """
+
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._modules: dict[type[Any], str] = {}
+        self._found: dict[type[Any], T] = {}
+
+    def declare(self, module: str) -> Callable[[type[R]], type[R]]:
+        """Return a class decorator that registers settings whose implementation is elsewhere.
+
+        Args:
+            module: the module whose import calls :meth:`add` for these settings.
+        """
+
+        def register(settings: type[R]) -> type[R]:
+            self._modules[settings] = module
+            return self._kinds.register(settings)
+
+        return register
+
+    def add(self, settings: type[Any], implementation: T) -> None:
+        """Set what implements some settings, and register them if they are not yet."""
+        self._kinds.register(settings)
+        self._found[settings] = implementation
+
+    def of(self, settings: type[Any]) -> T:
+        """Return what implements some settings; its module is imported first where need be."""
+        if settings not in self._found:
+            importlib.import_module(self._modules[settings])
+        return self._found[settings]

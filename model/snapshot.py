@@ -25,7 +25,6 @@ from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.words.character_model import CharacterModel
 from model.words.hashing import bucket
-from model.words.kernels.word_index import build_index, find_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +150,16 @@ class Snapshot:
     @cached_property
     def _index(self) -> tuple[Any, Any, Any]:
         """The arguments of :func:`model.words.kernels.word_index.find_words` for the vocabulary."""
+        # Imported here, so that a model can be shown without kernels.
+        from model.words.kernels.word_index import build_index
+
         text = _joined(self.words)
         return text, *build_index(text, len(self.words))
 
     def rows_of(self, words: Sequence[str]) -> LongArray:
         """Return the row of each word as :meth:`row_of` does, int64[len(words)], in one call."""
+        from model.words.kernels.word_index import find_words
+
         rows: LongArray = find_words(*self._index, _joined(words), len(words))
         if self.buckets:
             for at in np.flatnonzero(rows < 0).tolist():

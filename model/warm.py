@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from model.compositions import compose
-from model.evaluation import evaluate
+from model.evaluation.held_out import evaluate
 from model.gibbs.samplers import Sampler
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance

@@ -6,7 +6,7 @@ The battery of learners runs over them. A learner that is added is here by itsel
 from learner_options import REAL_LEARNERS, made
 
 from model.learners.particles.settings import ParticleSettings
-from model.learners.variational.shared import VariationalSettings
+from model.learners.variational.settings import VariationalSettings
 
 # Taken where they belong.
 SMALL = {

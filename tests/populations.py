@@ -4,7 +4,8 @@ import numpy as np
 from twins import Particle, uniform
 
 from model.kernels.random import FIRST_PASS, MOVE, TABLE_DRAWS
-from model.learners.particles.history import WHOLE_DOCUMENT, History, Reservoir
+from model.learners.particles.history import WHOLE_DOCUMENT, History
+from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
 from model.learners.particles.kernels.particles import Draws, Prior

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import apache_beam as beam
 
 from model import wire
-from model.evaluation import EvaluationSettings, evaluate
+from model.evaluation.held_out import evaluate
+from model.evaluation.settings import EvaluationSettings
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
 from model.publishing.manifest import Manifest

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from model.records import FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
@@ -87,6 +86,9 @@ class Reference:
             columns += held
             rows += [size] * len(held)
             size += 1
+        # Imported here: programs print this module's constants without it.
+        from scipy.sparse import csr_array
+
         held_by = csr_array(
             (np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), max(len(self._column), 1))
         )

@@ -9,37 +9,20 @@ other, so their order, which May shuffled, has no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from model.evaluation.kernels import held_out
 from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
+from model.evaluation.settings import EvaluationSettings
 from model.inference.coverage import RETRAIN_BELOW
 from model.kernels import random
-from model.options import Record, option
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 
 Figures = dict[str, float | int | bool | None]
-
-
-@dataclass(frozen=True)
-class EvaluationSettings(Record):
-    """How held-out documents are scored."""
-
-    sweeps: int = option(5, "Gibbs sweeps before the nMI", name="evaluation_sweeps", least=0)
-    check_documents: int = option(
-        50, "number of documents, evenly spread, that are scored left to right; 0: none", least=0
-    )
-    check_tokens: int = option(
-        200, "number of tokens of each of these documents, from its beginning", least=1
-    )
-    particles: int = option(
-        10, "particles of left-to-right evaluation", name="check_particles", least=1
-    )
-    seed: int = option(1, "seed of the draws", name="evaluation_seed", least=0)
 
 
 def evaluate(

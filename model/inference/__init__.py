@@ -12,11 +12,17 @@ from model.inference.base import (
     inference_named,
     inference_names,
 )
-from model.inference.gibbs2 import Gibbs1, Gibbs2, Gibbs2S
-from model.inference.gibbs3 import Gibbs3, Gibbs3S
-from model.inference.maxent import Hybrid, MaxEnt
-from model.inference.naive_bayes import NaiveBayes
-from model.inference.variational import Variational
+from model.inference.settings import (
+    Gibbs1,
+    Gibbs2,
+    Gibbs2S,
+    Gibbs3,
+    Gibbs3S,
+    Hybrid,
+    MaxEnt,
+    NaiveBayes,
+    Variational,
+)
 
 __all__ = [
     "METHOD",

@@ -33,7 +33,7 @@ import numpy as np
 
 from model.compositions import Choice
 from model.inference.classifier import Classifier
-from model.kinds import Kinds
+from model.kinds import Implementations, Kinds
 from model.options import Record
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
@@ -102,9 +102,10 @@ METHOD: Choice[InferenceSettings] = Choice(
     "method", "how documents' topics are inferred", METHODS, "gibbs3"
 )
 
-_BY_SETTINGS: dict[type[Record], Inference[object]] = {}
+_METHODS: Implementations[Inference[Any]] = Implementations(METHODS)
 
 M = TypeVar("M")
+S = TypeVar("S", bound=InferenceSettings)
 
 
 def register(
@@ -125,11 +126,22 @@ def register(
             setattr(cls, attribute, value)
         method = cls()
         for one in settings:
-            METHODS.register(one)
-            _BY_SETTINGS[one] = method  # type: ignore[assignment]
+            _METHODS.add(one, method)  # type: ignore[arg-type]
         return cls
 
     return add
+
+
+def implemented_in(module: str) -> Callable[[type[S]], type[S]]:
+    """Return a class decorator that registers settings whose method is in another module.
+
+    The module is imported when the method is first used. So the options of a method can be listed
+    without its kernels.
+
+    Args:
+        module: the module that has the method, under :func:`register`.
+    """
+    return _METHODS.declare(module)
 
 
 def inference_names() -> tuple[str, ...]:
@@ -139,12 +151,12 @@ def inference_names() -> tuple[str, ...]:
 
 def inference_for(settings: InferenceSettings) -> Inference[object]:
     """Return the method that these settings belong to."""
-    return _BY_SETTINGS[type(settings)]
+    return _METHODS.of(type(settings))
 
 
 def inference_named(name: str) -> Inference[object]:
     """Return the method with one of the names of :func:`inference_names`."""
-    return _BY_SETTINGS[METHODS[name]]
+    return _METHODS.of(METHODS[name])
 
 
 def make_mixtures(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
@@ -60,6 +59,9 @@ class WordCounts:
 
     def matrix(self, words: int, dtype: npt.DTypeLike, features: str = "counts") -> Any:
         """Return the features of the documents, a CSR matrix [D, words]."""
+        # Imported here: it takes longer than all the rest of the options of a command line.
+        from scipy.sparse import csr_array
+
         values = feature_values(features, self.occurrences.astype(dtype))
         return csr_array((values, self.rows, self.offsets), shape=(len(self.tokens), words))
 

@@ -29,8 +29,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from model import checks, wire
@@ -251,6 +249,8 @@ def fit(
 
 
 def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
+    from scipy.sparse import csr_array
+
     offsets = np.cumsum([0, *(len(pair.rows) for pair in pairs)])
     columns = np.searchsorted(rows, np.concatenate([pair.rows for pair in pairs]))
     values = feature_values(features, np.concatenate([pair.occurrences for pair in pairs]))
@@ -277,6 +277,9 @@ def _maximise(
         "gtol": 1e-8,
         "maxcor": 10,
     }
+    # Imported here, as it takes longer than all options of a command line.
+    from scipy.optimize import minimize
+
     found = minimize(
         problem.objective, start, jac=True, method="L-BFGS-B", options=bounds, callback=report
     )
@@ -291,6 +294,8 @@ def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, fl
 
     def loss(inverse: float) -> float:
         return -float(np.sum(proportions * log_likelihoods(scores * inverse))) / len(scores)
+
+    from scipy.optimize import minimize_scalar
 
     best = minimize_scalar(loss, bounds=(_FLATTEST, _SHARPEST), method="bounded")
     return float(best.fun), 1 / float(best.x)

@@ -32,41 +32,12 @@ from model.inference.corpus import (
     canonical_order,
     make_sampler,
 )
-from model.inference.sampling import GibbsSampling, GibbsSweeps
+from model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from model.kernels import random
-from model.options import option
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
 # Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
 STARTING_SWEEPS = 5
-
-
-@dataclass(frozen=True)
-class CorpusGibbs(GibbsSampling):
-    """Settings of the methods that sample all documents together."""
-
-    learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
-
-
-@dataclass(frozen=True)
-class Gibbs2(GibbsSweeps, CorpusGibbs):
-    """All documents together, in one batch."""
-
-    kind = "gibbs2"
-
-
-@dataclass(frozen=True)
-class Gibbs2S(CorpusGibbs):
-    """All documents together, in two passes."""
-
-    kind = "gibbs2-s"
-
-
-@dataclass(frozen=True)
-class Gibbs1(GibbsSweeps, CorpusGibbs):
-    """With the training documents sampled again."""
-
-    kind = "gibbs1"
 
 
 def run(

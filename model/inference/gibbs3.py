@@ -20,23 +20,10 @@ from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
 from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
 from model.inference.corpus import sorted_rows
 from model.inference.features import word_counts
-from model.inference.sampling import GibbsSampling, GibbsSweeps
+from model.inference.sampling import GibbsSampling
+from model.inference.settings import Gibbs3, Gibbs3S
 from model.kernels import random
 from model.records import TokenisedDocument, TopicMixture
-
-
-@dataclass(frozen=True)
-class Gibbs3(GibbsSweeps):
-    """Each document alone, against the model's counts."""
-
-    kind = "gibbs3"
-
-
-@dataclass(frozen=True)
-class Gibbs3S(GibbsSampling):
-    """Each document alone, in two passes."""
-
-    kind = "gibbs3-s"
 
 
 @dataclass(frozen=True, eq=False)

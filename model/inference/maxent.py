@@ -11,7 +11,7 @@ Both need a classifier, which ``pipelines.fit_classifier`` fits for a model vers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,44 +31,9 @@ from model.inference.base import (
 from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, word_counts
 from model.inference.kernels.hybrid import sample_document
-from model.inference.sampling import KEPT_HELP, Kept, Sampling
+from model.inference.settings import Hybrid, MaxEnt
 from model.kernels import random
-from model.options import option
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
-
-
-@dataclass(frozen=True)
-class MaxEnt(InferenceSettings):
-    """By a classifier, see pipelines.fit_classifier."""
-
-    kind = "maxent"
-
-
-@dataclass(frozen=True)
-class Hybrid(Sampling):
-    """By a classifier, and draws that begin where it ends."""
-
-    kind = "hybrid"
-
-    repeats: int = option(
-        10,
-        "how often topics are drawn and proportions estimated again",
-        name="hybrid_repeats",
-        least=1,
-    )
-    states: Kept = option(
-        "average",
-        KEPT_HELP,
-        name="inference_from",
-    )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        return {"inference_from": (self.repeats > 1, "--hybrid_repeats is above 1")}
-
-    @property
-    def kept(self) -> int:
-        """The number of repeats that are averaged: the later half, or the last one."""
-        return (self.repeats + 1) // 2 if self.states == "average" else 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from model.inference.base import (
-    InferenceSettings,
     PublishedModel,
     make_mixtures,
     posterior_mean,
@@ -24,14 +23,8 @@ from model.inference.base import (
     softmax,
 )
 from model.inference.features import word_counts
+from model.inference.settings import NaiveBayes
 from model.records import FloatArray, TokenisedDocument, TopicMixture
-
-
-@dataclass(frozen=True)
-class NaiveBayes(InferenceSettings):
-    """As if one topic had made the whole document: a baseline."""
-
-    kind = "naive-bayes"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,29 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.inference.base import InferenceSettings, PublishedModel, make_mixtures, register
+from model.inference.base import PublishedModel, make_mixtures, register
 from model.inference.features import word_counts
 from model.inference.kernels.mean_field import TopicWords, infer_documents
-from model.options import option
+from model.inference.settings import Variational
 from model.records import TokenisedDocument, TopicMixture
-
-
-@dataclass(frozen=True)
-class Variational(InferenceSettings):
-    """Mean field: each document alone, nothing is drawn."""
-
-    kind = "variational"
-
-    iterations: int = option(
-        100, "largest number of updates for each document", name="variational_iterations", least=1
-    )
-    tolerance: float = option(
-        1e-4,
-        "updates end when no proportion changes by more than this",
-        name="variational_tolerance",
-        above=0,
-        usual="1e-6 and 1e-2",
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
 """Learners and their settings; :mod:`model.learners.base` defines the contract.
 
-An import of a learner's module here registers the learner.
+An import of a learner's settings here registers the learner. The settings of this package are apart
+from the learners, which import kernels.
 """
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
-from model.learners.batch_gibbs.batch_gibbs import BatchGibbs
+from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.duplicates import CountOnce, Keep
 from model.learners.particles.challenger_settings import Challengers, NoChallengers
-from model.learners.particles.history import FullHistory, Reservoir
+from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
-from model.learners.particles.particle_filter import ParticleLearner
 from model.learners.particles.rejuvenation import (
     AfterResampling,
     Decayed,
@@ -42,8 +42,7 @@ from model.learners.variational.fixed_vocabulary import (
     GrowingUntilFull,
     Null,
 )
-from model.learners.variational.fixvoc import FixvocHybrid, FixvocVb
-from model.learners.variational.infvoc import Infvoc
+from model.learners.variational.settings import FixvocHybrid, FixvocVb, Infvoc
 
 __all__ = [
     "LEARNER",
@@ -80,7 +79,6 @@ __all__ = [
     "Null",
     "OLda",
     "ParticleFilter",
-    "ParticleLearner",
     "Reservoir",
     "Residual",
     "SampledTables",

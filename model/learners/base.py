@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from model.compositions import Choice
 from model.events import Event
-from model.kinds import Kinds
+from model.kinds import Implementations, Kinds
 from model.learners.duplicates import DUPLICATES, Duplicates, Keep
 from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
@@ -215,9 +215,10 @@ LEARNER: Choice[LearnerSettings] = Choice(
     "learner", "the algorithm that learns", LEARNERS, "particle-filter"
 )
 
-_BY_SETTINGS: dict[type[LearnerSettings], Learner[object]] = {}
+_LEARNERS: Implementations[Learner[Any]] = Implementations(LEARNERS)
 
 L = TypeVar("L")
+S = TypeVar("S", bound=LearnerSettings)
 
 
 def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
@@ -230,11 +231,22 @@ def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
     def add(cls: type[L]) -> type[L]:
         learner = cls()
         for one in settings:
-            LEARNERS.register(one)
-            _BY_SETTINGS[one] = learner  # type: ignore[assignment]
+            _LEARNERS.add(one, learner)  # type: ignore[arg-type]
         return cls
 
     return add
+
+
+def implemented_in(module: str) -> Callable[[type[S]], type[S]]:
+    """Return a class decorator that registers settings whose learner is in another module.
+
+    The module is imported when a learner is first made. So the options of a learner can be listed
+    without its kernels.
+
+    Args:
+        module: the module that has the learner, under :func:`register`.
+    """
+    return _LEARNERS.declare(module)
 
 
 def learner_names() -> tuple[str, ...]:
@@ -244,7 +256,7 @@ def learner_names() -> tuple[str, ...]:
 
 def learner_for(settings: LearnerSettings) -> Learner[object]:
     """Return the learner that the settings belong to."""
-    learner = _BY_SETTINGS[type(settings)]
+    learner = _LEARNERS.of(type(settings))
     if isinstance(settings.duplicates, Keep):
         return learner
     # This module defines what it imports.

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
-from typing import Any, BinaryIO, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, get_args
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError, above_zero, one_of
@@ -29,7 +29,6 @@ from model.reading.delimited import CsvFile
 from model.reading.encodings import check_encoding, is_utf_8, to_utf_8
 from model.reading.hints import listed, missing
 from model.reading.lines import unzipped
-from model.reading.parquet import ParquetTable
 from model.reading.parsing import (
     DAMAGED,
     MEGABYTE,
@@ -43,6 +42,9 @@ from model.reading.parsing import (
 )
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
+
+if TYPE_CHECKING:
+    from model.reading.parquet import ParquetTable
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
 TimeFrom = Literal["field", "order"]
@@ -211,6 +213,9 @@ def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
 
 
 def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
+    # Imported here: most runs read no Parquet.
+    from model.reading.parquet import ParquetTable
+
     return ParquetTable(
         stream,
         name,

@@ -16,13 +16,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from model.records import FloatArray, LongArray
-from model.words.kernels.ngram_trie import CODE_BITS, Trie, hash_edges, word_probabilities
+
+if TYPE_CHECKING:
+    from model.words.kernels.ngram_trie import Trie
 
 # Unicode's scalar values: all code points but the surrogates.
 CHARACTERS = 0x110000 - 0x800
@@ -64,6 +66,9 @@ class NgramModel:
         Returns:
             float64 factors, and int64 exponents of 2 that belong to them.
         """
+        # Imported here, so that a model can be read without kernels.
+        from model.words.kernels.ngram_trie import word_probabilities
+
         text, lengths = code_points(words), np.fromiter(map(len, words), np.int64, len(words))
         products, exponents = np.empty(len(words)), np.empty(len(words), np.int64)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
@@ -75,6 +80,8 @@ class NgramModel:
     @cached_property
     def _trie(self) -> Trie:
         """The trie of runs of every length; each level has the suffixes of the one before."""
+        from model.words.kernels.ngram_trie import Trie, hash_edges
+
         runs, counts = code_points(self.ngrams).reshape(-1, self.order + 1), self.counts
         levels: list[tuple[Codes, LongArray, Any]] = [(runs, counts, None)]
         for _ in range(self.order):
@@ -113,6 +120,8 @@ def _distinct(runs: Codes) -> tuple[LongArray, LongArray]:
         int64, the first index of each distinct row, in the order of their characters; int64, for
         each row which of these it is.
     """
+    from model.words.kernels.ngram_trie import CODE_BITS
+
     which: Any = np.zeros(len(runs), np.int64)
     first: Any = np.zeros(min(1, len(runs)), np.int64)
     for column in runs.T:
@@ -131,6 +140,8 @@ def _number(
         For each level the nodes of the contexts and of the runs; (edges, the node that each leads
         to); the number of nodes.
     """
+    from model.words.kernels.ngram_trie import CODE_BITS
+
     contexts: list[LongArray] = [np.zeros(len(runs), np.int64) for runs in levels]
     nodes = list(contexts)
     edges: list[Any] = []

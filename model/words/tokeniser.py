@@ -20,10 +20,9 @@ its release: with another list, the same settings would give other words.
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 import regex
-import snowballstemmer
-import stopwordsiso
 
 from model.errors import OptionError
 from model.files.regular import read_text
@@ -126,6 +125,10 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     Raises:
         OptionError: an unknown language or stemmer.
     """
+    # Imported here and below, so that options can be listed without the tables of all languages.
+    import snowballstemmer
+    import stopwordsiso
+
     languages = sorted(stopwordsiso.langs())
     if settings.stop_words not in ("none", "file", *languages):
         raise OptionError(
@@ -209,9 +212,7 @@ class _Words(dict[str, str]):
         super().__init__()
         self._settings = settings
         self._stop = _stop_words(settings)
-        self._stem = (
-            None if settings.stemmer == "none" else snowballstemmer.stemmer(settings.stemmer)
-        )
+        self._stem = None if settings.stemmer == "none" else _stemmer(settings.stemmer)
 
     def __missing__(self, word: str) -> str:
         kept = self._kept(word)
@@ -241,10 +242,18 @@ class _Words(dict[str, str]):
         return after if after and before + apostrophe in self._stop else word
 
 
+def _stemmer(name: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(name)
+
+
 def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
     if settings.stop_words == "none":
         return frozenset()
     if settings.stop_words == "file":
         return frozenset(settings.stop_list)
+    import stopwordsiso
+
     words = {_plain(word) for word in stopwordsiso.stopwords(settings.stop_words)}
     return frozenset(words).union(before + "'" for before in _ELIDED.get(settings.stop_words, ()))

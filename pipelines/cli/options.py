@@ -13,7 +13,7 @@ import argparse
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import placements
-from model.evaluation import EvaluationSettings
+from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
 from model.learners import LEARNER
 from model.options import options_of

@@ -17,7 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
-from model.evaluation import EvaluationSettings
+from model.evaluation.settings import EvaluationSettings
 from model.files.regular import read_text
 from model.inference import METHOD, InferenceSettings
 from model.learners import LEARNER, LearnerSettings

@@ -31,7 +31,7 @@ from model.inference.classifier import Classifier
 from model.learner_log import head
 from model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from model.learners import ParticleFilter, learner_for
-from model.learners.base import _BY_SETTINGS, LEARNERS
+from model.learners.base import _LEARNERS, LEARNERS
 from model.options import option
 from model.publishing import publication, store
 from model.publishing.classifier_store import ClassifierStore
@@ -270,7 +270,7 @@ class LaterFilter(ParticleFilter):
 def test_a_later_release_with_more_fields_goes_on_with_the_store(case, tmp_path, monkeypatch):
     learner = learner_for(case.read().options.settings)
     monkeypatch.setitem(LEARNERS._kinds, ParticleFilter.kind, LaterFilter)
-    monkeypatch.setitem(_BY_SETTINGS, LaterFilter, learner)
+    monkeypatch.setitem(_LEARNERS._found, LaterFilter, learner)
     monkeypatch.setattr(store, "Manifest", LaterManifest)
     monkeypatch.setattr(publication, "Manifest", LaterManifest)
     stored = case.copy(tmp_path)

@@ -16,7 +16,8 @@ from populations import KEY
 from twins import Particle, uniform
 
 from model.kernels.random import MOVE
-from model.learners.particles.history import History, Reservoir
+from model.learners.particles.history import History
+from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels.copy_on_write import own_row, row_of
 from model.learners.particles.kernels.particles import Draws, Prior
 from model.learners.particles.kernels.rejuvenation import move_units

@@ -5,9 +5,10 @@ import apache_beam as beam
 from collecting import run
 from made import manifest_of, random_snapshot
 
-from model.evaluation import EvaluationSettings, evaluate
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
+from model.evaluation.held_out import evaluate
+from model.evaluation.settings import EvaluationSettings
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import ranks_of
 from model.records import Document, TokenisedDocument

@@ -10,60 +10,17 @@ independent chains on packed counts (``sparse``, :mod:`model.learners.batch_gibb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from model.errors import OptionError
 from model.evaluation.nmi import nmi
-from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is_sparse
 from model.learners.base import Arrivals, register
+from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
 from model.learners.particles.arrivals import sum_of_documents
-from model.learners.particles.initial_settings import ENDLESS, Initial, InitialBatch
 from model.learners.particles.particle_filter import ParticleLearner
-from model.learners.particles.settings import ParticleSettings
 from model.learners.particles.state import ParticleState, ensure_capacity
-from model.learners.particles.topic_priors import Flat
-from model.options import option
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
-
-
-@dataclass(frozen=True)
-class BatchGibbs(ParticleSettings):
-    """Chains of Gibbs sweeps over all documents so far, anew for each version (Alg. 1)."""
-
-    kind = "batch-gibbs"
-
-    chains: int = option(
-        2, "C, number of Gibbs chains, of which the best is published", least=1, first=True
-    )
-    sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
-    sampler: Sampler = option("auto", SAMPLER_HELP)
-
-    def check(self) -> None:
-        super().check()
-        if self.sampler == "sparse" and not isinstance(self.prior, Flat):
-            allowed = f"auto or dense with --prior={self.prior.kind}"
-            raise OptionError("--sampler", "sparse", allowed, "SparseLDA has no tables to sample.")
-
-    @property
-    def initial(self) -> Initial:
-        return InitialBatch(
-            documents=ENDLESS,
-            tokens=ENDLESS,
-            chains=self.chains,
-            sweeps=self.sweeps,
-            choice="posterior",
-        )
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the chains have packed counts."""
-        return isinstance(self.prior, Flat) and is_sparse(
-            self.sampler, self.topics, SPARSE_LEARNING_FROM
-        )
 
 
 @register(BatchGibbs)

@@ -19,14 +19,13 @@ from model.learners.particles.challenger_settings import (
     ChallengerSettings,
     NoChallengers,
 )
-from model.learners.particles.history import (
+from model.learners.particles.history_settings import (
     HISTORIES,
     NOTHING,
     FullHistory,
     HistorySettings,
     Reservoir,
 )
-from model.learners.particles.kernels.history import CHOICES
 from model.options import Record, option, part
 
 Unit = Literal["document", "token"]
@@ -38,6 +37,9 @@ class UnitChoice(Record):
     @property
     def number(self) -> int:
         """Return the number of the choice in :mod:`model.learners.particles.kernels.history`."""
+        # Imported here, so that settings can be listed without kernels.
+        from model.learners.particles.kernels.history import CHOICES
+
         return CHOICES.index(self.kind)
 
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 from model.errors import OptionError
 from model.kinds import Kinds
-from model.learners.particles.kernels.resampling_schemes import SCHEMES
 from model.options import Record, option
 
 
@@ -65,6 +64,9 @@ class _AtThreshold(Resampling):
 
     @property
     def scheme(self) -> int:
+        # Imported here, so that settings can be listed without kernels.
+        from model.learners.particles.kernels.resampling_schemes import SCHEMES
+
         return SCHEMES.index(self.kind)
 
     def threshold(self, particles: int, islands: int) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from model.errors import OptionError
 from model.kinds import Kinds
-from model.learners.base import LearnerSettings
+from model.learners.base import LearnerSettings, implemented_in
 from model.learners.particles.initial_settings import (
     INITIALS,
     Initial,
@@ -32,6 +32,8 @@ from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPri
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from model.options import option, part
 
+# The module of the learner of all of them.
+_MODULE = "model.learners.particles.particle_filter"
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
 # The parts that most learners fix. A step reads them often, so they are made once.
@@ -145,6 +147,7 @@ class StreamingParticles(ParticleSettings):
         self.resampling.check_particles(self.particles, self.islands)
 
 
+@implemented_in(_MODULE)
 @dataclass(frozen=True)
 class ParticleFilter(StreamingParticles):
     """Particles that are resampled and rejuvenated (Canini et al. 2009, Alg. 4)."""
@@ -176,6 +179,7 @@ class ParticleFilter(StreamingParticles):
             )
 
 
+@implemented_in(_MODULE)
 @dataclass(frozen=True)
 class IncrementalGibbs(StreamingParticles):
     """Independent chains that are rejuvenated (Canini et al. 2009, Alg. 3)."""
@@ -187,6 +191,7 @@ class IncrementalGibbs(StreamingParticles):
     )
 
 
+@implemented_in(_MODULE)
 @dataclass(frozen=True)
 class OLda(StreamingParticles):
     """Independent chains that draw each topic once (Canini et al. 2009, Alg. 2)."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.kinds import Kinds
-from model.learners.particles.kernels import table_counts
 from model.options import Record, option, part
 
 PRIORS = Kinds()
@@ -51,7 +50,7 @@ class TopicPrior(Record):
 
         :mod:`model.learners.particles.kernels.table_counts` defines the three.
         """
-        return table_counts.NONE
+        return _table_counting("NONE")
 
     @property
     def learns_concentrations(self) -> bool:
@@ -169,9 +168,7 @@ class Hierarchical(_Spelled):
 
     @property
     def table_counting(self) -> int:
-        return (
-            table_counts.SAMPLED if isinstance(self.tables, SampledTables) else table_counts.MINIMAL
-        )
+        return _table_counting("SAMPLED" if isinstance(self.tables, SampledTables) else "MINIMAL")
 
     @property
     def learns_concentrations(self) -> bool:
@@ -180,3 +177,10 @@ class Hierarchical(_Spelled):
     @property
     def base_strength(self) -> float:
         return self.base_concentration
+
+
+def _table_counting(name: str) -> int:
+    """Return a constant of the kernels, which are not imported where settings are only listed."""
+    from model.learners.particles.kernels import table_counts
+
+    return int(getattr(table_counts, name))

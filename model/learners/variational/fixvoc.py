@@ -28,15 +28,12 @@ from model.kernels.random import FIRST_TOPICS, fill_uniforms
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.population import over_slices
 from model.learners.variational.fixed_vocabulary import (
-    FIXVOC_VOCABULARIES,
     FixedVocabulary,
-    GrowingUntilFull,
 )
 from model.learners.variational.kernels.variational_estep import expected_counts, fit_documents
+from model.learners.variational.settings import FixvocHybrid, FixvocVb
 from model.learners.variational.shared import (
     KnownTokens,
-    SampledLocally,
-    VariationalSettings,
     VariationalState,
     known_tokens,
     sample_counts,
@@ -46,7 +43,6 @@ from model.learners.variational.shared import (
     unpack_state,
     word_repeats,
 )
-from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
 
@@ -55,43 +51,6 @@ MAGIC = b"BTf1"
 # weakest topics of documents.
 SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
-
-
-@dataclass(frozen=True)
-class Fixvoc(VariationalSettings):
-    """Settings of both learners."""
-
-    beta: float = option(
-        0.1,
-        "eta, Dirichlet parameter of a topic's words, for each word",
-        above=0,
-        usual="0.001 and 1",
-        first=True,
-    )
-    vocabulary: Record = part(
-        GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True
-    )
-
-
-@dataclass(frozen=True)
-class FixvocHybrid(Fixvoc, SampledLocally):
-    """Online variational LDA with Gibbs sweeps in each document (Mimno, Hoffman and Blei 2012)."""
-
-    kind = "fixvoc-hybrid"
-
-
-@dataclass(frozen=True)
-class FixvocVb(Fixvoc):
-    """Online variational LDA, coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
-
-    kind = "fixvoc-vb"
-
-    local_iterations: int = option(50, "updates of each document", least=1)
-
-    @property
-    def sweeps(self) -> int:
-        """The number of updates of each document."""
-        return self.local_iterations
 
 
 F = TypeVar("F", FixvocHybrid, FixvocVb)

@@ -25,9 +25,8 @@ each word, every topic claims the words that it does not know. A published model
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,6 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.population import over_slices
-from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
 from model.learners.variational.kernels.sticks import (
     Sticks,
     StickUpdate,
@@ -53,9 +51,9 @@ from model.learners.variational.ordered_sets import (
     used_entries,
     write_positions,
 )
+from model.learners.variational.settings import Infvoc
 from model.learners.variational.shared import (
     KnownTokens,
-    SampledLocally,
     VariationalState,
     sample_counts,
     score,
@@ -63,7 +61,6 @@ from model.learners.variational.shared import (
     total_nbytes,
     unpack_state,
 )
-from model.options import option
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.character_model import SMALLEST, CharacterModel
@@ -72,49 +69,6 @@ from model.words.vocabulary import Vocabulary
 MAGIC = b"BTi1"
 # The smallest stored beta parameter nu2.
 _SMALLEST_REST = 2.0**-400
-
-
-@dataclass(frozen=True)
-class Infvoc(SampledLocally):
-    """Online variational topics over all strings (Zhai and Boyd-Graber 2013)."""
-
-    kind = "infvoc"
-
-    concentration: float = option(
-        1000.0,
-        "alpha^beta: the larger, the more of a topic's stick is left for new words",
-        least=1,
-        remedy="Thousands are usual.",
-    )
-    truncation: int = option(
-        30_000, "T, words that a topic keeps", unit="words", least=1, first=True
-    )
-    max_words: int = option(
-        DEFAULT_MAX_WORDS, "words that all topics together keep", unit="words", least=1, first=True
-    )
-    reorder_every: int = option(
-        20, "U, between two reorderings of a topic's words", unit="minibatches", least=1
-    )
-    remainder: Literal["share", "stick", "mass"] = option(
-        "share",
-        "what a word outside a topic's set gets: its share of what the stick has left, or, as"
-        " printed, all that the stick has left, or all the mass that the topic's words leave",
-    )
-    entry: Literal["prior", "one"] = option(
-        "prior",
-        "where nu2 of a word that joins a topic begins: at the concentration, or, as printed,"
-        " at one",
-    )
-    word_list: tuple[str, ...] = option(
-        (),
-        "file of words that show how words are spelled; without it, the first minibatch",
-        file="text",
-    )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        # A step of size 1 forgets where a word began.
-        begins = self.kappa > 0 and self.concentration != 1, "--kappa > 0 and --concentration > 1"
-        return {**super().conditions(), "entry": begins}
 
 
 @dataclass

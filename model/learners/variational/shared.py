@@ -12,7 +12,7 @@ before it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ import numpy as np
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.kernels.random import stream_key
-from model.learners.base import Arrivals, LearnerSettings, StepInfo, Summary
+from model.learners.base import Arrivals, StepInfo, Summary
 from model.learners.particles.population import over_slices
 from model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
@@ -31,58 +31,13 @@ from model.learners.variational.kernels.variational_estep import (
     sample_documents,
     score_documents,
 )
-from model.options import option
+from model.learners.variational.settings import SampledLocally, VariationalSettings
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
 from model.words.known_words import known_words
 
 # The number of minibatches whose evidence is kept.
 EVIDENCE_WINDOW = 20
-
-
-@dataclass(frozen=True)
-class VariationalSettings(LearnerSettings):
-    """Settings of all variational learners."""
-
-    kappa: float = option(
-        0.6,
-        "minibatch i has the step size (tau0 + i)^-kappa",
-        least=0,
-        most=1,
-        remedy="Learning converges with more than 0.5; 0 is for batches.",
-    )
-    tau0: float = option(
-        64.0,
-        "tau0 of the step size; a larger value gives early minibatches less weight",
-        unit="minibatches",
-        least=0,
-    )
-    stream_documents: int = option(
-        0,
-        "D, documents in the whole stream; 0: as many as there were so far",
-        unit="documents",
-        least=0,
-    )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        return {"tau0": (self.kappa > 0, "--kappa is above 0")}
-
-
-@dataclass(frozen=True)
-class SampledLocally(VariationalSettings):
-    """Settings of learners that draw a minibatch's topics by Gibbs sweeps within its documents."""
-
-    local_burn_in: int = option(
-        5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
-    )
-    local_sweeps: int = option(
-        10, "Gibbs sweeps over each document that count", unit="sweeps", least=1
-    )
-
-    @property
-    def sweeps(self) -> int:
-        """The number of sweeps over each document."""
-        return self.local_burn_in + self.local_sweeps
 
 
 S = TypeVar("S", bound=VariationalSettings)

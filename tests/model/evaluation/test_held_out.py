@@ -5,7 +5,8 @@ import pytest
 from made import random_snapshot, snapshot_of
 
 from model.errors import OptionError
-from model.evaluation import EvaluationSettings, clusters, coverage, evaluate
+from model.evaluation.held_out import clusters, coverage, evaluate
+from model.evaluation.settings import EvaluationSettings
 from model.inference.coverage import RETRAIN_BELOW
 from model.records import Document, TokenisedDocument
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.evaluation import Score, first_moment, left_to_right
-from model.evaluation.perplexity import word_table
+from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.records import Document, TokenisedDocument
 from model.snapshot import TopicWordPrior
 from model.words.character_model import CharacterModel

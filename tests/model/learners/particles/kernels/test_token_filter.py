@@ -5,7 +5,8 @@ import pytest
 from populations import KEY, new_prior
 
 from model.kernels.random import FIRST_PASS, MOVE
-from model.learners.particles.history import FullHistory, History, Reservoir
+from model.learners.particles.history import History
+from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
 from model.learners.particles.kernels.history import UNIFORM, admit, choose_units
 from model.learners.particles.kernels.particles import Draws

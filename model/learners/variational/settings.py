@@ -1,0 +1,140 @@
+"""The settings of the variational learners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from model.learners.base import LearnerSettings, implemented_in
+from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
+from model.learners.variational.fixed_vocabulary import FIXVOC_VOCABULARIES, GrowingUntilFull
+from model.options import Record, option, part
+
+
+@dataclass(frozen=True)
+class VariationalSettings(LearnerSettings):
+    """Settings of all variational learners."""
+
+    kappa: float = option(
+        0.6,
+        "minibatch i has the step size (tau0 + i)^-kappa",
+        least=0,
+        most=1,
+        remedy="Learning converges with more than 0.5; 0 is for batches.",
+    )
+    tau0: float = option(
+        64.0,
+        "tau0 of the step size; a larger value gives early minibatches less weight",
+        unit="minibatches",
+        least=0,
+    )
+    stream_documents: int = option(
+        0,
+        "D, documents in the whole stream; 0: as many as there were so far",
+        unit="documents",
+        least=0,
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"tau0": (self.kappa > 0, "--kappa is above 0")}
+
+
+@dataclass(frozen=True)
+class SampledLocally(VariationalSettings):
+    """Settings of learners that draw a minibatch's topics by Gibbs sweeps within its documents."""
+
+    local_burn_in: int = option(
+        5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
+    )
+    local_sweeps: int = option(
+        10, "Gibbs sweeps over each document that count", unit="sweeps", least=1
+    )
+
+    @property
+    def sweeps(self) -> int:
+        """The number of sweeps over each document."""
+        return self.local_burn_in + self.local_sweeps
+
+
+@dataclass(frozen=True)
+class Fixvoc(VariationalSettings):
+    """Settings of both learners."""
+
+    beta: float = option(
+        0.1,
+        "eta, Dirichlet parameter of a topic's words, for each word",
+        above=0,
+        usual="0.001 and 1",
+        first=True,
+    )
+    vocabulary: Record = part(
+        GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True
+    )
+
+
+@implemented_in("model.learners.variational.fixvoc")
+@dataclass(frozen=True)
+class FixvocHybrid(Fixvoc, SampledLocally):
+    """Online variational LDA with Gibbs sweeps in each document (Mimno, Hoffman and Blei 2012)."""
+
+    kind = "fixvoc-hybrid"
+
+
+@implemented_in("model.learners.variational.fixvoc")
+@dataclass(frozen=True)
+class FixvocVb(Fixvoc):
+    """Online variational LDA, coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
+
+    kind = "fixvoc-vb"
+
+    local_iterations: int = option(50, "updates of each document", least=1)
+
+    @property
+    def sweeps(self) -> int:
+        """The number of updates of each document."""
+        return self.local_iterations
+
+
+@implemented_in("model.learners.variational.infvoc")
+@dataclass(frozen=True)
+class Infvoc(SampledLocally):
+    """Online variational topics over all strings (Zhai and Boyd-Graber 2013)."""
+
+    kind = "infvoc"
+
+    concentration: float = option(
+        1000.0,
+        "alpha^beta: the larger, the more of a topic's stick is left for new words",
+        least=1,
+        remedy="Thousands are usual.",
+    )
+    truncation: int = option(
+        30_000, "T, words that a topic keeps", unit="words", least=1, first=True
+    )
+    max_words: int = option(
+        DEFAULT_MAX_WORDS, "words that all topics together keep", unit="words", least=1, first=True
+    )
+    reorder_every: int = option(
+        20, "U, between two reorderings of a topic's words", unit="minibatches", least=1
+    )
+    remainder: Literal["share", "stick", "mass"] = option(
+        "share",
+        "what a word outside a topic's set gets: its share of what the stick has left, or, as"
+        " printed, all that the stick has left, or all the mass that the topic's words leave",
+    )
+    entry: Literal["prior", "one"] = option(
+        "prior",
+        "where nu2 of a word that joins a topic begins: at the concentration, or, as printed,"
+        " at one",
+    )
+    word_list: tuple[str, ...] = option(
+        (),
+        "file of words that show how words are spelled; without it, the first minibatch",
+        file="text",
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        # A step of size 1 forgets where a word began.
+        begins = self.kappa > 0 and self.concentration != 1, "--kappa > 0 and --concentration > 1"
+        return {**super().conditions(), "entry": begins}
