@@ -9,40 +9,27 @@ The files are sorted by time, one for each period.
 from __future__ import annotations
 
 import sys
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
 from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.options import ArchiveOptions
-from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.graphs.execute import run
-from pipelines.graphs.learning import write_dead_letters
-from transforms.archive import WriteArchive
-from transforms.read import ReadRecords, check_patterns
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """Build the graph: read, sort into periods, write."""
-    patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
-    check_patterns(patterns, settings)
-    given = options.view_as(ArchiveOptions)
-    documents, unreadable = pipeline | "Read" >> ReadRecords(patterns, settings)
-    _ = documents | "Archive" >> WriteArchive(given.archive, given.shard_period)
-    write_dead_letters([unreadable], options)
+def run(options: PipelineOptions) -> None:
+    """Run the graph. It is imported here, because --help needs no Beam."""
+    from pipelines.graphs import archive
+
+    archive.run_graph(options)
 
 
-main = command(
-    "pipelines.archive",
-    __doc__.partition("\n")[0],
-    GROUPS,
-    REQUIRED,
-    lambda options: run(build, options),
-)
+main = command("pipelines.archive", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,15 +10,9 @@ that the model was learned from (--training).
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
-
-from model.publishing.store import ModelStore
-from pipelines.cli import plots
 from pipelines.cli.command import command
-from pipelines.cli.figures import run_for_figures, write_figures
 from pipelines.cli.inference_options import CompareOptions, TrainingDocumentsOptions
 from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.options import (
@@ -28,12 +22,9 @@ from pipelines.cli.options import (
     PlotOptions,
     StoreOptions,
 )
-from pipelines.cli.settings_from_options import inference_options_of
-from pipelines.cli.terminal import console, figure_table
-from pipelines.graphs.learning import write_dead_letters
-from pipelines.graphs.sources import files_of_model
-from transforms.compare import Compare, methods_of
-from transforms.infer import check_training
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     InputOptions,
@@ -47,73 +38,16 @@ GROUPS = (
     RecordOptions,
 )
 REQUIRED = {"input": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
-_COLUMNS = {
-    "method": "method",
-    "cosine": "cosine",
-    "KL": "kl",
-    "F1": "f1",
-    "documents/s": "rate",
-    "ms/document": "milliseconds",
-}
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """Build the graph: read, compare, write the lines to ``--json``."""
-    which, store, given = (
-        options.view_as(ModelVersionOptions),
-        options.view_as(StoreOptions).model_store,
-        options.view_as(CompareOptions),
-    )
-    manifest = ModelStore(store).manifest(which.model_key, which.model_version)
-    methods = methods_of(given.reference, given.methods, inference_options_of(options))
-    patterns = options.view_as(TrainingDocumentsOptions).training
-    check_training(methods, patterns)
-    documents, dead = files_of_model(
-        pipeline, options, manifest, options.view_as(InputOptions).input
-    )
-    letters, training = [dead], None
-    if patterns is not None:
-        training, unreadable = files_of_model(pipeline, options, manifest, patterns, "--training")
-        letters.append(unreadable)
-    lines = documents | "Compare" >> Compare(
-        store, manifest.key, manifest.version, methods, training=training, mass=given.mass
-    )
-    write_figures(lines, options)
-    write_dead_letters(letters, options)
+def run(options: PipelineOptions) -> None:
+    """Run the graph. It is imported here, because --help needs no Beam."""
+    from pipelines.graphs import compare
+
+    compare.compare_methods(options)
 
 
-def compare_methods(options: PipelineOptions) -> None:
-    """Run the graph, then print and draw what it wrote."""
-    run_for_figures(build, options, lambda lines: show(ordered(lines), options))
-
-
-def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
-    """Print and draw the figures."""
-    title = (
-        f"against {rows[0]['reference']}, means of {rows[0]['documents']:,} documents"
-        if rows
-        else "no documents"
-    )
-    console().print(
-        figure_table(
-            title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)
-        )
-    )
-    if (plot := options.view_as(PlotOptions).plot) is not None:
-        plots.draw_comparison(plot, rows)
-
-
-def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add rates to the figures, and sort them: the reference first, then the fastest."""
-    for row in rows:
-        row["milliseconds"] = 1000 * row["seconds_per_document"]
-        row["rate"] = 1 / row["seconds_per_document"] if row["seconds_per_document"] else None
-    return sorted(
-        rows, key=lambda row: (row["method"] != row["reference"], row["seconds_per_document"])
-    )
-
-
-main = command("pipelines.compare", __doc__.partition("\n")[0], GROUPS, REQUIRED, compare_methods)
+main = command("pipelines.compare", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
 
 if __name__ == "__main__":
     sys.exit(main())

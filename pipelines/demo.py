@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from apache_beam.options.pipeline_options import PipelineOptions
 from rich.console import Console
 
 from model.errors import BeamTopicsError, OptionError
@@ -20,6 +19,7 @@ from model.publishing.store import ModelStore
 from pipelines import infer, train
 from pipelines.cli.command import command
 from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import DemoOptions
 from pipelines.cli.terminal import console, plain, sparkline, topic_table
 from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
@@ -37,7 +37,7 @@ _LEARN = (
 )
 
 
-def demo(options: PipelineOptions) -> None:
+def demo(options: OptionGroup) -> None:
     """Write the corpus, train, infer, and report."""
     folder, addresses = Path(options.view_as(DemoOptions).folder), corpus_folder()
     out = console()
@@ -102,7 +102,7 @@ def report(out: Console, folder: Path) -> None:
     out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 
 
-main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo)
+main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,8 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from apache_beam.options.pipeline_options import PipelineOptions
-
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -18,6 +16,7 @@ from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.version_events import events_of, line_of
 from pipelines.cli import plots
 from pipelines.cli.command import command
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ModelVersionOptions, PlotOptions, ShowOptions, StoreOptions
 from pipelines.cli.settings_from_options import check_plot
 from pipelines.cli.terminal import (
@@ -41,7 +40,7 @@ _EVENTS = 5
 _VERSIONS = 12
 
 
-def show(options: PipelineOptions) -> None:
+def show(options: OptionGroup) -> None:
     """Print topics, changes and versions, and draw what came to each topic.
 
     The digests of version and snapshot are checked first.
@@ -111,7 +110,12 @@ def last_events(history: Sequence[Manifest]) -> list[str]:
 
 
 main = command(
-    "pipelines.show", __doc__.partition("\n")[0], GROUPS, {"model_store": "models"}, show
+    "pipelines.show",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    {"model_store": "models"},
+    show,
+    graph=False,
 )
 
 if __name__ == "__main__":

@@ -7,9 +7,7 @@
 from __future__ import annotations
 
 import sys
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
@@ -20,15 +18,10 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.graphs.learning import (
-    check_store,
-    learn,
-    learn_options_of,
-    run_and_check,
-    write_dead_letters,
-    write_events,
-)
-from pipelines.graphs.sources import SourceOptions, read_source
+from pipelines.graphs.sources import SourceOptions
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     InputOptions,
@@ -44,23 +37,14 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """Build the graph: read, sequence, learn, publish."""
-    learning = learn_options_of(options)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
-    check_store(options, learning)
-    learned = learn(documents, options, learning)
-    write_events(learned.events, options)
-    write_dead_letters([unreadable, learned.dead_letters], options)
+def run(options: PipelineOptions) -> None:
+    """Run the graph. It is imported here, because --help needs no Beam."""
+    from pipelines.graphs import train
+
+    train.run_graph(options)
 
 
-main = command(
-    "pipelines.train",
-    __doc__.partition("\n")[0],
-    GROUPS,
-    REQUIRED,
-    lambda options: run_and_check(build, options),
-)
+main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import apache_beam as beam
 
 from model import wire
-from model.evaluation.held_out import evaluate
-from model.evaluation.settings import EvaluationSettings
 from model.evaluation.classification import classification_figures
 from model.evaluation.coherence import coherence_figures
+from model.evaluation.held_out import evaluate
+from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import ranks_of

@@ -21,22 +21,22 @@ import difflib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
-
-from apache_beam.options.pipeline_options import PipelineOptions, _BeamArgumentParser
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from model.errors import BeamTopicsError
-from pipelines.cli import inference_options, input_options, options
+from pipelines.cli.all_groups import all_groups
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, titled
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.shared_options import UsageError
 from pipelines.cli.terminal import plain
 from pipelines.graphs.arenas import limit_arenas
 from pipelines.graphs.runners import check_name, complete, is_local
-from pipelines.graphs.sinks import SinkOptions
-from pipelines.graphs.sources import SourceOptions
 
-Groups = Sequence[type[PipelineOptions]]
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+Groups = Sequence[type[OptionGroup]]
 
 _BEAM_OPTIONS = (
     "Beam's own options may be given too: --runner (default: this machine), --streaming,"
@@ -46,7 +46,7 @@ _CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
 _NO_VALUE = re.compile(r"(\S+): expected one argument")
 
 
-class _Parser(_BeamArgumentParser):
+class _Parser(argparse.ArgumentParser):
     """A parser that raises an error where argparse prints and exits."""
 
     def error(self, message: str) -> NoReturn:
@@ -77,9 +77,7 @@ class _Help(argparse.HelpFormatter):
 def parser_for(
     prog: str, description: str, groups: Groups, required: Mapping[str, str]
 ) -> argparse.ArgumentParser:
-    """Make a parser of a pipeline's groups and of all of Beam's options.
-
-    The docstring of a group is its title. Beam's options stay out of the help.
+    """Make a parser of a program's groups. The docstring of a group is its title.
 
     Args:
         prog: the name of the program, for example ``pipelines.train``.
@@ -108,26 +106,32 @@ def parser_for(
         )
         if action.dest in required:
             action.help = f"{action.help} (required)"
-    own = len(parser._actions)
-    for beams in PipelineOptions.__subclasses__():
-        if beams.__module__.startswith("apache_beam."):
-            beams._add_argparse_args(parser)
-    for action in parser._actions[own:]:
-        action.help = argparse.SUPPRESS
     return parser
 
 
 def parse(
-    argv: Sequence[str], prog: str, description: str, groups: Groups, required: Mapping[str, str]
-) -> PipelineOptions:
+    argv: Sequence[str],
+    prog: str,
+    description: str,
+    groups: Groups,
+    required: Mapping[str, str],
+    *,
+    graph: bool = True,
+) -> Any:
     """Parse a command line into checked options.
+
+    Beam is imported where the program runs a graph, and to tell what an unknown option means.
 
     Args:
         argv: the command line, without the name of the program.
         prog: the name of the program, for example ``pipelines.train``.
         description: one line of help.
-        groups: the groups of options that the pipeline has.
+        groups: the groups of options that the program has.
         required: options that must be given, each with an example.
+        graph: whether the program runs a graph.
+
+    Returns:
+        Beam's ``PipelineOptions`` for a graph, else an :class:`~pipelines.cli.groups.OptionGroup`.
 
     Raises:
         UsageError: an unknown option, a value of the wrong form, or a missing option.
@@ -139,16 +143,39 @@ def parse(
     if given.help is not None:
         print(help_text(parser, dict(iter_choices(groups)), given, required))
         raise SystemExit(0)
+    if not graph and not unknown:
+        _check_required(given, prog, required)
+        return OptionGroup(argv)
+    return _parse_with_beam(argv, parser, prog, required)
+
+
+def _parse_with_beam(
+    argv: Sequence[str],
+    parser: argparse.ArgumentParser,
+    prog: str,
+    required: Mapping[str, str],
+) -> PipelineOptions:
+    """Parse a command line that may have Beam's options."""
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from pipelines.graphs.beam_options import add_beam_options
+
+    add_beam_options(parser)
+    given, unknown = parser.parse_known_args(list(argv))
     check_name(given.runner)
     _refuse_unknown(unknown, parser, prog, given.runner)
+    _check_required(given, prog, required)
+    check_outputs(vars(given), is_local(given.runner))
+    return PipelineOptions(complete(argv, given))
+
+
+def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str, str]) -> None:
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             raise UsageError(
                 f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog}"
                 " --help=all shows all options."
             )
-    check_outputs(vars(given), is_local(given.runner))
-    return PipelineOptions(complete(argv, given))
 
 
 def _refuse_unknown(
@@ -173,20 +200,6 @@ def _refuse_unknown(
             raise UsageError(f"{given}: there is no such option here. {hint}")
 
 
-def all_groups() -> list[type[PipelineOptions]]:
-    """Return the groups of options of all pipelines."""
-    modules = (options, input_options, inference_options)
-    found = [
-        group
-        for module in modules
-        for group in vars(module).values()
-        if isinstance(group, type)
-        and issubclass(group, PipelineOptions)
-        and group.__module__ == module.__name__
-    ]
-    return [*found, SourceOptions, SinkOptions]
-
-
 def _all_flags() -> set[str]:
     """Return the options of all pipelines; no runner has an option of such a name."""
     parser = argparse.ArgumentParser(add_help=False)
@@ -200,7 +213,9 @@ def command(
     description: str,
     groups: Groups,
     required: Mapping[str, str],
-    run: Callable[[PipelineOptions], Any],
+    run: Callable[[Any], Any],
+    *,
+    graph: bool = True,
 ) -> Callable[[Sequence[str] | None], int]:
     """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
@@ -212,13 +227,15 @@ def command(
         description: one line of help.
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
-        run: takes the parsed options.
+        run: takes the parsed options (:func:`parse`).
+        graph: whether the program runs a graph. If not, it begins without Beam.
     """
 
     def main(argv: Sequence[str] | None = None) -> int:
         limit_arenas()
         try:
-            run(parse(sys.argv[1:] if argv is None else argv, prog, description, groups, required))
+            given = sys.argv[1:] if argv is None else argv
+            run(parse(given, prog, description, groups, required, graph=graph))
         except BeamTopicsError as error:
             # It may quote a document.
             print(

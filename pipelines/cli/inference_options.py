@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import argparse
 
-from apache_beam.options.pipeline_options import PipelineOptions
-
 from model.inference.coverage import RETRAIN_BELOW
 from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings
 from pipelines.cli import values
+from pipelines.cli.groups import OptionGroup
 
 
-class TrainingDocumentsOptions(PipelineOptions):
+class TrainingDocumentsOptions(OptionGroup):
     """Training documents."""
 
     @classmethod
@@ -27,7 +26,7 @@ class TrainingDocumentsOptions(PipelineOptions):
         )
 
 
-class CoverageOptions(PipelineOptions):
+class CoverageOptions(OptionGroup):
     """Coverage."""
 
     @classmethod
@@ -44,7 +43,7 @@ class CoverageOptions(PipelineOptions):
         )
 
 
-class RetrainOptions(PipelineOptions):
+class RetrainOptions(OptionGroup):
     """Retraining."""
 
     @classmethod
@@ -57,7 +56,7 @@ class RetrainOptions(PipelineOptions):
         )
 
 
-class FitOptions(PipelineOptions):
+class FitOptions(OptionGroup):
     """Classifier."""
 
     @classmethod
@@ -100,7 +99,7 @@ class FitOptions(PipelineOptions):
         )
 
 
-class CompareOptions(PipelineOptions):
+class CompareOptions(OptionGroup):
     """Comparison."""
 
     @classmethod

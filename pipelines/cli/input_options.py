@@ -9,17 +9,16 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from apache_beam.options.pipeline_options import PipelineOptions
-
 from model.options import options_of
 from model.reading.files import Format, TimeFrom
 from model.reading.parsing import MEGABYTE, FieldNames, IdFrom, ParseSettings
 from model.reading.timestamps import TimestampUnit
 from pipelines.cli import values
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.settings_options import add_options
 
 
-class InputOptions(PipelineOptions):
+class InputOptions(OptionGroup):
     """Input."""
 
     @classmethod
@@ -31,7 +30,7 @@ class InputOptions(PipelineOptions):
         )
 
 
-class KafkaOptions(PipelineOptions):
+class KafkaOptions(OptionGroup):
     """Kafka."""
 
     @classmethod
@@ -46,7 +45,7 @@ class KafkaOptions(PipelineOptions):
         )
 
 
-class RecordOptions(PipelineOptions):
+class RecordOptions(OptionGroup):
     """Records."""
 
     @classmethod

@@ -1,16 +1,14 @@
-"""Options of the pipelines, in groups, as Beam's ``PipelineOptions``.
+"""Options of the pipelines, in groups (:mod:`pipelines.cli.groups`).
 
 A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
 :mod:`pipelines.cli.settings_from_options` makes checked settings of it. The docstring of a group is
-its title in the help. No two groups have an option of the same name, because Beam puts all of them
-into one namespace.
+its title in the help. No two groups have an option of the same name, because all of them
+are in one namespace.
 """
 
 from __future__ import annotations
 
 import argparse
-
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
@@ -20,6 +18,7 @@ from model.options import options_of
 from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.settings_options import add_choice, add_options
 
 TOKENS_OF_A_CHECKPOINT = 2_000_000
@@ -28,7 +27,7 @@ TOKENS_OF_A_CHECKPOINT = 2_000_000
 OUTPUTS = ("archive", "output", "dead_letters", "coverage", "events", "json")
 
 
-class TokeniserOptions(PipelineOptions):
+class TokeniserOptions(OptionGroup):
     """Words."""
 
     @classmethod
@@ -36,7 +35,7 @@ class TokeniserOptions(PipelineOptions):
         add_options(parser, options_of(TokeniserSettings))
 
 
-class SequenceOptions(PipelineOptions):
+class SequenceOptions(OptionGroup):
     """Minibatches."""
 
     @classmethod
@@ -44,7 +43,7 @@ class SequenceOptions(PipelineOptions):
         add_options(parser, options_of(SequenceSettings))
 
 
-class LearnerOptions(PipelineOptions):
+class LearnerOptions(OptionGroup):
     """Learner."""
 
     CHOICE = LEARNER
@@ -54,7 +53,7 @@ class LearnerOptions(PipelineOptions):
         add_choice(parser, LEARNER)
 
 
-class StoreOptions(PipelineOptions):
+class StoreOptions(OptionGroup):
     """Model store."""
 
     @classmethod
@@ -65,7 +64,7 @@ class StoreOptions(PipelineOptions):
         )
 
 
-class TrainingOptions(PipelineOptions):
+class TrainingOptions(OptionGroup):
     """Running."""
 
     @classmethod
@@ -113,7 +112,7 @@ class TrainingOptions(PipelineOptions):
         )
 
 
-class ModelVersionOptions(PipelineOptions):
+class ModelVersionOptions(OptionGroup):
     """Which model."""
 
     @classmethod
@@ -128,7 +127,7 @@ class ModelVersionOptions(PipelineOptions):
         )
 
 
-class MethodOptions(PipelineOptions):
+class MethodOptions(OptionGroup):
     """Method."""
 
     @classmethod
@@ -136,7 +135,7 @@ class MethodOptions(PipelineOptions):
         add_options(parser, [METHOD.option()])
 
 
-class InferenceOptions(PipelineOptions):
+class InferenceOptions(OptionGroup):
     """Inference."""
 
     CHOICE = METHOD
@@ -146,7 +145,7 @@ class InferenceOptions(PipelineOptions):
         add_options(parser, (placement.option for placement in placements(METHOD)))
 
 
-class StreamOptions(PipelineOptions):
+class StreamOptions(OptionGroup):
     """Labelling."""
 
     @classmethod
@@ -174,7 +173,7 @@ class StreamOptions(PipelineOptions):
         )
 
 
-class OutputOptions(PipelineOptions):
+class OutputOptions(OptionGroup):
     """Output."""
 
     @classmethod
@@ -187,7 +186,7 @@ class OutputOptions(PipelineOptions):
         )
 
 
-class FigureOptions(PipelineOptions):
+class FigureOptions(OptionGroup):
     """Figures."""
 
     @classmethod
@@ -197,7 +196,7 @@ class FigureOptions(PipelineOptions):
         )
 
 
-class PlotOptions(PipelineOptions):
+class PlotOptions(OptionGroup):
     """Plot."""
 
     @classmethod
@@ -205,7 +204,7 @@ class PlotOptions(PipelineOptions):
         parser.add_argument("--plot", help="file for a plot of the figures, a .png or .svg")
 
 
-class EvaluationOptions(PipelineOptions):
+class EvaluationOptions(OptionGroup):
     """Evaluation."""
 
     @classmethod
@@ -240,7 +239,7 @@ class EvaluationOptions(PipelineOptions):
         add_options(parser, options_of(EvaluationSettings))
 
 
-class ShowOptions(PipelineOptions):
+class ShowOptions(OptionGroup):
     """Display."""
 
     @classmethod
@@ -250,7 +249,7 @@ class ShowOptions(PipelineOptions):
         )
 
 
-class DemoOptions(PipelineOptions):
+class DemoOptions(OptionGroup):
     """Demo."""
 
     @classmethod
@@ -262,7 +261,7 @@ class DemoOptions(PipelineOptions):
         )
 
 
-class ArchiveOptions(PipelineOptions):
+class ArchiveOptions(OptionGroup):
     """Archive."""
 
     @classmethod

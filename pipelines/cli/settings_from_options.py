@@ -10,10 +10,7 @@ import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, Any
 
 from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
@@ -40,6 +37,9 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.settings_options import fields_given, given_of
 
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
 # The formats of --plot, by the ending of its name.
 PLOTS = (".png", ".svg")
 
@@ -54,6 +54,9 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     Raises:
         OptionError: a path is on a file system that is not installed, or cannot be made.
     """
+    # Imported here, because --help needs no Beam.
+    from apache_beam.io.filesystems import FileSystems
+
     for name in OUTPUTS:
         path = given.get(name)
         if local and path is not None and FileSystems.get_scheme(path) is None:

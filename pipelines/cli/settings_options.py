@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, Any
 
 from model.compositions import Choice, placements
 from model.options import Option, Record, options_of
 from pipelines.cli import values
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,

@@ -9,14 +9,15 @@ for example ``--input``, is in a group of its own. The records name it in ``shar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
-
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model.compositions import Choice, compose, placements
 from model.errors import BeamTopicsError, OptionError
 from model.options import Record
 from pipelines.cli.settings_options import given_of
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 
 class UsageError(BeamTopicsError):
@@ -53,7 +54,10 @@ def settings_of_choice(
 def _check_shared(
     options: PipelineOptions, choice: Choice[Any], made: Any, elsewhere: Collection[str]
 ) -> None:
-    given = options.get_all_options(drop_default=True)
+    # Settings of a choice are made where a graph is built. Imported here, because it imports Beam.
+    from pipelines.graphs.beam_options import given_options
+
+    given = given_options(options)
     for name, example in made.needed.items():
         if given.get(name) in (None, "", []):
             raise UsageError(

@@ -19,13 +19,14 @@ import argparse
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
+from typing import TYPE_CHECKING, Any
 
 from model.errors import OptionError
 from pipelines.cli.options import OUTPUTS
 from pipelines.graphs.sources import SOURCES, SourceOptions, ends, is_log
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -94,6 +95,8 @@ def streams(options: PipelineOptions) -> bool:
     runner passes them on as they come. The local runner ends one stage before it begins the next. A
     graph is built with the answer: it is an argument of the steps that wait for event time.
     """
+    from apache_beam.options.pipeline_options import StandardOptions
+
     given = options.view_as(StandardOptions)
     return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(
         given.runner
@@ -345,6 +348,8 @@ def check_name(runner: str | None) -> None:
     """
     if runner is None or "." in runner:
         return
+    from apache_beam.options.pipeline_options import StandardOptions
+
     known = {name.lower(): name for name in StandardOptions.KNOWN_RUNNER_NAMES}
     name = runner.lower()
     if name in known or f"{name}runner" in known or name in RUNNERS:

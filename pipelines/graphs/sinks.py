@@ -13,23 +13,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
 from model.errors import at_least, one_of
 from model.kinds import Kinds
 from model.options import Record, option
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import KafkaOptions, RecordOptions
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.settings_options import add_choice
 from pipelines.cli.shared_options import settings_of_choice
-from transforms.sinks.kafka import WriteMixturesToKafka
-from transforms.sinks.write_by_period import WriteByPeriod
-from transforms.sources.kafka_client import client_library, properties
-from transforms.write import WriteMixtures, mixture_encoder
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 SINKS = Kinds()
 
@@ -71,6 +69,10 @@ class FilesSink(SinkSettings):
     output_format: Literal["jsonl", "avro"] = option("jsonl", "format of the mixtures")
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+        # Imported here, because --help needs no Beam.
+        from transforms.sinks.write_by_period import WriteByPeriod
+        from transforms.write import WriteMixtures, mixture_encoder
+
         folder = self.output or ""
         if (period := options.view_as(RecordOptions).file_period) is None:
             return WriteMixtures(folder, self.output_format, top_topics)
@@ -94,6 +96,9 @@ class KafkaSink(SinkSettings):
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+        from transforms.sinks.kafka import WriteMixturesToKafka
+        from transforms.sources.kafka_client import client_library, properties
+
         kafka = options.view_as(KafkaOptions)
         config = kafka.kafka_config or ""
         client_library("--sink")
@@ -106,7 +111,7 @@ class KafkaSink(SinkSettings):
 SINK: Choice[SinkSettings] = Choice("sink", "where the mixtures go", SINKS, default="files")
 
 
-class SinkOptions(PipelineOptions):
+class SinkOptions(OptionGroup):
     """Sink."""
 
     CHOICE = SINK

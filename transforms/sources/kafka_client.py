@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from apache_beam.io.filesystem import BeamIOError
-from apache_beam.io.filesystems import FileSystems
-
 from model.errors import OptionError
 from model.files.regular import check_regular
 from model.times import parse_time
@@ -111,6 +108,10 @@ def properties(path: str) -> dict[str, str]:
     """
     if not path:
         return {}
+    # Imported here, because the options of Kafka are listed without Beam.
+    from apache_beam.io.filesystem import BeamIOError
+    from apache_beam.io.filesystems import FileSystems
+
     if FileSystems.get_scheme(path) is None:
         check_regular("--kafka_config", path)
     try:

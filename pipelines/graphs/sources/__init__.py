@@ -6,8 +6,7 @@ module here.
 
 from __future__ import annotations
 
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING
 
 from model.settings import TokeniserSettings
 from pipelines.cli.shared_options import settings_of_choice
@@ -24,8 +23,12 @@ from pipelines.graphs.sources.files import Files, files_of_model, read_files
 from pipelines.graphs.sources.kafka import Kafka
 from pipelines.graphs.sources.pubsub import PubSub
 from pipelines.graphs.sources.replay import Replay
-from transforms.read import Documents
 
+if TYPE_CHECKING:
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.read import Documents
 __all__ = [
     "SOURCES",
     "Files",

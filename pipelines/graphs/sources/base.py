@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import ClassVar, Literal
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
 from model.kinds import Kinds
 from model.options import Record
 from model.settings import TokeniserSettings
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.settings_options import add_choice
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 
 class SourceSettings(Record):
@@ -56,7 +58,7 @@ SOURCE: Choice[SourceSettings] = Choice(
 )
 
 
-class SourceOptions(PipelineOptions):
+class SourceOptions(OptionGroup):
     """Source."""
 
     CHOICE = SOURCE

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar
 
 from model.publishing.manifest import Manifest
 from model.settings import TokeniserSettings
 from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
-from transforms.read import Documents, ReadDocuments, check_patterns
-from transforms.route import Route
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.read import Documents, ReadDocuments
 
 
 @SOURCES.register
@@ -44,6 +45,9 @@ def read_files(
     Raises:
         OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
     """
+    # Imported here, because --help needs no Beam.
+    from transforms.read import ReadDocuments, check_patterns
+
     settings = read_settings_of(options)
     check_patterns(list(patterns), settings, option)
     return ReadDocuments(list(patterns), settings, tokeniser)
@@ -60,6 +64,11 @@ def files_of_model(
 
     With ``--key_field``, documents of other model keys become dead letters.
     """
+    import apache_beam as beam
+
+    from transforms.read import Documents
+    from transforms.route import Route
+
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
     if options.view_as(RecordOptions).key_field is None:

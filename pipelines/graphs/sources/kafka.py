@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
-
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
@@ -14,8 +12,13 @@ from model.times import MICROSECONDS_PER_SECOND
 from pipelines.cli.input_options import KafkaOptions
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
-from transforms.sources.kafka import ReadKafka, partitions_of
-from transforms.sources.kafka_client import KafkaSettings, Until, properties
+from transforms.sources.kafka_client import Until
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.sources.kafka import ReadKafka
+    from transforms.sources.kafka_client import KafkaSettings
 
 
 @SOURCES.register
@@ -53,6 +56,9 @@ class Kafka(SourceSettings):
 
     def settings(self, options: PipelineOptions) -> KafkaSettings:
         """Return the settings of the transform. Raises OptionError."""
+        # Imported here, because --help needs no Beam.
+        from transforms.sources.kafka_client import KafkaSettings
+
         kafka = options.view_as(KafkaOptions)
         return KafkaSettings(
             servers=kafka.kafka_servers,
@@ -65,6 +71,9 @@ class Kafka(SourceSettings):
         )
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadKafka:
+        from transforms.sources.kafka import ReadKafka, partitions_of
+        from transforms.sources.kafka_client import properties
+
         settings = self.settings(options)
         properties(settings.config)
         # Check now that the topic exists. Workers list its partitions again.

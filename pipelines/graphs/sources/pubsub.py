@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
-
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
-from transforms.sources.pubsub import ReadPubSub
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.sources.pubsub import ReadPubSub
 
 
 @SOURCES.register
@@ -34,6 +36,9 @@ class PubSub(SourceSettings):
     )
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadPubSub:
+        # Imported here, because --help needs no Beam.
+        from transforms.sources.pubsub import ReadPubSub
+
         return ReadPubSub(
             self.pubsub_subscription or "",
             self.pubsub_timestamp_attribute,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
-
-from apache_beam.options.pipeline_options import PipelineOptions
+from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
 from pipelines.cli.input_options import InputOptions
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
-from transforms.sources.replay import ReplayArchive, archive_of
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.sources.replay import ReplayArchive
 
 
 @SOURCES.register
@@ -34,6 +36,9 @@ class Replay(SourceSettings):
     )
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReplayArchive:
+        # Imported here, because --help needs no Beam.
+        from transforms.sources.replay import ReplayArchive, archive_of
+
         patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
         replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
         # Check now that the files are an archive.

@@ -1,0 +1,61 @@
+"""The graph of ``pipelines.stream``."""
+
+from __future__ import annotations
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines.cli.inference_options import CoverageOptions
+from pipelines.cli.options import StreamOptions
+from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.graphs.learning import (
+    check_store,
+    learn,
+    learn_options_of,
+    report_coverage,
+    run_and_check,
+    write_dead_letters,
+    write_events,
+)
+from pipelines.graphs.runners import streams
+from pipelines.graphs.sinks import write_mixtures
+from pipelines.graphs.sources import read_source
+from transforms.coverage import Coverage
+from transforms.infer import InferLabelled
+from transforms.label import Label
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
+    """
+    learning, settings = learn_options_of(options), inference_settings_of(options)
+    given = options.view_as(StreamOptions)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
+    check_store(options, learning)
+    learned = learn(documents, options, learning)
+    label = Label(
+        given.before_first_model, given.label_with, given.shards, streams=streams(options)
+    )
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    mixtures = labelled.documents | "Infer" >> beam.ParDo(
+        InferLabelled(learning.store, settings, learning.settings)
+    ).with_output_types(bytes)
+    # The model is being trained: low coverage is no signal to train it, as it is in
+    # pipelines.infer.
+    known = Coverage(
+        learning.store,
+        options.view_as(CoverageOptions).coverage_window,
+        retrain_below=None,
+        streams=streams(options),
+    )
+    report_coverage(labelled.documents | "Coverage" >> known, options)
+    write_events(learned.events, options)
+    write_mixtures(mixtures, options, streams(options))
+    write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
+
+
+def run_graph(options: PipelineOptions) -> None:
+    """Run the graph, and check what it learned."""
+    run_and_check(build, options)

@@ -1,0 +1,31 @@
+"""The graph of ``pipelines.train``."""
+
+from __future__ import annotations
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from pipelines.graphs.learning import (
+    check_store,
+    learn,
+    learn_options_of,
+    run_and_check,
+    write_dead_letters,
+    write_events,
+)
+from pipelines.graphs.sources import read_source
+
+
+def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """Build the graph: read, sequence, learn, publish."""
+    learning = learn_options_of(options)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
+    check_store(options, learning)
+    learned = learn(documents, options, learning)
+    write_events(learned.events, options)
+    write_dead_letters([unreadable, learned.dead_letters], options)
+
+
+def run_graph(options: PipelineOptions) -> None:
+    """Run the graph, and check what it learned."""
+    run_and_check(build, options)
