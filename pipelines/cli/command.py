@@ -29,7 +29,6 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, titled
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.shared_options import UsageError
-from pipelines.cli.terminal import plain
 from pipelines.graphs.arenas import limit_arenas
 from pipelines.graphs.runners import check_name, complete, is_local
 
@@ -237,6 +236,8 @@ def command(
             given = sys.argv[1:] if argv is None else argv
             run(parse(given, prog, description, groups, required, graph=graph))
         except BeamTopicsError as error:
+            from pipelines.cli.terminal import plain
+
             # It may quote a document.
             print(
                 f"python -m {prog}:",

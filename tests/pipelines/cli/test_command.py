@@ -8,9 +8,12 @@ from model.errors import OptionError
 from model.learners import LEARNER, Infvoc
 from model.options import options_of
 from model.settings import SequenceSettings
+from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import UsageError, command, parse
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
-from pipelines.cli.options import LearnerOptions, OutputOptions, SequenceOptions, StoreOptions
+from pipelines.cli.options import LearnerOptions, SequenceOptions, StoreOptions
+from pipelines.graphs.beam_options import given_options
 from pipelines.graphs.sources import SourceOptions
 
 GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
@@ -250,10 +253,28 @@ def test_success_is_exit_code_0():
 
 
 def test_no_two_groups_have_the_same_option():
-    ours = [
-        group
-        for group in PipelineOptions.__subclasses__()
-        if group.__module__ == OutputOptions.__module__
-    ]
-    assert len(ours) > 8
-    PipelineOptions(["--input=a"]).get_all_options()
+    assert len(all_groups()) > 8
+    # argparse refuses a second option of one name, and Beam's options are among them.
+    assert given_options(PipelineOptions(["--output=a"])) == {"output": "a"}
+
+
+def test_both_kinds_of_options_give_the_same_views():
+    flags = ["--model_store=m", "--minibatch_size=7", "--runner=FnApiRunner"]
+    for options in (OptionGroup(flags), PipelineOptions(flags)):
+        assert options.view_as(SequenceOptions).minibatch_size == 7
+        options.view_as(StoreOptions).model_store = "other"
+        assert options.view_as(StoreOptions).model_store == "other"
+        with pytest.raises(AttributeError):
+            _ = options.view_as(StoreOptions).topics
+        with pytest.raises(AttributeError):
+            options.view_as(StoreOptions).topics = 3
+
+
+def test_a_program_without_a_graph_takes_the_options_of_beam_too():
+    flags = ["--model_store=m", "--runner=FnApiRunner"]
+    given = parse(flags, "pipelines.x", "", [StoreOptions], {"model_store": "m"}, graph=False)
+    assert given.view_as(StoreOptions).model_store == "m"
+    with pytest.raises(UsageError, match="there is no such option here"):
+        parse(["--zzz"], "pipelines.x", "", [StoreOptions], {}, graph=False)
+    with pytest.raises(UsageError, match="--model_store is missing"):
+        parse([], "pipelines.x", "", [StoreOptions], {"model_store": "m"}, graph=False)
