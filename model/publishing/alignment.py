@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
 
 from model.records import FloatArray
 from model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Added to the similarity of equal ids. It decides only between equally good matchings, for example
 # of topics without words, which then keep their ids.
@@ -32,6 +34,9 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
     Raises:
         ValueError: The snapshots have different numbers of topics.
     """
+    # Imported here: only a program that publishes needs it.
+    from scipy.optimize import linear_sum_assignment
+
     if previous.topic_count != new.topic_count:
         raise ValueError(
             f"{previous.topic_count} topics cannot be matched one to one with {new.topic_count}"
@@ -69,6 +74,8 @@ def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
 
 def _root_frequencies(snapshot: Snapshot) -> csr_array:
     """Return sparse [W, T]: the square root of n_wz / n_z."""
+    from scipy.sparse import csr_array
+
     values = np.sqrt(snapshot.counts / snapshot.totals[snapshot.topics])
     return csr_array(
         (values, snapshot.topics, snapshot.offsets),

@@ -126,7 +126,6 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
         OptionError: an unknown language or stemmer.
     """
     # Imported here and below, so that options can be listed without the tables of all languages.
-    import snowballstemmer
     import stopwordsiso
 
     languages = sorted(stopwordsiso.langs())
@@ -137,8 +136,12 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
             "none, or one of " + ", ".join(languages),
             "Give words of your own with --stop_words_file, one a line.",
         )
+    if settings.stemmer == "none":
+        return
+    import snowballstemmer
+
     stemmers = snowballstemmer.algorithms()
-    if settings.stemmer not in ("none", *stemmers):
+    if settings.stemmer not in stemmers:
         raise OptionError(
             "--stemmer",
             settings.stemmer,
