@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import fastavro
 import numpy as np
 
 from model import wire
+from model.inference.mixture_blocks import MixtureBlock, mixtures_of
 from model.records import Document, TopicMixture
 from model.times import to_iso
 
@@ -106,21 +108,34 @@ def row_key(mixture: TopicMixture) -> bytes:
 
 
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
-    """Return JSON lines for TopicMixture bytes, with times in ISO 8601."""
+    """Return JSON lines for bytes of mixtures or of blocks of them, with times in ISO 8601."""
     return b"".join(
         mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records)
     )
 
 
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
-    """Return an Avro file for TopicMixture bytes."""
+    """Return an Avro file for bytes of mixtures or of blocks of them."""
     rows = [mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records)]
     return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
 
 
 def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:
-    mixtures = map(TopicMixture.from_bytes, sorted(records))
+    """Return the mixtures of TopicMixture or MixtureBlock bytes by key, time and id."""
+    mixtures = chain.from_iterable(map(_mixtures_of, sorted(records)))
     return sorted(mixtures, key=lambda mixture: (mixture.key, mixture.timestamp, mixture.id))
+
+
+def _mixtures_of(record: bytes) -> list[TopicMixture]:
+    is_block = record.startswith(MixtureBlock.MAGIC)
+    return mixtures_of(record) if is_block else [TopicMixture.from_bytes(record)]
+
+
+def mixture_count(record: bytes) -> int:
+    """Return the number of mixtures of TopicMixture or MixtureBlock bytes."""
+    if not record.startswith(MixtureBlock.MAGIC):
+        return 1
+    return len(wire.header_of(MixtureBlock.MAGIC, record)["ids"])
 
 
 def documents_to_avro(records: Sequence[bytes]) -> bytes:

@@ -22,7 +22,7 @@ IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 # Rounding may make a proportion larger than 1.
-_MOST_PROPORTION = 1.0 + 1e-9
+MOST_PROPORTION = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +354,7 @@ class TopicMixture:
         header, (blob,) = wire.unpack(cls.MAGIC, data, 1)
         facts = checks.record(cls, header, "a mixture", apart=("proportions",))
         proportions = wire.array_from_bytes(blob, "<f8")
-        checks.measures("proportions of a mixture", proportions, 0.0, _MOST_PROPORTION)
+        checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
         return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pipelines.cli.command import command
 from pipelines.cli.inference_options import (
     CoverageOptions,
+    ModelCacheOptions,
     RetrainOptions,
     TrainingDocumentsOptions,
 )
@@ -46,6 +47,7 @@ GROUPS = (
     OutputOptions,
     MethodOptions,
     InferenceOptions,
+    ModelCacheOptions,
     TrainingDocumentsOptions,
     CoverageOptions,
     RetrainOptions,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines import train
 from pipelines.cli.command import command
-from pipelines.cli.inference_options import CoverageOptions
+from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
 from pipelines.cli.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
 from pipelines.graphs.sinks import SinkOptions
 
@@ -28,6 +28,7 @@ GROUPS = (
     *train.GROUPS[4:],
     MethodOptions,
     InferenceOptions,
+    ModelCacheOptions,
     CoverageOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}

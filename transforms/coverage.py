@@ -1,6 +1,6 @@
 """Measure how much of each window's vocabulary a model knows, and signal when to retrain.
 
-    (bytes (TokenisedDocument), version) -> reports: bytes (JSON), one for each version and window
+    tallies: (key, bytes (version, Tally)) -> reports: bytes (JSON), one for each version and window
 
 Windows are of event time. A document counts in the window in which it is labelled. In
 ``pipelines.infer`` that is the window of its own time. ``pipelines.stream`` labels a document
@@ -10,83 +10,34 @@ in the open window too.
 A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning.
 All other reports are logged as information. The logger is ``beam_topics.coverage``.
 
-Each bundle tallies its own documents. The tallies wait in state for the end of the window
-(:mod:`transforms.periods`), where they are added up. :mod:`model.inference.coverage` has the
-logic.
+Each bundle of :mod:`transforms.infer_by_key` tallies its own documents. The tallies wait in state
+for the end of the window (:mod:`transforms.periods`), where they are added up.
+:mod:`model.inference.coverage` has the logic.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows
-from apache_beam.utils.timestamp import Timestamp
-from apache_beam.utils.windowed_value import WindowedValue
+from apache_beam.transforms.window import GlobalWindows
 
 from model import pending
 from model.errors import OptionError
 from model.inference.coverage import RETRAIN_BELOW, CoverageReport, Tally
-from model.inference.labelling import PRIOR
 from model.pending import PendingHead
-from model.publishing.store import ModelStore
-from model.records import TokenisedDocument
-from model.snapshot import Snapshot
-from transforms.constants import LAST_TIME, NAMESPACE
+from transforms.constants import NAMESPACE
 from transforms.periods import PeriodDoFn
 
 LOGGER = "beam_topics.coverage"
+# The output of a step that infers, with its tallies.
+TALLIES = "tallies"
 # The number of waiting tallies of a window at which they are added up.
 MAX_TALLIES = 256
-_MODELS = 4
 _SEPARATOR = b"\0"
-
-
-def with_version(document: bytes, version: str) -> tuple[bytes, str]:
-    """Return a document with the version that labels it."""
-    return document, version
-
-
-class _Count(beam.DoFn):
-    """Tally the documents of a bundle by model key, version and window.
-
-    A tally is emitted at the last moment of its window.
-    """
-
-    def __init__(self, store: str, key: str | None, window_micros: int) -> None:
-        self._root, self._key, self._window = store, key, window_micros
-
-    def setup(self) -> None:
-        self._store = ModelStore(self._root)
-        self._snapshot = lru_cache(_MODELS)(self._read)
-
-    def start_bundle(self) -> None:
-        self._tallies: dict[tuple[str, str, int], Tally] = {}
-
-    def process(
-        self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
-    ) -> None:
-        data, version = element
-        if version == PRIOR:
-            return
-        document = TokenisedDocument.from_bytes(data)
-        key = document.key if self._key is None else self._key
-        tally = self._tallies.setdefault((key, version, time.micros // self._window), Tally())
-        tally.add(self._snapshot(key, version), document)
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        for (key, version, window), tally in self._tallies.items():
-            last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
-            yield WindowedValue(
-                (key.encode(), _named(version.encode(), tally)), last, [GlobalWindow()]
-            )
-
-    def _read(self, key: str, version: str) -> Snapshot:
-        return self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
 
 
 class _Report(PeriodDoFn):
@@ -125,7 +76,7 @@ class _Report(PeriodDoFn):
             for record in (
                 records
                 if len(records) == 1
-                else [_named(version, tally) for version, tally in sums(records)]
+                else [named(version, tally) for version, tally in sums(records)]
             ):
                 head = pending.add(head, self.mirrors.of(key), bag, due, record)
         return [], head
@@ -140,19 +91,18 @@ def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
     return sorted(found.items(), key=lambda item: item[0])
 
 
-def _named(version: bytes, tally: Tally) -> bytes:
+def named(version: bytes, tally: Tally) -> bytes:
+    """Return a tally behind the version that it belongs to."""
     return version + _SEPARATOR + tally.to_bytes()
 
 
 class Coverage(beam.PTransform):
-    """Report the coverage of each version and window.
+    """Report the coverage of each version and window, from tallies of bundles.
 
     Args:
-        store: The root of the model store.
         window_micros: The length of the windows in microseconds.
         retrain_below: The coverage below which a report asks for retraining, as a share of the
             distinct words. None turns the signal off.
-        key: The model key. None takes the key of each document.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`transforms.sequence.Sequence`.
 
@@ -162,10 +112,8 @@ class Coverage(beam.PTransform):
 
     def __init__(
         self,
-        store: str,
         window_micros: int,
         retrain_below: float | None = RETRAIN_BELOW,
-        key: str | None = None,
         *,
         streams: bool,
     ) -> None:
@@ -174,16 +122,12 @@ class Coverage(beam.PTransform):
             raise OptionError(
                 "--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7."
             )
-        self._count, self._report = (
-            _Count(store, key, window_micros),
-            _Report(window_micros, retrain_below, streams),
-        )
+        self._report = _Report(window_micros, retrain_below, streams)
 
-    def expand(self, versioned: beam.PCollection) -> beam.PCollection:
+    def expand(self, tallies: beam.PCollection) -> beam.PCollection:
         return (
-            versioned
+            tallies
             | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
             | "Apart" >> beam.Reshuffle()
             | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
         )

@@ -2,7 +2,7 @@
 
 Documents and mixtures are bytes (``TokenisedDocument``, ``TopicMixture``). The mixture of a
 document depends on the document and the version alone, and not on its batch, its worker or its
-neighbours. There are three ways:
+neighbours. There are several ways:
 
 - For one given version, use Beam's RunInference with :class:`TopicModelHandler`, in any pipeline:
 
@@ -10,20 +10,17 @@ neighbours. There are three ways:
 
   ``latest`` is resolved once, when the graph is built, so all workers use the same version. The
   same holds for the classifier, where a method needs one.
-- For a stream in which each document has a version of its own (:mod:`transforms.label`), use
-  :class:`InferLabelled`.
-- Gibbs1 and Gibbs2 take all documents together. They are a batch job on one worker:
-  :class:`InferTogether`.
+- For the models of many keys, or a version for each document, use :mod:`transforms.infer_by_key`.
+- Gibbs1 and Gibbs2 take all documents together:
+  :class:`transforms.infer_by_key.InferTogether`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import apache_beam as beam
-import numpy as np
 from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.transforms.window import GlobalWindows
 
@@ -36,9 +33,7 @@ from model.inference import (
     inference_named,
     inference_names,
 )
-from model.inference.base import CLASSIFIER, TRAINING, make_mixtures
-from model.inference.labelling import PRIOR
-from model.learners.base import LearnerSettings
+from model.inference.base import CLASSIFIER, TRAINING
 from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
@@ -48,7 +43,6 @@ from transforms.logs import leave_out_harmless
 # RunInference warns, on every worker without torch, that it cannot measure memory.
 leave_out_harmless()
 _BATCH = 64
-_MODELS = 4
 _NEW, _LEARNED = b"n", b"l"
 
 
@@ -82,7 +76,7 @@ class TopicModelHandler(ModelHandler):
                 "--method",
                 self._settings.kind,
                 "a method for one document at a time",
-                "Use transforms.infer.InferTogether.",
+                "Use transforms.infer_by_key.InferTogether.",
             )
         self.version = ModelStore(store).manifest(key, version).version
         self._classifier = (
@@ -122,125 +116,14 @@ class TopicModelHandler(ModelHandler):
         return {"min_batch_size": _BATCH, "max_batch_size": _BATCH}
 
 
-class InferLabelled(beam.DoFn):
-    """Infer TopicMixture bytes from (document, version).
-
-    The version ``""`` gives the mixture of the prior, with words_known 0.
-
-    Args:
-        store: The root of the model store.
-        settings: The settings of the inference.
-        learner: The settings of the learner, whose number of topics makes the prior.
-    """
-
-    def __init__(self, store: str, settings: InferenceSettings, learner: LearnerSettings) -> None:
-        self._root, self._settings = store, settings
-        self._topics = learner.topics
-        check_stream_method(settings)
-
-    def setup(self) -> None:
-        self._store = ModelStore(self._root)
-        self._inference = inference_for(self._settings)
-        self._model = lru_cache(_MODELS)(self._prepared)
-
-    def process(self, element: tuple[bytes, str]) -> Iterator[bytes]:
-        """Yield one mixture."""
-        data, version = element
-        document = TokenisedDocument.from_bytes(data)
-        if version == PRIOR:
-            even = np.full((1, self._topics), 1 / self._topics)
-            (mixture,) = make_mixtures([document], PRIOR, "prior", even, np.zeros(1, np.int64))
-        else:
-            (mixture,) = self._inference.infer(self._model(document.key, version), [document])
-        yield mixture.to_bytes()
-
-    def _prepared(self, key: str, version: str) -> object:
-        return self._inference.prepare(
-            self._settings, published_model(self._store, key, version, self._settings)
-        )
-
-
-class _InferGroup(beam.DoFn):
-    """Infer the mixtures of all new documents of a model in one call.
-
-    An element holds all documents, each behind a byte that says whether it is new or was learned.
-    """
-
-    def __init__(
-        self,
-        store: str,
-        key: str,
-        version: str,
-        settings: InferenceSettings,
-        classifier: str | None,
-    ) -> None:
-        self._store, self._key, self._version, self._settings, self._classifier = (
-            store,
-            key,
-            version,
-            settings,
-            classifier,
-        )
-
-    def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[bytes]:
-        new, learned = split_roles(element[1])
-        store, inference = ModelStore(self._store), inference_for(self._settings)
-        published = published_model(
-            store,
-            self._key,
-            self._version,
-            self._settings,
-            classifier=self._classifier,
-            training=tuple(learned),
-        )
-        for mixture in inference.infer(inference.prepare(self._settings, published), new):
-            yield mixture.to_bytes()
-
-
-class InferTogether(beam.PTransform):
-    """Infer TopicMixture bytes from TokenisedDocument bytes, with all documents in one call.
-
-    It takes any method and is a batch job on one worker.
-
-    Args:
-        store: The root of the model store.
-        key: The model key.
-        version: The model version. ``latest`` means the newest one when the graph is built.
-        settings: The settings of the inference.
-        training: TokenisedDocument bytes of the documents that the model was learned from. Only
-            ``gibbs1`` needs them.
-
-    Raises:
-        OptionError: The store has no such model, or the method lacks its training documents.
-    """
-
-    def __init__(
-        self,
-        store: str,
-        key: str,
-        version: str,
-        settings: InferenceSettings,
-        training: beam.PCollection | None = None,
-    ) -> None:
-        super().__init__()
-        check_training([settings], training)
-        version = ModelStore(store).manifest(key, version).version
-        classifier = (
-            ClassifierStore(store).find(key, version, settings.kind)
-            if CLASSIFIER in inference_for(settings).needs
-            else None
-        )
-        self._fn, self._training = _InferGroup(store, key, version, settings, classifier), training
-
-    def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        together = gather_with_roles(documents, self._training)
-        return together | "Infer" >> beam.ParDo(self._fn).with_output_types(bytes)
-
-
 def gather_with_roles(
     documents: beam.PCollection, training: beam.PCollection | None
 ) -> beam.PCollection:
-    """Gather new and learned documents in one element, each behind a byte that says which it is."""
+    """Gather the new and the learned documents of each key, each behind a byte that says which.
+
+    Returns:
+        (key, documents) for each model key.
+    """
     parts = [documents | "New" >> beam.Map(_with_role, _NEW).with_output_types(tuple[bytes, bytes])]
     if training is not None:
         parts.append(
@@ -262,7 +145,7 @@ def split_roles(
 
 
 def _with_role(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
-    return b"", kind + document
+    return TokenisedDocument.from_bytes(document).key.encode(), kind + document
 
 
 def check_training(methods: Sequence[InferenceSettings], training: object) -> None:

@@ -1,9 +1,8 @@
-"""Send each document to the model of its key, and documents of unknown keys to the dead letters.
+"""Send documents whose key has no model to the dead letters.
 
-    documents: bytes (TokenisedDocument) -> by_key: {key: documents}, dead_letters: bytes (JSON)
+    documents: bytes (TokenisedDocument) -> documents: the others, dead_letters: bytes (JSON)
 
-The keys are known when the graph is built, so each key has a branch of its own, for example with
-a RunInference.
+The keys are known when the graph is built.
 """
 
 from __future__ import annotations
@@ -19,11 +18,13 @@ from model.records import TokenisedDocument
 from transforms.constants import DEAD_LETTERS
 from transforms.refusals import Refusals
 
+_DOCUMENTS = "documents"
+
 
 class Routed(NamedTuple):
     """The outputs of :class:`Route`."""
 
-    by_key: dict[str, beam.PCollection]
+    documents: beam.PCollection
     dead_letters: beam.PCollection
 
 
@@ -40,22 +41,21 @@ def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLette
 
 class _Route(beam.DoFn):
     def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = list(keys)
-        self._tags = {key: _tag(number) for number, key in enumerate(keys)}
+        self._keys = dict.fromkeys(keys)
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
         document = TokenisedDocument.from_bytes(element)
-        if document.key in self._tags:
-            yield beam.pvalue.TaggedOutput(self._tags[document.key], element)
+        if document.key in self._keys:
+            yield element
         else:
-            letter = without_model(document, self._keys)
+            letter = without_model(document, list(self._keys))
             self._refusals.add(letter)
             yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
 
 
 class Route(beam.PTransform):
-    """Split documents by model key; gives a :class:`Routed`.
+    """Keep the documents of some keys; gives a :class:`Routed`.
 
     Args:
         keys: The keys that have a model.
@@ -66,17 +66,6 @@ class Route(beam.PTransform):
         self._keys = tuple(keys)
 
     def expand(self, documents: beam.PCollection) -> Routed:
-        tags = [_tag(number) for number in range(len(self._keys))]
-        typed = beam.ParDo(_Route(self._keys)).with_output_types(
-            bytes, **dict.fromkeys([*tags, DEAD_LETTERS], bytes)
-        )
-        outputs = documents | "Route" >> typed.with_outputs(*tags, DEAD_LETTERS)
-        return Routed(
-            {key: outputs[tag] for key, tag in zip(self._keys, tags, strict=True)},
-            outputs[DEAD_LETTERS],
-        )
-
-
-def _tag(number: int) -> str:
-    """Return the output tag of a key: a key may hold characters that a tag may not."""
-    return f"model_{number}"
+        typed = beam.ParDo(_Route(self._keys)).with_output_types(bytes, **{DEAD_LETTERS: bytes})
+        outputs = documents | "Route" >> typed.with_outputs(DEAD_LETTERS, main=_DOCUMENTS)
+        return Routed(outputs[_DOCUMENTS], outputs[DEAD_LETTERS])

@@ -31,7 +31,13 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model.encoding import content_name, json_lines, mixtures_to_avro, mixtures_to_json_lines
+from model.encoding import (
+    content_name,
+    json_lines,
+    mixture_count,
+    mixtures_to_avro,
+    mixtures_to_json_lines,
+)
 from model.errors import FULL_DISK, OutputError, one_of
 from model.files.leftovers import PREFIX, remove_leftovers
 from transforms.constants import NAMESPACE
@@ -95,10 +101,13 @@ def write_batch(
 
 class _WriteBatches(beam.DoFn):
     def __init__(
-        self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int
+        self,
+        write: Callable[[Sequence[bytes]], str],
+        name: str,
+        flush_bytes: int,
+        count: Callable[[bytes], int],
     ) -> None:
-        self._write = partial(write_batch, prefix, name, ending, encode)
-        self._flush_bytes = flush_bytes
+        self._write, self._flush_bytes, self._count = write, flush_bytes, count
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
         self._batch: list[bytes] = []
         self._size = 0
@@ -119,10 +128,14 @@ class _WriteBatches(beam.DoFn):
 
     def _flush(self) -> str:
         path = self._write(self._batch)
-        self._written.inc(len(self._batch))
+        self._written.inc(sum(map(self._count, self._batch)))
         self._batch = []
         self._size = 0
         return path
+
+
+def _one(record: bytes) -> int:
+    return 1
 
 
 class WriteRecords(beam.PTransform):
@@ -134,13 +147,22 @@ class WriteRecords(beam.PTransform):
         ending: The end of the file names.
         encode: A function that makes the bytes of a file from a batch in any order.
         flush_bytes: The size of a batch at which it is written before the bundle ends.
+        count: A function that tells how many records the counter counts for an element.
     """
 
     def __init__(
-        self, prefix: str, name: str, ending: str, encode: Encoder, flush_bytes: int = FLUSH_BYTES
+        self,
+        prefix: str,
+        name: str,
+        ending: str,
+        encode: Encoder,
+        *,
+        flush_bytes: int = FLUSH_BYTES,
+        count: Callable[[bytes], int] = _one,
     ) -> None:
         super().__init__()
-        self._fn = _WriteBatches(prefix, name, ending, encode, flush_bytes)
+        write = partial(write_batch, prefix, name, ending, encode)
+        self._fn = _WriteBatches(write, name, flush_bytes, count)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         windowed = records | "Global" >> beam.WindowInto(GlobalWindows())
@@ -158,7 +180,9 @@ def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
 
 
 class WriteMixtures(WriteRecords):
-    """Write TopicMixture bytes to ``mixtures-*.jsonl`` or ``.avro``; gives the paths.
+    """Write mixtures to ``mixtures-*.jsonl`` or ``.avro``; gives the paths.
+
+    The elements are bytes of TopicMixture or of MixtureBlock.
 
     Args:
         prefix: The folder.
@@ -170,9 +194,8 @@ class WriteMixtures(WriteRecords):
     """
 
     def __init__(self, prefix: str, output_format: str = "jsonl", top_topics: int = 3) -> None:
-        super().__init__(
-            prefix, "mixtures", f".{output_format}", mixture_encoder(output_format, top_topics)
-        )
+        encode = mixture_encoder(output_format, top_topics)
+        super().__init__(prefix, "mixtures", f".{output_format}", encode, count=mixture_count)
 
 
 class WriteDeadLetters(WriteRecords):

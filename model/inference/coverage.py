@@ -13,6 +13,7 @@ words have one row. Its words are counted by their digests, and its report never
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -86,6 +87,40 @@ class Tally:
             checks.whole(f"{name} of a tally", count)
         known, unknown = (set(wire.array_from_bytes(values, _WORDS).tolist()) for values in words)
         return cls(**facts, known=known, unknown=unknown)
+
+
+def tally_documents(
+    snapshot: Snapshot, documents: Sequence[TokenisedDocument], windows: Sequence[int]
+) -> dict[int, Tally]:
+    """Tally documents by window, as :meth:`Tally.add` does for each of them.
+
+    All words are looked up in one call. A window's distinct unknown words are hashed once.
+
+    Args:
+        snapshot: The model.
+        documents: The documents.
+        windows: The number of each document's window.
+    """
+    words = [word for document in documents for word in document.words]
+    rows = snapshot.rows_of(words)
+    starts = np.cumsum([0, *(len(document.words) for document in documents)])
+    by_window: dict[int, list[int]] = {}
+    for place, window in enumerate(windows):
+        by_window.setdefault(window, []).append(place)
+    found = {}
+    for window, places in by_window.items():
+        tally = found[window] = Tally(documents=len(places))
+        uses = np.concatenate([documents[place].tokens + starts[place] for place in places])
+        own = np.concatenate([np.arange(starts[place], starts[place + 1]) for place in places])
+        known = rows[own] >= 0
+        tally.tokens, tally.tokens_known = len(uses), int(np.count_nonzero(rows[uses] >= 0))
+        unknown = {words[at] for at in own[~known].tolist()}
+        tally.unknown = set(map(_digest, unknown))
+        if snapshot.buckets:
+            tally.known = {_digest(words[at]) for at in own[known].tolist()}
+        else:
+            tally.known = set(np.unique(rows[own[known]]).tolist())
+    return found
 
 
 def _digest(word: str) -> int:

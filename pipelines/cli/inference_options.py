@@ -10,6 +10,7 @@ import argparse
 from model.inference.coverage import RETRAIN_BELOW
 from model.inference.features import FEATURES
 from model.inference.fitting import FitSettings
+from model.inference.model_cache import MODEL_CACHE_MB
 from pipelines.cli import values
 from pipelines.cli.groups import OptionGroup
 
@@ -23,6 +24,22 @@ class TrainingDocumentsOptions(OptionGroup):
             "--training",
             type=values.patterns,
             help="gibbs1: documents that the model learned: paths or globs, with commas",
+        )
+
+
+class ModelCacheOptions(OptionGroup):
+    """Models in memory."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--model_cache_mb",
+            type=values.positive,
+            default=MODEL_CACHE_MB,
+            help=(
+                "megabytes of models that a worker keeps in memory; more keys need more, or their"
+                " models are read again (the counter models_loaded)"
+            ),
         )
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
+
 import apache_beam as beam
-from apache_beam.ml.inference.base import RunInference
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
+from model.inference.base import CLASSIFIER
+from model.inference.serving import ServedModel, Serving
+from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 from pipelines.cli.inference_options import (
     CoverageOptions,
+    ModelCacheOptions,
     RetrainOptions,
     TrainingDocumentsOptions,
 )
@@ -31,16 +37,20 @@ from pipelines.graphs.sources import (
     read_source,
     source_settings_of,
 )
-from transforms.coverage import Coverage, with_version
-from transforms.infer import InferTogether, TopicModelHandler, check_training
+from transforms.coverage import Coverage
+from transforms.infer import check_training
+from transforms.infer_by_key import InferByKey, InferTogether
 from transforms.read import Documents
-from transforms.route import Route
+
+# The number of models that are read before the run begins. Where there are more, a worker that
+# reads a damaged one ends the run, with the same message.
+MOST_CHECKED = 100
 
 
 def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
     """Return the version for each key that documents may have.
 
-    Each model is read once, so that a damaged one ends the run before it begins.
+    Up to :data:`MOST_CHECKED` models are read, so that a damaged one ends the run before it begins.
 
     Raises:
         OptionError: there is no such version, or the models have different tokenisers.
@@ -66,7 +76,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
                 "Train one first.",
             )
         chosen = {key: store.manifest(key, which.model_version) for key in keys}
-    for manifest in chosen.values():
+    for manifest in islice(chosen.values(), MOST_CHECKED):
         store.get_snapshot(manifest.key, manifest.snapshot)
     if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
         raise OptionError(
@@ -76,6 +86,26 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
             "Label one at a time, with --model_key.",
         )
     return chosen
+
+
+def served_models(
+    store: str, chosen: Mapping[str, Manifest], settings: InferenceSettings
+) -> dict[str, ServedModel]:
+    """Return what workers need to know of each model, so that all use the same files.
+
+    Raises:
+        OptionError: the method needs a classifier, and there is none for one of the models.
+    """
+    classifiers = ClassifierStore(store) if CLASSIFIER in inference_for(settings).needs else None
+    return {
+        key: ServedModel(
+            manifest.key,
+            manifest.version,
+            manifest.snapshot,
+            classifiers and classifiers.find(manifest.key, manifest.version, settings.kind),
+        )
+        for key, manifest in chosen.items()
+    }
 
 
 def training_documents(
@@ -97,7 +127,7 @@ def training_documents(
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
-    """Wire the graph: read, route by key, infer and write, with the coverage beside."""
+    """Wire the graph: read, infer and write, with the coverage beside."""
     store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Refuse them before a broker is asked for anything.
@@ -108,37 +138,30 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
             f"a method for one document at a time with --source={source.kind}",
             "Use gibbs3.",
         )
-    models, wanted = chosen_models(options), options.view_as(CoverageOptions)
-    tokeniser = next(iter(models.values())).tokeniser
+    chosen, wanted = chosen_models(options), options.view_as(CoverageOptions)
+    models = served_models(store, chosen, settings)
+    tokeniser = next(iter(chosen.values())).tokeniser
     documents, unreadable = read_source(pipeline, options, tokeniser)
-    routed = documents | "Route" >> Route(list(models))
-    dead = [unreadable, routed.dead_letters]
-    if (training := training_documents(pipeline, options, settings, tokeniser)) is not None:
-        learned = training.documents | "Route training" >> Route(list(models))
-        dead += [training.dead_letters, learned.dead_letters]
-    mixtures, versioned = [], []
-    for key, manifest in models.items():
-        of_key = routed.by_key[key]
-        if inference_for(settings).needs_all_documents:
-            again = learned.by_key[key] if training is not None else None
-            infer: beam.PTransform = InferTogether(
-                store, manifest.key, manifest.version, settings, again
-            )
-        else:
-            infer = RunInference(
-                TopicModelHandler(store, manifest.key, manifest.version, settings)
-            ).with_output_types(bytes)
-        mixtures.append(of_key | f"Infer {key!r}" >> infer)
-        versioned.append(
-            of_key
-            | f"Version {key!r}"
-            >> beam.Map(with_version, manifest.version).with_output_types(tuple[bytes, str])
-        )
-    write_mixtures(mixtures | "All mixtures" >> beam.Flatten(), options, streams(options))
-    only = models[""].key if list(models) == [""] else None
+    training = training_documents(pipeline, options, settings, tokeniser)
+    serving = Serving(
+        store,
+        settings,
+        topics=0,
+        window=wanted.coverage_window,
+        cache_mb=options.view_as(ModelCacheOptions).model_cache_mb,
+    )
+    if inference_for(settings).needs_all_documents:
+        learned = None if training is None else training.documents
+        infer: beam.PTransform = InferTogether(serving, models, learned)
+    else:
+        infer = InferByKey(serving, models)
+    inferred = documents | "Infer" >> infer
+    write_mixtures(inferred.blocks, options, streams(options))
     below = options.view_as(RetrainOptions).retrain_below
-    known = Coverage(store, wanted.coverage_window, below, only, streams=streams(options))
-    report_coverage(versioned | "All versions" >> beam.Flatten() | "Coverage" >> known, options)
+    known = Coverage(wanted.coverage_window, below, streams=streams(options))
+    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    dead = [unreadable, inferred.dead_letters]
+    dead += [] if training is None else [training.dead_letters]
     write_dead_letters(dead, options)
 
 

@@ -44,7 +44,7 @@ class SinkSettings(Record):
     needed: ClassVar[Mapping[str, str]] = {}
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
-        """Return the transform that writes mixtures.
+        """Return the transform that writes blocks of mixtures.
 
         Args:
             options: the parsed command line.
@@ -70,6 +70,7 @@ class FilesSink(SinkSettings):
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
+        from transforms.infer_by_key import EachMixture
         from transforms.sinks.write_by_period import WriteByPeriod
         from transforms.write import WriteMixtures, mixture_encoder
 
@@ -78,7 +79,9 @@ class FilesSink(SinkSettings):
             return WriteMixtures(folder, self.output_format, top_topics)
         encode = mixture_encoder(self.output_format, top_topics)
         ending = f".{self.output_format}"
-        return WriteByPeriod(folder, "mixtures", ending, encode, period, streams=streams)
+        return EachMixture() | WriteByPeriod(
+            folder, "mixtures", ending, encode, period, streams=streams
+        )
 
 
 @SINKS.register
@@ -96,6 +99,7 @@ class KafkaSink(SinkSettings):
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
     def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+        from transforms.infer_by_key import EachMixture
         from transforms.sinks.kafka import WriteMixturesToKafka
         from transforms.sources.kafka_client import client_library, properties
 
@@ -103,7 +107,7 @@ class KafkaSink(SinkSettings):
         config = kafka.kafka_config or ""
         client_library("--sink")
         properties(config)
-        return WriteMixturesToKafka(
+        return EachMixture() | WriteMixturesToKafka(
             kafka.kafka_servers, self.output_topic or "", config, top_topics
         )
 
@@ -128,11 +132,11 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
     return SINKS[name].shared  # type: ignore[attr-defined]
 
 
-def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
+def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
     """Write mixtures to ``--sink``.
 
     Args:
-        mixtures: bytes of :class:`model.records.TopicMixture`.
+        blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
         streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
 
@@ -145,4 +149,4 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions, streams
     elsewhere = {"kafka_servers", "kafka_config"}
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     at_least("--top_topics", top_topics, 0)
-    _ = mixtures | "Write mixtures" >> sink.write(options, top_topics, streams)
+    _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)

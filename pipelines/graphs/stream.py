@@ -5,7 +5,8 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.cli.inference_options import CoverageOptions
+from model.inference.serving import Serving
+from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
 from pipelines.cli.options import StreamOptions
 from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.graphs.learning import (
@@ -21,7 +22,7 @@ from pipelines.graphs.runners import streams
 from pipelines.graphs.sinks import write_mixtures
 from pipelines.graphs.sources import read_source
 from transforms.coverage import Coverage
-from transforms.infer import InferLabelled
+from transforms.infer_by_key import InferLabelled
 from transforms.label import Label
 
 
@@ -39,20 +40,20 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         given.before_first_model, given.label_with, given.shards, streams=streams(options)
     )
     labelled = (learned.minibatches, learned.references) | "Label" >> label
-    mixtures = labelled.documents | "Infer" >> beam.ParDo(
-        InferLabelled(learning.store, settings, learning.settings)
-    ).with_output_types(bytes)
+    serving = Serving(
+        learning.store,
+        settings,
+        topics=learning.settings.topics,
+        window=options.view_as(CoverageOptions).coverage_window,
+        cache_mb=options.view_as(ModelCacheOptions).model_cache_mb,
+    )
+    inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in
     # pipelines.infer.
-    known = Coverage(
-        learning.store,
-        options.view_as(CoverageOptions).coverage_window,
-        retrain_below=None,
-        streams=streams(options),
-    )
-    report_coverage(labelled.documents | "Coverage" >> known, options)
+    known = Coverage(serving.window, retrain_below=None, streams=streams(options))
+    report_coverage(inferred.tallies | "Coverage" >> known, options)
     write_events(learned.events, options)
-    write_mixtures(mixtures, options, streams(options))
+    write_mixtures(inferred.blocks, options, streams(options))
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 

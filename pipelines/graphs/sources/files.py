@@ -78,4 +78,4 @@ def files_of_model(
         read.dead_letters,
         routed.dead_letters,
     ) | f"Dead letters of {name}" >> beam.Flatten()
-    return Documents(routed.by_key[manifest.key], dead_letters)
+    return Documents(routed.documents, dead_letters)

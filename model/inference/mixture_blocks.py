@@ -1,0 +1,120 @@
+"""Blocks of mixtures: the documents that one model labelled together, as columns.
+
+A step of Beam costs about as much for an element as an inference method for a document. So mixtures
+cross steps in blocks. A block holds documents of one key under one version. Which documents are in
+one block follows from the runner's bundles and from sizes, never from a clock, and no result
+depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import checks, wire
+from model.records import MOST_PROPORTION, FloatArray, LongArray, TopicMixture
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixtureBlock:
+    """The mixtures of D documents.
+
+    Attributes:
+        key, model_version, method: Those of all the mixtures.
+        ids: The ids of the documents.
+        timestamps: int64[D], the event times of the documents in microseconds.
+        times: int64[D], the event times of the mixtures in the stream, in microseconds.
+        words_known: int64[D].
+        tokens: int64[D].
+        proportions: float64[D, T].
+    """
+
+    key: str
+    model_version: str
+    method: str
+    ids: tuple[str, ...]
+    timestamps: LongArray
+    times: LongArray
+    words_known: LongArray
+    tokens: LongArray
+    proportions: FloatArray
+
+    MAGIC = b"BTy1"
+
+    @classmethod
+    def of(cls, mixtures: Sequence[TopicMixture], times: Sequence[int]) -> MixtureBlock:
+        """Return a block.
+
+        Args:
+            mixtures: At least one mixture; all have one key, version and method.
+            times: The event time of each mixture in the stream, in microseconds.
+        """
+        first = mixtures[0]
+        return cls(
+            first.key,
+            first.model_version,
+            first.method,
+            tuple(mixture.id for mixture in mixtures),
+            np.array([mixture.timestamp for mixture in mixtures], np.int64),
+            np.array(times, np.int64),
+            np.array([mixture.words_known for mixture in mixtures], np.int64),
+            np.array([mixture.tokens for mixture in mixtures], np.int64),
+            np.stack([mixture.proportions for mixture in mixtures]),
+        )
+
+    def mixtures(self) -> Iterator[TopicMixture]:
+        """Yield the mixtures in their order."""
+        columns = (self.timestamps, self.words_known, self.tokens)
+        for place, (timestamp, known, tokens) in enumerate(
+            zip(*(column.tolist() for column in columns), strict=True)
+        ):
+            yield TopicMixture(
+                self.key,
+                self.ids[place],
+                timestamp,
+                self.model_version,
+                self.method,
+                self.proportions[place],
+                known,
+                tokens,
+            )
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "key": self.key,
+            "model_version": self.model_version,
+            "method": self.method,
+            "ids": self.ids,
+        }
+        columns = (self.timestamps, self.times, self.words_known, self.tokens)
+        return wire.pack(
+            self.MAGIC,
+            header,
+            *(wire.array_to_bytes(column, "<i8") for column in columns),
+            wire.array_to_bytes(self.proportions, "<f8"),
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> MixtureBlock:
+        header, blobs = wire.unpack(cls.MAGIC, data, 5)
+        apart = ("timestamps", "times", "words_known", "tokens", "proportions")
+        facts = checks.record(cls, header, "a block of mixtures", apart=apart)
+        count = checks.whole("mixtures of a block", len(facts["ids"]), 1)
+        *columns, flat = (
+            wire.array_from_bytes(blob, form)
+            for blob, form in zip(blobs, ["<i8"] * 4 + ["<f8"], strict=True)
+        )
+        for name, column in zip(apart, columns, strict=False):
+            checks.sized(f"{name} of a block of mixtures", column, count)
+        proportions = checks.shaped(
+            "proportions of a block of mixtures", flat, count, len(flat) // count
+        )
+        checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
+        return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
+
+
+def mixtures_of(block: bytes) -> list[TopicMixture]:
+    """Return the mixtures of the bytes of a block."""
+    return list(MixtureBlock.from_bytes(block).mixtures())

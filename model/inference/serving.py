@@ -1,0 +1,183 @@
+"""Label documents of many models in batches, and tally what the models know of them.
+
+:class:`Serving` takes documents, each with the model that labels it, and gives blocks of mixtures
+and tallies. The documents of a model are inferred together, in batches of at most :data:`BATCH`.
+Every method that treats a document alone gives it the same mixture in any batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.inference.base import (
+    CLASSIFIER,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+    make_mixtures,
+)
+from model.inference.coverage import Tally, tally_documents
+from model.inference.labelling import PRIOR
+from model.inference.mixture_blocks import MixtureBlock
+from model.inference.model_cache import MEGABYTE, MODELS, ModelCache
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
+from model.records import TokenisedDocument, TopicMixture
+from model.snapshot import Snapshot
+
+# Documents in one call of a method. Its arrays are of documents x topics.
+BATCH = 256
+
+
+class ServedModel(NamedTuple):
+    """A model version and what belongs to it.
+
+    Attributes:
+        key: The model key.
+        version: The version; ``""`` is the prior.
+        snapshot: The digest of the snapshot; None looks it up.
+        classifier: The digest of the classifier; None takes the newest one, if one is needed.
+    """
+
+    key: str
+    version: str
+    snapshot: str | None = None
+    classifier: str | None = None
+
+
+class Waiting(NamedTuple):
+    """A document that waits, and the event time of its mixture in microseconds."""
+
+    document: TokenisedDocument
+    time: int
+
+
+# (key, version, number of the window) of a tally.
+Window = tuple[str, str, int]
+
+
+@dataclass
+class Serving:
+    """The models of a store, as a step needs them.
+
+    Attributes:
+        store: The root of the model store.
+        settings: The settings of the inference.
+        topics: The number of topics of the prior, where there is no model yet.
+        window: The length of the windows of coverage in microseconds.
+        cache_mb: The memory of the models that are kept.
+        loads: The number of models that were loaded.
+    """
+
+    store: str
+    settings: InferenceSettings
+    topics: int
+    window: int
+    cache_mb: int
+    cache: ModelCache = field(default_factory=lambda: MODELS)
+    loads: int = 0
+
+    def label(
+        self, model: ServedModel, waiting: Sequence[Waiting], tallies: dict[Window, Tally]
+    ) -> Iterator[MixtureBlock]:
+        """Yield the mixtures of documents in their order, and add the documents to tallies.
+
+        Args:
+            model: The model of all the documents.
+            waiting: The documents; all have one key.
+            tallies: The tallies of each version and window. The prior is not tallied.
+        """
+        for begin in range(0, len(waiting), BATCH):
+            part = waiting[begin : begin + BATCH]
+            documents = [item.document for item in part]
+            if model.version == PRIOR:
+                mixtures = _prior(documents, self.topics)
+            else:
+                prepared, snapshot = self._model(model)
+                mixtures = inference_for(self.settings).infer(prepared, documents)
+                self._tally(model, snapshot, part, tallies)
+            yield MixtureBlock.of(mixtures, [item.time for item in part])
+
+    def label_together(
+        self,
+        model: ServedModel,
+        waiting: Sequence[Waiting],
+        training: Iterable[TokenisedDocument],
+        tallies: dict[Window, Tally],
+    ) -> Iterator[MixtureBlock]:
+        """Yield the mixtures of all new documents of a model, which learn from one another.
+
+        Args:
+            model: The model.
+            waiting: The new documents.
+            training: The documents that the model was learned from, if the method needs them.
+            tallies: The tallies of each version and window.
+        """
+        if not waiting:
+            return
+        published = self._published(model, tuple(training))
+        method = inference_for(self.settings)
+        documents = [item.document for item in waiting]
+        mixtures = method.infer(method.prepare(self.settings, published), documents)
+        self._tally(model, published.snapshot, waiting, tallies)
+        times = [item.time for item in waiting]
+        for begin in range(0, len(waiting), BATCH):
+            part = slice(begin, begin + BATCH)
+            yield MixtureBlock.of(mixtures[part], times[part])
+
+    def _tally(
+        self,
+        model: ServedModel,
+        snapshot: Snapshot,
+        waiting: Sequence[Waiting],
+        tallies: dict[Window, Tally],
+    ) -> None:
+        windows = [item.time // self.window for item in waiting]
+        documents = [item.document for item in waiting]
+        for window, tally in tally_documents(snapshot, documents, windows).items():
+            tallies.setdefault((model.key, model.version, window), Tally()).merge(tally)
+
+    def _model(self, model: ServedModel) -> tuple[Any, Snapshot]:
+        """Return a model that is prepared for the method, and its snapshot."""
+        name = (self.store, model, self.settings)
+        return self.cache.get(name, partial(self._load, model), self.cache_mb * MEGABYTE)
+
+    def _load(self, model: ServedModel) -> tuple[Any, Snapshot]:
+        published = self._published(model)
+        prepared = inference_for(self.settings).prepare(self.settings, published)
+        # The index of the words is part of what the model holds in memory.
+        published.snapshot.rows_of(())
+        self.loads += 1
+        return prepared, published.snapshot
+
+    def _published(
+        self, model: ServedModel, training: tuple[TokenisedDocument, ...] = ()
+    ) -> PublishedModel:
+        """Read a model.
+
+        Raises:
+            OptionError: There is no such version, or no classifier for it.
+            DamagedDataError: A file does not have the content that was written.
+        """
+        store = ModelStore(self.store)
+        digest = model.snapshot or store.manifest(model.key, model.version).snapshot
+        found = None
+        if CLASSIFIER in inference_for(self.settings).needs:
+            classifiers = ClassifierStore(self.store)
+            found = classifiers.get(
+                model.key,
+                model.classifier or classifiers.find(model.key, model.version, self.settings.kind),
+            )
+        snapshot = store.get_snapshot(model.key, digest)
+        return PublishedModel(snapshot, model.version, found, training)
+
+
+def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:
+    """Return the mixture of the prior for each document, with ``words_known`` 0."""
+    even = np.full((len(documents), topics), 1 / topics)
+    return make_mixtures(documents, PRIOR, "prior", even, np.zeros(len(documents), np.int64))
