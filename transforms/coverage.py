@@ -1,6 +1,6 @@
 """Measure how much of each window's vocabulary a model knows, and signal when to retrain.
 
-    tallies: (key, bytes (version, Tally)) -> reports: bytes (JSON), one for each version and window
+    tallies: (shard, bytes) -> reports: bytes (JSON), one for each key, version and window
 
 Windows are of event time. A document counts in the window in which it is labelled. In
 ``pipelines.infer`` that is the window of its own time. ``pipelines.stream`` labels a document
@@ -17,9 +17,11 @@ for the end of the window (:mod:`transforms.periods`), where they are added up.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
+from zlib import crc32
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
@@ -29,6 +31,7 @@ from model import pending
 from model.errors import OptionError
 from model.inference.coverage import RETRAIN_BELOW, CoverageReport, Tally
 from model.pending import PendingHead
+from model.wire import canonical_json
 from transforms.constants import NAMESPACE
 from transforms.periods import PeriodDoFn
 
@@ -37,11 +40,14 @@ LOGGER = "beam_topics.coverage"
 TALLIES = "tallies"
 # The number of waiting tallies of a window at which they are added up.
 MAX_TALLIES = 256
+# The state of a step costs some milliseconds for each Beam key and bundle. So the tallies of many
+# model keys share a Beam key.
+SHARDS = 16
 _SEPARATOR = b"\0"
 
 
 class _Report(PeriodDoFn):
-    """Add up a model's tallies and emit one report for each version and window."""
+    """Add up tallies, and emit a report for each key, version and window; keyed by shard."""
 
     def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
         super().__init__(window_micros, streams)
@@ -50,10 +56,9 @@ class _Report(PeriodDoFn):
         self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
 
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
-        for version, tally in sums(records):
-            report = CoverageReport(
-                key.decode(), version.decode(), end - self._period, end, tally, self._below
-            )
+        for name, tally in sums(records):
+            key, version = json.loads(name)
+            report = CoverageReport(key, version, end - self._period, end, tally, self._below)
             self._windows.inc()
             if report.retrain:
                 self._retrain.inc()
@@ -67,33 +72,40 @@ class _Report(PeriodDoFn):
             # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
             # keeps that rare.
             mirror = pending.matched(head, mirror, bag)
-        return mirror.matches(head) and len(mirror.at(due)) >= MAX_TALLIES
+        if not mirror.matches(head):
+            return False
+        waiting = mirror.at(due)
+        if not waiting or len(waiting) % MAX_TALLIES:
+            return False
+        # Where most tallies are of models of their own, adding up makes few of them.
+        return len(waiting) >= 2 * len({record.partition(_SEPARATOR)[0] for record in waiting})
 
     def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
-        """Replace the tallies of each version and window by their sum."""
+        """Replace the tallies of each key, version and window by their sum."""
         waiting, head = self.take_all(key, head, bag)
         for due, records in waiting:
             for record in (
                 records
                 if len(records) == 1
-                else [named(version, tally) for version, tally in sums(records)]
+                else [name + _SEPARATOR + tally.to_bytes() for name, tally in sums(records)]
             ):
                 head = pending.add(head, self.mirrors.of(key), bag, due, record)
         return [], head
 
 
 def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
-    """Return (version, sum of its tallies), sorted by version."""
+    """Return (name, sum of its tallies), sorted by name."""
     found: dict[bytes, Tally] = {}
     for record in records:
-        version, _, data = record.partition(_SEPARATOR)
-        found.setdefault(version, Tally()).merge(Tally.from_bytes(data))
+        name, _, data = record.partition(_SEPARATOR)
+        found.setdefault(name, Tally()).merge(Tally.from_bytes(data))
     return sorted(found.items(), key=lambda item: item[0])
 
 
-def named(version: bytes, tally: Tally) -> bytes:
-    """Return a tally behind the version that it belongs to."""
-    return version + _SEPARATOR + tally.to_bytes()
+def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
+    """Return the shard of a model key, and a tally behind the name of its model."""
+    name = canonical_json([key, version]).encode()
+    return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
 
 
 class Coverage(beam.PTransform):

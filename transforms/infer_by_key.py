@@ -33,7 +33,7 @@ from model.inference.serving import ServedModel, Serving, Waiting, Window
 from model.reading.refused import UNKNOWN_KEY
 from model.records import TokenisedDocument
 from transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
-from transforms.coverage import TALLIES, named
+from transforms.coverage import TALLIES, sharded
 from transforms.infer import check_stream_method, check_training, gather_with_roles, split_roles
 from transforms.refusals import Refusals
 from transforms.route import Route, without_model
@@ -69,9 +69,9 @@ class _InferBatches(beam.DoFn):
         self._tallies: dict[Window, Tally] = {}
         self._count = self._size = 0
 
-    def gather(self, model: ServedModel, data: bytes, item: Waiting) -> Iterator[WindowedValue]:
+    def gather(self, served: ServedModel, data: bytes, item: Waiting) -> Iterator[WindowedValue]:
         """Keep a document, and yield the blocks of all if many wait."""
-        self._waiting.setdefault((model, item.document.key), []).append(item)
+        self._waiting.setdefault((served, item.document.key), []).append(item)
         self._count += 1
         self._size += len(data)
         if self._count >= FLUSH_DOCUMENTS or self._size >= FLUSH_BYTES:
@@ -84,8 +84,8 @@ class _InferBatches(beam.DoFn):
 
     def _flush(self) -> Iterator[WindowedValue]:
         before = self._serving.loads
-        for (model, _), waiting in self._waiting.items():
-            for block in self._serving.label(model, waiting, self._tallies):
+        for (served, _), waiting in self._waiting.items():
+            for block in self._serving.label(served, waiting, self._tallies):
                 yield at_its_time(block)
         self._loaded.inc(self._serving.loads - before)
         self._waiting = {}
@@ -100,13 +100,13 @@ class _InferByKey(_InferBatches):
 
     def process(self, element: bytes, time: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         document = TokenisedDocument.from_bytes(element)
-        model = self._models.get(document.key)
-        if model is None:
+        served = self._models.get(document.key)
+        if served is None:
             letter = without_model(document, list(self._models))
             self._refusals.add(letter)
             yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
         else:
-            yield from self.gather(model, element, Waiting(document, time.micros))
+            yield from self.gather(served, element, Waiting(document, time.micros))
 
 
 class _InferLabelled(_InferBatches):
@@ -133,8 +133,8 @@ class _InferTogether(beam.DoFn):
         new, learned = split_roles(element[1])
         tallies: dict[Window, Tally] = {}
         waiting = [Waiting(document, document.timestamp) for document in new]
-        model = self._models[element[0].decode()]
-        for block in self._serving.label_together(model, waiting, learned, tallies):
+        served = self._models[element[0].decode()]
+        for block in self._serving.label_together(served, waiting, learned, tallies):
             yield at_its_time(block)
         yield from tagged_tallies(tallies, self._serving.window)
 
@@ -149,8 +149,8 @@ def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any
     """Yield tallies as tagged outputs, each at the last moment of its window."""
     for (key, version, window), tally in tallies.items():
         last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
-        value = key.encode(), named(version.encode(), tally)
-        yield beam.pvalue.TaggedOutput(TALLIES, WindowedValue(value, last, [GlobalWindow()]))
+        value = WindowedValue(sharded(key, version, tally), last, [GlobalWindow()])
+        yield beam.pvalue.TaggedOutput(TALLIES, value)
 
 
 class InferByKey(beam.PTransform):

@@ -79,7 +79,11 @@ def held_bytes(value: object) -> int:
             continue
         seen.add(id(one))
         total += one.nbytes if isinstance(one, np.ndarray) else sys.getsizeof(one)
-        waiting += _parts(one)
+        if isinstance(one, tuple) and one and isinstance(one[0], str):
+            # The words of a model.
+            total += sum(map(sys.getsizeof, one))
+        else:
+            waiting += _parts(one)
     return total
 
 

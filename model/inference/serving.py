@@ -83,29 +83,29 @@ class Serving:
     loads: int = 0
 
     def label(
-        self, model: ServedModel, waiting: Sequence[Waiting], tallies: dict[Window, Tally]
+        self, served: ServedModel, waiting: Sequence[Waiting], tallies: dict[Window, Tally]
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of documents in their order, and add the documents to tallies.
 
         Args:
-            model: The model of all the documents.
+            served: The model of all the documents.
             waiting: The documents; all have one key.
             tallies: The tallies of each version and window. The prior is not tallied.
         """
         for begin in range(0, len(waiting), BATCH):
             part = waiting[begin : begin + BATCH]
             documents = [item.document for item in part]
-            if model.version == PRIOR:
+            if served.version == PRIOR:
                 mixtures = _prior(documents, self.topics)
             else:
-                prepared, snapshot = self._model(model)
+                prepared, snapshot = self._model(served)
                 mixtures = inference_for(self.settings).infer(prepared, documents)
-                self._tally(model, snapshot, part, tallies)
+                self._tally(served, snapshot, part, tallies)
             yield MixtureBlock.of(mixtures, [item.time for item in part])
 
     def label_together(
         self,
-        model: ServedModel,
+        served: ServedModel,
         waiting: Sequence[Waiting],
         training: Iterable[TokenisedDocument],
         tallies: dict[Window, Tally],
@@ -113,18 +113,18 @@ class Serving:
         """Yield the mixtures of all new documents of a model, which learn from one another.
 
         Args:
-            model: The model.
+            served: The model.
             waiting: The new documents.
             training: The documents that the model was learned from, if the method needs them.
             tallies: The tallies of each version and window.
         """
         if not waiting:
             return
-        published = self._published(model, tuple(training))
+        published = self._published(served, tuple(training))
         method = inference_for(self.settings)
         documents = [item.document for item in waiting]
         mixtures = method.infer(method.prepare(self.settings, published), documents)
-        self._tally(model, published.snapshot, waiting, tallies)
+        self._tally(served, published.snapshot, waiting, tallies)
         times = [item.time for item in waiting]
         for begin in range(0, len(waiting), BATCH):
             part = slice(begin, begin + BATCH)
@@ -132,7 +132,7 @@ class Serving:
 
     def _tally(
         self,
-        model: ServedModel,
+        served: ServedModel,
         snapshot: Snapshot,
         waiting: Sequence[Waiting],
         tallies: dict[Window, Tally],
@@ -140,15 +140,15 @@ class Serving:
         windows = [item.time // self.window for item in waiting]
         documents = [item.document for item in waiting]
         for window, tally in tally_documents(snapshot, documents, windows).items():
-            tallies.setdefault((model.key, model.version, window), Tally()).merge(tally)
+            tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
 
-    def _model(self, model: ServedModel) -> tuple[Any, Snapshot]:
+    def _model(self, served: ServedModel) -> tuple[Any, Snapshot]:
         """Return a model that is prepared for the method, and its snapshot."""
-        name = (self.store, model, self.settings)
-        return self.cache.get(name, partial(self._load, model), self.cache_mb * MEGABYTE)
+        name = (self.store, served, self.settings)
+        return self.cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
 
-    def _load(self, model: ServedModel) -> tuple[Any, Snapshot]:
-        published = self._published(model)
+    def _load(self, served: ServedModel) -> tuple[Any, Snapshot]:
+        published = self._published(served)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
@@ -156,7 +156,7 @@ class Serving:
         return prepared, published.snapshot
 
     def _published(
-        self, model: ServedModel, training: tuple[TokenisedDocument, ...] = ()
+        self, served: ServedModel, training: tuple[TokenisedDocument, ...] = ()
     ) -> PublishedModel:
         """Read a model.
 
@@ -165,16 +165,17 @@ class Serving:
             DamagedDataError: A file does not have the content that was written.
         """
         store = ModelStore(self.store)
-        digest = model.snapshot or store.manifest(model.key, model.version).snapshot
+        digest = served.snapshot or store.manifest(served.key, served.version).snapshot
         found = None
         if CLASSIFIER in inference_for(self.settings).needs:
             classifiers = ClassifierStore(self.store)
             found = classifiers.get(
-                model.key,
-                model.classifier or classifiers.find(model.key, model.version, self.settings.kind),
+                served.key,
+                served.classifier
+                or classifiers.find(served.key, served.version, self.settings.kind),
             )
-        snapshot = store.get_snapshot(model.key, digest)
-        return PublishedModel(snapshot, model.version, found, training)
+        snapshot = store.get_snapshot(served.key, digest)
+        return PublishedModel(snapshot, served.version, found, training)
 
 
 def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:

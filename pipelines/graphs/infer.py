@@ -64,18 +64,14 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         # Documents without keys have the key "", whichever model they are for.
         chosen = {"": store.manifest(which.model_key, which.model_version)}
     else:
-        # A key without a version has no model yet, like an unknown key.
-        keys = (
-            [which.model_key] if which.model_key else list(filter(store.has_versions, store.keys()))
-        )
-        if not keys:
+        chosen = _models_of_keys(store, which.model_key, which.model_version)
+        if not chosen:
             raise OptionError(
                 "--model_store",
                 store.root,
                 "a store in which some key has a model",
                 "Train one first.",
             )
-        chosen = {key: store.manifest(key, which.model_version) for key in keys}
     for manifest in islice(chosen.values(), MOST_CHECKED):
         store.get_snapshot(manifest.key, manifest.snapshot)
     if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
@@ -86,6 +82,18 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
             "Label one at a time, with --model_key.",
         )
     return chosen
+
+
+def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, Manifest]:
+    """Return the version of one key, or of each key that has one.
+
+    A key without a version has no model yet, like an unknown key.
+    """
+    if only or version != "latest":
+        keys = [only] if only else filter(store.has_versions, store.keys())
+        return {key: store.manifest(key, version) for key in keys}
+    newest = {key: store.latest(key) for key in store.keys()}
+    return {key: manifest for key, manifest in newest.items() if manifest is not None}
 
 
 def served_models(

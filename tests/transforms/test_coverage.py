@@ -7,11 +7,12 @@ from collecting import run
 from made import manifest_of, snapshot_of
 
 from model.errors import OptionError
-from model.inference.coverage import Tally
+from model.inference.coverage import RETRAIN_BELOW, Tally, tally_documents
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
 from transforms import coverage
 from transforms.coverage import LOGGER, Coverage, sums
+from transforms.infer_by_key import tagged_tallies
 
 DAY = 86_400_000_000
 
@@ -31,17 +32,36 @@ def store(tmp_path):
     return store
 
 
-def reports(documents, known, versions, *flags, streams=False):
+class Tallied(beam.DoFn):
+    """Tally each document alone, as a bundle of one document would."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def process(self, element, time=beam.DoFn.TimestampParam):
+        data, version = element
+        item, tallies = TokenisedDocument.from_bytes(data), {}
+        if version:
+            store = ModelStore(self._store)
+            snapshot = store.get_snapshot(item.key, store.manifest(item.key, version).snapshot)
+            windows = [time.micros // DAY]
+            for window, tally in tally_documents(snapshot, [item], windows).items():
+                tallies[item.key, version, window] = tally
+        yield from (found.value for found in tagged_tallies(tallies, DAY))
+
+
+def reports(documents, store, versions, *flags, below=RETRAIN_BELOW, streams=False):
     def build(pipeline):
         items = [(item.timestamp, (item.to_bytes(), versions[item.key])) for item in documents]
-        stamped = (
+        tallies = (
             pipeline
             | beam.Create(items)
             | beam.MapTuple(
                 lambda time, item: beam.window.TimestampedValue(item, time / 1e6)
             ).with_output_types(tuple[bytes, str])
+            | beam.ParDo(Tallied(store)).with_output_types(tuple[bytes, bytes])
         )
-        return {"reports": stamped | Coverage(known[0], DAY, *known[1:], streams=streams)}
+        return {"reports": tallies | Coverage(DAY, below, streams=streams)}
 
     held, counters = run(build, *flags)
     return sorted(
@@ -59,7 +79,7 @@ def test_one_report_for_each_window(store, streams):
         document(1, "x y z a"),
         document(3, "", hour=5),
     ]
-    rows, counters = reports(documents, (store.root,), {"": version}, streams=streams)
+    rows, counters = reports(documents, store.root, {"": version}, streams=streams)
     assert [
         (row["window_end"][:10], row["words"], row["words_known"], row["tokens"]) for row in rows
     ] == [
@@ -76,17 +96,17 @@ def test_one_report_for_each_window(store, streams):
 def test_each_document_with_a_version_and_a_key_of_its_own(store):
     versions = {"": store.latest("").version, "k": store.latest("k").version, "none": ""}
     documents = [document(0, "a b"), document(0, "x q", "k"), document(0, "a", "none")]
-    rows, _ = reports(documents, (store.root,), versions)
+    rows, _ = reports(documents, store.root, versions)
     assert [(row["key"], row["word_share"]) for row in rows] == [("", 1.0), ("k", 0.5)]
 
 
 def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     documents = [document(day % 2, f"a x{day}") for day in range(20)]
     version = store.latest("").version
-    whole, _ = reports(documents, (store.root,), {"": version})
+    whole, _ = reports(documents, store.root, {"": version})
     monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
     repeated, counters = reports(
-        documents, (store.root,), {"": version}, "--direct_runner_bundle_repeat=2"
+        documents, store.root, {"": version}, "--direct_runner_bundle_repeat=2"
     )
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
@@ -100,7 +120,7 @@ def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
     monkeypatch.setattr(coverage._Report, "compact", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
-        [document(day, "a b") for day in range(365)], (store.root,), {"": store.latest("").version}
+        [document(day, "a b") for day in range(365)], store.root, {"": store.latest("").version}
     )
     assert [row["documents"] for row in rows] == [1] * 365
     assert not calls
@@ -126,9 +146,7 @@ def test_sums_are_by_version_and_lose_nothing():
 
 def test_the_signal_is_logged(store, caplog):
     with caplog.at_level(logging.INFO, LOGGER):
-        reports(
-            [document(0, "a b"), document(1, "x")], (store.root,), {"": store.latest("").version}
-        )
+        reports([document(0, "a b"), document(1, "x")], store.root, {"": store.latest("").version})
     found = {
         record.levelno: record.getMessage() for record in caplog.records if record.name == LOGGER
     }
@@ -139,7 +157,7 @@ def test_the_signal_is_logged(store, caplog):
 def test_without_a_share_there_is_no_signal(store, caplog):
     with caplog.at_level(logging.INFO, LOGGER):
         (row,), counters = reports(
-            [document(1, "x")], (store.root, None), {"": store.latest("").version}
+            [document(1, "x")], store.root, {"": store.latest("").version}, below=None
         )
     assert (row["word_share"], row["retrain_below"], row["retrain"]) == (0.0, None, False)
     assert "retrain" not in counters
@@ -150,4 +168,4 @@ def test_a_wrong_share(store):
     with pytest.raises(
         OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"
     ):
-        Coverage(store.root, DAY, 70, streams=False)
+        Coverage(DAY, 70, streams=False)

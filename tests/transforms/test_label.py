@@ -19,11 +19,12 @@ from streams import (
     timestamped,
 )
 
+from model.inference.serving import Serving
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.sequencing import window_end
 from transforms import stateful
-from transforms.infer import InferLabelled
+from transforms.infer_by_key import EachMixture, InferLabelled
 from transforms.label import Label, shard_of
 from transforms.learn import Learn
 from transforms.publish import Publish
@@ -54,10 +55,9 @@ def run(
     )
     labelled.documents | "Keep" >> beam.ParDo(Collect("labelled"))
     labelled.dead_letters | "Keep dead" >> beam.ParDo(Collect("no model"))
-    mixtures = labelled.documents | beam.ParDo(
-        InferLabelled(str(store), inferring(sweeps=2), settings)
-    ).with_output_types(bytes)
-    mixtures | "Keep mixtures" >> beam.ParDo(Collect("mixtures"))
+    serving = Serving(str(store), inferring(sweeps=2), settings.topics, window=1, cache_mb=64)
+    inferred = labelled.documents | InferLabelled(serving)
+    inferred.blocks | EachMixture() | "Keep mixtures" >> beam.ParDo(Collect("mixtures"))
     result = pipeline.run()
     result.wait_until_finish()
     return result

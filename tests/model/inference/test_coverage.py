@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made import snapshot_of
 
-from model.inference.coverage import CoverageReport, Tally
+from model.inference.coverage import CoverageReport, Tally, tally_documents
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
 TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)
@@ -81,3 +81,17 @@ def test_without_a_word():
     report = report_of([[], []])
     assert (report.word_share, report.token_share, report.retrain) == (None, None, False)
     assert "2 documents without a word" in report.sentence()
+
+
+@given(
+    st.lists(st.tuples(st.lists(st.sampled_from("abcdexyz")), st.integers(0, 2)), max_size=8),
+    st.sampled_from([0, 4]),
+)
+def test_many_documents_at_once_as_one_after_the_other(rows, buckets):
+    snapshot = replace(SNAPSHOT, buckets=buckets) if buckets else SNAPSHOT
+    documents = [document_of(" ".join(words)) for words, _ in rows]
+    windows = [window for _, window in rows]
+    wanted = {}
+    for document, window in zip(documents, windows, strict=True):
+        wanted.setdefault(window, Tally()).add(snapshot, document)
+    assert tally_documents(snapshot, documents, windows) == wanted

@@ -1,0 +1,60 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.encoding import mixture_count, mixtures_to_json_lines
+from model.errors import DamagedDataError
+from model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from model.records import TopicMixture
+
+WHOLE = st.integers(-(2**62), 2**62)
+
+
+def mixture(name, time=5, shares=(0.25, 0.75), known=2, tokens=3):
+    return TopicMixture("k", name, time, "7-ab", "gibbs3", np.array(shares), known, tokens)
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=5), WHOLE, WHOLE, st.floats(0, 1)), min_size=1, max_size=6)
+)
+def test_a_block_gives_its_mixtures_back(rows):
+    mixtures = [mixture(name, time, (share, 1 - share)) for name, time, _, share in rows]
+    block = MixtureBlock.of(mixtures, [time for _, _, time, _ in rows])
+    again = MixtureBlock.from_bytes(block.to_bytes())
+    assert [one.to_bytes() for one in again.mixtures()] == [one.to_bytes() for one in mixtures]
+    assert again.times.tolist() == [time for _, _, time, _ in rows]
+    assert again.to_bytes() == block.to_bytes()
+
+
+def test_files_are_the_same_of_blocks_and_of_mixtures():
+    mixtures = [mixture(f"d{n}", n % 2) for n in range(7)]
+    blocks = [
+        MixtureBlock.of(mixtures[at : at + 3], [0] * len(mixtures[at : at + 3])).to_bytes()
+        for at in (0, 3, 6)
+    ]
+    singles = [one.to_bytes() for one in mixtures]
+    assert mixtures_to_json_lines(blocks[::-1]) == mixtures_to_json_lines(singles)
+    assert [mixture_count(block) for block in blocks] == [3, 3, 1]
+    assert {mixture_count(one) for one in singles} == {1}
+    assert json.loads(mixtures_to_json_lines(blocks).splitlines()[0])["id"] == "d0"
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("ids", (), "mixtures of a block"),
+        ("times", np.zeros(3, np.int64), "times of a block of mixtures: found 3 values"),
+        ("proportions", np.zeros(3), "proportions of a block of mixtures: found 3 values"),
+        ("proportions", np.array([0.5, np.nan, 1, 0]), "proportions of a mixture: found nan"),
+        ("proportions", np.array([0.5, 2, 1, 0]), "proportions of a mixture: found 2.0"),
+    ],
+)
+def test_a_damaged_block_is_refused(part, value, message):
+    block = MixtureBlock.of([mixture("a"), mixture("b")], [0, 0])
+    fields = {name: getattr(block, name) for name in MixtureBlock.__slots__}
+    with pytest.raises(DamagedDataError) as error:
+        mixtures_of(MixtureBlock(**{**fields, part: value}).to_bytes())
+    assert message in str(error.value)

@@ -1,0 +1,241 @@
+import json
+
+import apache_beam as beam
+import pytest
+from collecting import run
+from fake_learner import fake_settings
+from learner_options import inferring
+from streams import document, documents, learn_options, shuffled, train
+
+from model.errors import DamagedDataError, OptionError
+from model.inference import PublishedModel, inference_for
+from model.inference.coverage import Tally
+from model.inference.mixture_blocks import mixtures_of
+from model.inference.model_cache import ModelCache
+from model.inference.serving import ServedModel, Serving
+from model.publishing.store import ModelStore
+from transforms import infer_by_key
+from transforms.coverage import sums
+from transforms.infer_by_key import EachMixture, InferByKey, InferLabelled, InferTogether
+
+SETTINGS = inferring(sweeps=3)
+DAY = 86_400_000_000
+KEYS = ("", "a/b", "é")
+ITEMS = [item for key in KEYS for item in documents(15, key)]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("store")
+    train(ITEMS, learn_options(path, fake_settings(), publish_every=("windows", 4)))
+    return ModelStore(str(path))
+
+
+def serving(store, settings=SETTINGS, cache_mb=64):
+    return Serving(store.root, settings, topics=2, window=DAY, cache_mb=cache_mb)
+
+
+def models_of(store):
+    newest = {key: store.latest(key) for key in KEYS}
+    return {
+        key: ServedModel(key, manifest.version, manifest.snapshot)
+        for key, manifest in newest.items()
+    }
+
+
+def published(store, key, version, learned=()):
+    snapshot = store.get_snapshot(key, store.manifest(key, version).snapshot)
+    return PublishedModel(snapshot, version, None, tuple(learned))
+
+
+def expected(store, items, settings=SETTINGS, learned=()):
+    """Each document's mixture, from a call of the method for each key."""
+    method, found = inference_for(settings), {}
+    for key in {item.key for item in items}:
+        of_key = [item for item in items if item.key == key]
+        model = published(
+            store, key, store.latest(key).version, [item for item in learned if item.key == key]
+        )
+        for mixture in method.infer(method.prepare(settings, model), of_key):
+            found[key, mixture.id] = mixture.to_bytes()
+    return found
+
+
+def inferred(items, transform, *flags):
+    """(mixtures by key and id, outputs by name, counters)."""
+
+    def build(pipeline):
+        given = pipeline | beam.Create([(item.timestamp, item.to_bytes()) for item in items])
+        timed = given | beam.MapTuple(
+            lambda time, data: beam.window.TimestampedValue(data, time / 1e6)
+        ).with_output_types(bytes)
+        found = timed | transform(pipeline)
+        return found._asdict()
+
+    held, counters = run(build, *flags)
+    mixtures = [mixture for _, block in held["blocks"] for mixture in mixtures_of(block)]
+    return {(one.key, one.id): one.to_bytes() for one in mixtures}, held, counters
+
+
+def by_key(store, **others):
+    return lambda pipeline: InferByKey(serving(store, **others), models_of(store))
+
+
+def test_each_document_has_the_mixture_that_the_model_of_its_key_gives_it(store):
+    unknown = [document("x", 5, key="other")]
+    found, held, counters = inferred(shuffled(ITEMS + unknown, "i"), by_key(store))
+    assert found == expected(store, ITEMS)
+    (letter,) = [json.loads(data) for _, data in held["dead_letters"]]
+    assert letter["reason"] == "unknown_key" and "'other'" in letter["detail"]
+    assert counters["dead_unknown_key"] == 1
+
+
+@pytest.mark.parametrize("flush", [1, 7])
+@pytest.mark.parametrize("cache_mb", [0, 64])
+def test_batches_order_and_a_full_cache_change_nothing(store, flush, cache_mb, monkeypatch):
+    whole, held, _ = inferred(ITEMS, by_key(store))
+    monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", flush)
+    flags = ["--direct_runner_bundle_repeat=2"]
+    again, others, _ = inferred(shuffled(ITEMS, "j"), by_key(store, cache_mb=cache_mb), *flags)
+    assert again == whole
+    # The repeated bundles tally the documents again.
+    counted = {name: len(tally.known) for name, tally in tallies(held).items()}
+    assert counted == {name: len(tally.known) for name, tally in tallies(others).items()}
+
+
+def tallies(held):
+    return dict(sums(data for _, (_, data) in held["tallies"]))
+
+
+def test_documents_are_tallied_by_key_version_and_window(store):
+    _, held, _ = inferred(ITEMS, by_key(store))
+    for name, tally in tallies(held).items():
+        key, version = json.loads(name)
+        wanted = Tally()
+        for item in ITEMS:
+            if item.key == key:
+                wanted.add(published(store, key, version).snapshot, item)
+        assert tally == wanted
+    assert len(tallies(held)) == len(KEYS)
+
+
+def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
+    reads = []
+    read = ModelStore.get_snapshot
+    monkeypatch.setattr(
+        ModelStore,
+        "get_snapshot",
+        lambda self, key, digest: reads.append(key) or read(self, key, digest),
+    )
+    monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", 5)
+    kept = Serving(store.root, SETTINGS, 2, DAY, cache_mb=64, cache=ModelCache())
+    dropped = Serving(store.root, SETTINGS, 2, DAY, cache_mb=0, cache=ModelCache())
+    for settings, least, most in ((kept, 3, 3), (dropped, 9, 99)):
+        reads.clear()
+        step = infer_by_key._InferByKey(settings, models_of(store))
+        step.start_bundle()
+        for item in shuffled(ITEMS, "k"):
+            list(step.process(item.to_bytes(), beam.utils.timestamp.Timestamp(0)))
+        list(step.finish_bundle())
+        assert least <= len(reads) <= most
+        assert settings.loads == len(reads)
+
+
+def test_each_mixture_has_its_time(store):
+    def build(pipeline):
+        items = ITEMS[:9]
+        timed = (
+            pipeline
+            | beam.Create([(item.timestamp, item.to_bytes()) for item in items])
+            | beam.MapTuple(
+                lambda time, data: beam.window.TimestampedValue(data, time / 1e6)
+            ).with_output_types(bytes)
+        )
+        found = timed | InferByKey(serving(store), models_of(store))
+        return {"mixtures": found.blocks | EachMixture()}
+
+    held, _ = run(build)
+    wanted = sorted((item.timestamp, expected(store, [item])["", item.id]) for item in ITEMS[:9])
+    assert held["mixtures"] == wanted
+
+
+def test_labelled_documents_by_versions_of_their_own(store):
+    method = inference_for(SETTINGS)
+    names = [manifest.version for manifest in store.manifests("")]
+    assert len(names) > 1
+
+    def build(pipeline):
+        pairs = [(ITEMS[0].to_bytes(), version) for version in [*names, ""]]
+        given = pipeline | beam.Create(pairs).with_output_types(tuple[bytes, str])
+        return {"blocks": (given | InferLabelled(serving(store))).blocks}
+
+    held, _ = run(build)
+    found = {one.model_version: one for _, block in held["blocks"] for one in mixtures_of(block)}
+    for version in names:
+        model = published(store, "", version)
+        (wanted,) = method.infer(method.prepare(SETTINGS, model), ITEMS[:1])
+        assert found[version].to_bytes() == wanted.to_bytes()
+    prior = found[""]
+    assert (prior.method, prior.words_known, prior.proportions.tolist()) == ("prior", 0, [0.5, 0.5])
+
+
+def test_a_damaged_model_is_refused(tmp_path):
+    train(ITEMS[:15], learn_options(tmp_path, fake_settings()))
+    store = ModelStore(str(tmp_path))
+    version = store.latest("")
+    (path,) = (tmp_path / "_" / "snapshots").glob(f"{version.snapshot}*")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(DamagedDataError, match=version.snapshot):
+        list(
+            serving(store).label(
+                ServedModel("", version.version),
+                [infer_by_key.Waiting(ITEMS[0], 0)],
+                {},
+            )
+        )
+
+
+@pytest.mark.parametrize("name", ["gibbs1", "gibbs2", "gibbs3"])
+def test_all_documents_of_a_key_together(store, name):
+    new, learned = ITEMS[::2], ITEMS[1::2] if name == "gibbs1" else []
+    settings = inferring(name, sweeps=3)
+
+    def transform(pipeline):
+        again = None
+        if learned:
+            again = pipeline | "Again" >> beam.Create(
+                [item.to_bytes() for item in shuffled(learned, "u")]
+            ).with_output_types(bytes)
+        return InferTogether(serving(store, settings), models_of(store), again)
+
+    found, held, _ = inferred(shuffled(new, "t"), transform)
+    assert found == expected(store, new, settings, learned)
+    counted = {json.loads(key)[0]: tally.documents for key, tally in tallies(held).items()}
+    assert counted == {key: sum(item.key == key for item in new) for key in KEYS}
+
+
+def test_methods_where_they_do_not_belong(store):
+    for name, training, message in (
+        (
+            "gibbs1",
+            None,
+            "--training: None was given; allowed is with gibbs1, the files that the model was"
+            " learned from. Name them.",
+        ),
+        (
+            "gibbs2",
+            beam.Pipeline() | beam.Create([b""]),
+            "--training: 'files' was given; allowed is with gibbs2, nothing. Leave it out, or use"
+            " gibbs1.",
+        ),
+    ):
+        with pytest.raises(OptionError) as error:
+            InferTogether(serving(store, inferring(name)), models_of(store), training)
+        assert str(error.value) == message
+    with pytest.raises(
+        OptionError,
+        match="--method: 'maxent' was given; allowed is in a stream that learns, one of gibbs3, ",
+    ):
+        InferLabelled(serving(store, inferring("maxent")))
