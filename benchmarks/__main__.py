@@ -17,6 +17,7 @@ from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
+from benchmarks.scale import scale
 from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
@@ -35,6 +36,7 @@ CASES = {
     "variational": variational,
     "pipeline": pipeline,
     "windows": windows,
+    "scale": scale,
     "runners": runners,
     "memory": memory,
     "soak": soak,

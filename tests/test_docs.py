@@ -10,6 +10,7 @@ from test_contributing import EXAMPLES
 
 from pipelines.__main__ import COMMANDS
 from pipelines.cli.command import parser_for
+from pipelines.graphs.beam_options import add_beam_options
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -78,6 +79,7 @@ def known_options():
     for command in COMMANDS:
         program = importlib.import_module(f"pipelines.{command}")
         parser = parser_for(command, "", program.GROUPS, {})
+        add_beam_options(parser)
         names |= {flag[2:] for action in parser._actions for flag in action.option_strings}
     return names
 

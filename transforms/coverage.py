@@ -57,8 +57,8 @@ class _Report(PeriodDoFn):
 
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         for name, tally in sums(records):
-            key, version = json.loads(name)
-            report = CoverageReport(key, version, end - self._period, end, tally, self._below)
+            model_key, version = json.loads(name)
+            report = CoverageReport(model_key, version, end - self._period, end, tally, self._below)
             self._windows.inc()
             if report.retrain:
                 self._retrain.inc()

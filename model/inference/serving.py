@@ -8,7 +8,7 @@ Every method that treats a document alone gives it the same mixture in any batch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -71,6 +71,7 @@ class Serving:
         topics: The number of topics of the prior, where there is no model yet.
         window: The length of the windows of coverage in microseconds.
         cache_mb: The memory of the models that are kept.
+        cache: Where they are kept; None is the cache of the process.
         loads: The number of models that were loaded.
     """
 
@@ -79,7 +80,7 @@ class Serving:
     topics: int
     window: int
     cache_mb: int
-    cache: ModelCache = field(default_factory=lambda: MODELS)
+    cache: ModelCache | None = None
     loads: int = 0
 
     def label(
@@ -145,7 +146,8 @@ class Serving:
     def _model(self, served: ServedModel) -> tuple[Any, Snapshot]:
         """Return a model that is prepared for the method, and its snapshot."""
         name = (self.store, served, self.settings)
-        return self.cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
+        cache = MODELS if self.cache is None else self.cache
+        return cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
 
     def _load(self, served: ServedModel) -> tuple[Any, Snapshot]:
         published = self._published(served)

@@ -92,8 +92,9 @@ def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, Man
     if only or version != "latest":
         keys = [only] if only else filter(store.has_versions, store.keys())
         return {key: store.manifest(key, version) for key in keys}
-    newest = {key: store.latest(key) for key in store.keys()}
-    return {key: manifest for key, manifest in newest.items() if manifest is not None}
+    keys = store.keys()
+    newest = ((key, store.latest(key)) for key in keys)
+    return {key: manifest for key, manifest in newest if manifest is not None}
 
 
 def served_models(

@@ -10,6 +10,7 @@ from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 from pipelines import infer
 from pipelines.cli.command import parse
+from pipelines.graphs import infer as graph
 
 PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
 
@@ -34,14 +35,14 @@ def options_of(tmp_path, *flags):
 
 def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
     with pytest.raises(OptionError) as error:
-        infer.chosen_models(options_of(tmp_path, "--input=a", "--key_field=language"))
+        graph.chosen_models(options_of(tmp_path, "--input=a", "--key_field=language"))
     said = (
         "--key_field: ['de', 'en'] was given; allowed is keys whose models have one tokeniser."
         " Label one at a time, with --model_key."
     )
     assert str(error.value) == said
     assert list(
-        infer.chosen_models(
+        graph.chosen_models(
             options_of(tmp_path / "one", "--input=a", "--key_field=language", "--model_key=en")
         )
     ) == ["en"]
@@ -51,7 +52,7 @@ def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
 def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
     options = options_of(tmp_path, *PUBSUB, "--model_key=en", f"--method={method}")
     with pytest.raises(OptionError) as error:
-        infer.build(beam.Pipeline(options=PipelineOptions([])), options)
+        graph.build(beam.Pipeline(options=PipelineOptions([])), options)
     said = (
         f"--method: '{method}' was given; allowed is a method for one document at a time with"
         " --source=pubsub. Use gibbs3."
@@ -62,7 +63,7 @@ def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
 def test_keys_without_a_version_yet_are_left_out(tmp_path):
     ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
     with pytest.raises(OptionError) as error:
-        infer.chosen_models(
+        graph.chosen_models(
             parse(
                 [f"--model_store={tmp_path / 'one'}", "--dead_letters=d", "--key_field=k"],
                 "x",
@@ -79,4 +80,4 @@ def test_keys_without_a_version_yet_are_left_out(tmp_path):
     options = options_of(tmp_path / "one", "--input=a", "--key_field=language")
     ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
     with pytest.raises(OptionError, match=r"--key_field: \['de', 'en'\] was given"):
-        infer.chosen_models(options)
+        graph.chosen_models(options)

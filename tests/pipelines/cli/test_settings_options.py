@@ -8,8 +8,10 @@ import pytest
 from model.compositions import Choice
 from model.kinds import Kinds
 from model.options import Record, option
-from pipelines.cli.command import all_groups, parser_for
+from pipelines.cli.all_groups import all_groups
+from pipelines.cli.command import parser_for
 from pipelines.cli.settings_options import add_choice
+from pipelines.graphs.beam_options import add_beam_options
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ def test_a_name_with_two_types_or_two_spellings_is_refused(other, form):
 
 def test_no_two_groups_and_no_option_of_beam_have_one_name():
     # argparse refuses a name that is declared twice.
-    names = {action.dest for action in parser_for("x", "", all_groups(), {})._actions}
+    parser = parser_for("x", "", all_groups(), {})
+    add_beam_options(parser)
+    names = {action.dest for action in parser._actions}
     assert {"window", "learner", "source", "runner"} <= names
 
 

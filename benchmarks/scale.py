@@ -1,0 +1,277 @@
+"""What the product costs around its kernels: ``python -m benchmarks scale``.
+
+Each row measures one direction of growth in whole commands. It prints seconds of the processor,
+which hardly depend on what else runs on the machine, a ratio, and what is wanted of it. The input
+is synthetic: its words follow Zipf's law, and where there are keys, these do too. Seconds of
+commands contain their start, unless the row says otherwise.
+
+``BENCHMARK_ROWS=start,infer_keys`` measures some rows, ``BENCHMARK_DOCUMENTS=2000`` makes the input
+smaller. A row is a generator of :class:`Row`, registered in :data:`ROWS`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.runners import ROOT
+from model.inference import MaxEnt, PublishedModel, inference_for
+from model.inference.serving import BATCH
+from model.publishing.classifier_store import ClassifierStore
+from model.publishing.store import ModelStore
+from model.reading.files import ReadSettings, read_file
+from model.records import Document
+from model.words.tokeniser import Tokeniser
+
+DOCUMENTS = 20_000
+_WORDS, _VOCABULARY, _SECONDS = 100, 8_000, 600
+_TRAINING = (
+    "--learner=o-lda",
+    "--concentrations=fixed",
+    "--topics=20",
+    "--window=30d",
+    "--publish_every=3650d",
+)
+
+
+class Row(NamedTuple):
+    """A measurement.
+
+    Attributes:
+        name: What was measured.
+        seconds: Processor seconds.
+        ratio: In relation to what the row says, or None.
+        wanted: What the ratio, or the seconds, should be at most; "" where nothing is asked.
+        facts: Other figures.
+    """
+
+    name: str
+    seconds: float
+    ratio: float | None = None
+    wanted: str = ""
+    facts: str = ""
+
+
+class Command(NamedTuple):
+    """What a command cost: processor seconds, and the most memory in megabytes."""
+
+    seconds: float
+    megabytes: float
+
+
+def scale() -> None:
+    """Print the rows of the table of costs."""
+    count = int(os.environ.get("BENCHMARK_DOCUMENTS", DOCUMENTS))
+    chosen = os.environ.get("BENCHMARK_ROWS", ",".join(ROWS)).split(",")
+    for name in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            for row in ROWS[name](Path(folder), count):
+                ratio = "" if row.ratio is None else f"{row.ratio:6.2f} x"
+                wanted = f"wanted {row.wanted}" if row.wanted else ""
+                print(
+                    f"{row.name:44} {row.seconds:9.4g} s {ratio:9} {wanted:22} {row.facts}",
+                    flush=True,
+                )
+
+
+def start(folder: Path, count: int) -> Iterator[Row]:
+    """Commands that have almost nothing to do."""
+    write(folder / "few.jsonl", 20)
+    write(folder / "some.jsonl", 200)
+    learn(folder, "some")
+    yield Row("start: train --help", spent("train", "--help").seconds, wanted=".3 s")
+    shown = spent("show", f"--model_store={folder}/models")
+    yield Row("start: show", shown.seconds, wanted=".6 s")
+    for name, method in (("infer", "gibbs3"), ("infer by maxent", "maxent")):
+        if method == "maxent":
+            fit(folder, "some")
+        took = infer(folder, "few", f"--method={method}")
+        yield Row(f"start: {name}, 20 documents", took.seconds, wanted="2 s")
+    took = spent("train", *places(folder, "some", "others"), *_TRAINING)
+    yield Row("start: train by o-lda, 200 documents", took.seconds)
+
+
+def infer_keys(folder: Path, count: int) -> Iterator[Row]:
+    """Inference with the models of many keys, against one key."""
+    write(folder / "some.jsonl", 500)
+    learn(folder, "some")
+    one = 0.0
+    for keys in (1, 50, 5_000):
+        write(folder / f"{keys}.jsonl", count, keys)
+        copy_models(folder / "models", folder / f"models-{keys}", keys)
+        took = infer(folder, str(keys), "--key_field=customer", models=f"models-{keys}")
+        one = one or took.seconds
+        yield Row(
+            f"infer by gibbs3: {keys:,} keys, {count:,} documents",
+            took.seconds,
+            took.seconds / one,
+            "2 x one key" if keys > 1 else "",
+            f"{took.megabytes:,.0f} MB",
+        )
+
+
+def infer_document(folder: Path, count: int) -> Iterator[Row]:
+    """Measure a document in ``infer --method=maxent`` against parse, tokenise and the method."""
+    write(folder / "some.jsonl", 500)
+    learn(folder, "some")
+    fit(folder, "some")
+    write(folder / "few.jsonl", count // 10)
+    write(folder / "many.jsonl", count)
+    few, many = (infer(folder, name, "--method=maxent").seconds for name in ("few", "many"))
+    whole, bare = (many - few) / (count - count // 10), bare_maxent(folder, "many")
+    yield Row("maxent: parse, tokenise and method, a document", bare)
+    yield Row("maxent: infer without its start, a document", whole, whole / bare, "2 x")
+
+
+def train_keys(folder: Path, count: int) -> Iterator[Row]:
+    """Learning with many keys, against one key."""
+    documents, one = count // 5, 0.0
+    for keys in (1, 10, 1_000):
+        write(folder / f"{keys}.jsonl", documents, keys)
+        stored = f"models-{keys}"
+        took = spent(
+            "train", *places(folder, str(keys), stored), "--key_field=customer", *_TRAINING
+        )
+        one = one or took.seconds
+        files = sum(path.is_file() for path in (folder / stored).rglob("*"))
+        yield Row(
+            f"train by o-lda: {keys:,} keys, {documents:,} documents",
+            took.seconds,
+            took.seconds / one,
+            "2 x one key" if keys > 1 else "",
+            f"{took.megabytes:,.0f} MB, {files:,} files",
+        )
+
+
+# A row that measures another direction is added here.
+ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
+    "start": start,
+    "infer_keys": infer_keys,
+    "infer_document": infer_document,
+    "train_keys": train_keys,
+}
+
+
+# Runs a command as its only child, so that the children's usage is that of the command.
+_CHILD = """
+import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+if done.returncode:
+    sys.exit(done.stderr.decode())
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
+
+
+def spent(program: str, *flags: str) -> Command:
+    """Run a program as a user would, and return what it cost."""
+    command = [sys.executable, "-c", _CHILD, sys.executable, "-m", f"pipelines.{program}", *flags]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"pipelines.{program} failed:\n{done.stderr}")
+    return Command(*map(float, done.stdout.split()))
+
+
+def places(folder: Path, name: str, models: str = "models") -> list[str]:
+    """Return the flags that name input, store and dead letters."""
+    return [
+        f"--input={folder}/{name}.jsonl",
+        f"--model_store={folder}/{models}",
+        f"--dead_letters={folder}/dead",
+    ]
+
+
+def learn(folder: Path, name: str) -> None:
+    """Publish one version of one model."""
+    spent("train", *places(folder, name), *_TRAINING)
+
+
+def fit(folder: Path, name: str) -> None:
+    """Fit a classifier to this version."""
+    spent("fit_classifier", *places(folder, name), "--fit_iterations=20")
+
+
+def infer(folder: Path, name: str, *flags: str, models: str = "models") -> Command:
+    """Label documents."""
+    flags = (*flags, f"--output={folder}/mixtures", "--coverage_window=365d")
+    return spent("infer", *places(folder, name, models), *flags)
+
+
+def bare_maxent(folder: Path, name: str) -> float:
+    """Seconds a document of parsing, tokenising and the method, in batches, without anything."""
+    store, classifiers = ModelStore(f"{folder}/models"), ClassifierStore(f"{folder}/models")
+    manifest = store.manifest("")
+    published = PublishedModel(
+        store.get_snapshot("", manifest.snapshot),
+        manifest.version,
+        classifiers.get("", classifiers.find("", manifest.version, "maxent")),
+    )
+    method, tokeniser = inference_for(MaxEnt()), Tokeniser(manifest.tokeniser)
+    prepared = method.prepare(MaxEnt(), published)
+    best = float("inf")
+    # The first round compiles.
+    for _ in range(3):
+        began, count = time.process_time(), 0
+        with (folder / f"{name}.jsonl").open("rb") as stream:
+            batch = []
+            for item in read_file(stream, f"{name}.jsonl", ReadSettings()):
+                assert isinstance(item, Document)
+                batch.append(tokeniser.tokenise(item))
+                if len(batch) == BATCH:
+                    method.infer(prepared, batch)
+                    count, batch = count + BATCH, []
+        best = min(best, (time.process_time() - began) / count)
+    return best
+
+
+def copy_models(source: Path, target: Path, keys: int) -> None:
+    """Publish the newest version of a store under many keys."""
+    store, others = ModelStore(str(source)), ModelStore(str(target))
+    manifest = store.manifest("")
+    snapshot = store.get_snapshot("", manifest.snapshot)
+    for number in range(keys):
+        copy = replace(snapshot, key=_customer(number))
+        others.publish(
+            replace(manifest, key=copy.key, parent=None, snapshot=others.put_snapshot(copy))
+        )
+
+
+def write(path: Path, documents: int, keys: int = 1) -> None:
+    """Write made-up documents in the order of time, with a customer each."""
+    generator = np.random.default_rng(1)
+    words = [_word(number) for number in range(_VOCABULARY)]
+    weights, customers = (1 / np.arange(1, size + 1) for size in (_VOCABULARY, keys))
+    owners = generator.choice(keys, documents, p=customers / customers.sum())
+    with path.open("w", encoding="utf-8") as lines:
+        for number in range(documents):
+            chosen = generator.choice(_VOCABULARY, _WORDS, p=weights / weights.sum())
+            record = {
+                "id": str(number),
+                "timestamp": number * _SECONDS,
+                "text": " ".join(words[word] for word in chosen.tolist()),
+                "customer": _customer(int(owners[number])),
+            }
+            lines.write(json.dumps(record) + "\n")
+
+
+def _customer(number: int) -> str:
+    return f"customer-{number:05}"
+
+
+def _word(number: int) -> str:
+    """Return a word of letters for a number."""
+    letters = ""
+    while number or not letters:
+        number, letter = divmod(number, 26)
+        letters += chr(ord("a") + letter)
+    return f"w{letters}x"
