@@ -35,6 +35,8 @@ from model.words.tokeniser import Tokeniser
 
 DOCUMENTS = 20_000
 _WORDS, _VOCABULARY, _SECONDS = 100, 8_000, 600
+# The time of the first document. Smaller numbers look like years.
+_BEGIN = 1_000_000_000
 _TRAINING = (
     "--learner=o-lda",
     "--concentrations=fixed",
@@ -257,7 +259,7 @@ def write(path: Path, documents: int, keys: int = 1) -> None:
             chosen = generator.choice(_VOCABULARY, _WORDS, p=weights / weights.sum())
             record = {
                 "id": str(number),
-                "timestamp": number * _SECONDS,
+                "timestamp": _BEGIN + number * _SECONDS,
                 "text": " ".join(words[word] for word in chosen.tolist()),
                 "customer": _customer(int(owners[number])),
             }

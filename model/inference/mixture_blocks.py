@@ -41,7 +41,7 @@ class MixtureBlock:
     tokens: LongArray
     proportions: FloatArray
 
-    MAGIC = b"BTy1"
+    MAGIC = b"BTu1"
 
     @classmethod
     def of(cls, mixtures: Sequence[TopicMixture], times: Sequence[int]) -> MixtureBlock:
