@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from model import checks, wire
+from model.inference.features import numbered
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
@@ -94,16 +95,17 @@ def tally_documents(
 ) -> dict[int, Tally]:
     """Tally documents by window, as :meth:`Tally.add` does for each of them.
 
-    All words are looked up in one call. A window's distinct unknown words are hashed once.
+    A window's distinct unknown words are hashed once.
 
     Args:
         snapshot: The model.
-        documents: The documents.
+        documents: The documents. The rows of their words are not looked up again if they are
+            :class:`~model.inference.features.NumberedDocuments`.
         windows: The number of each document's window.
     """
     words = [word for document in documents for word in document.words]
-    rows = snapshot.rows_of(words)
-    starts = np.cumsum([0, *(len(document.words) for document in documents)])
+    looked_up = numbered(snapshot, documents)
+    rows, starts = looked_up.rows, looked_up.offsets
     by_window: dict[int, list[int]] = {}
     for place, window in enumerate(windows):
         by_window.setdefault(window, []).append(place)

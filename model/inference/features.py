@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from model.words.known_words import first_uses, known_words
 
 # The feature of a word that occurs n times: the square root of n, or n.
 FEATURES = ("roots", "counts")
+# Documents whose words are looked up in one call.
+_TOGETHER = 256
 
 
 def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
@@ -66,14 +69,40 @@ class WordCounts:
         return csr_array((values, self.rows, self.offsets), shape=(len(self.tokens), words))
 
 
+class NumberedDocuments(list[TokenisedDocument]):
+    """Documents with the rows of their words in a model, which are looked up once.
+
+    Attributes:
+        snapshot: The model.
+        offsets: int64[D + 1]; the words of document d are offsets[d] to offsets[d + 1] - 1.
+    """
+
+    def __init__(self, snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> None:
+        super().__init__(documents)
+        self.snapshot = snapshot
+        self.offsets = np.cumsum([0, *(len(document.words) for document in documents)])
+
+    @cached_property
+    def rows(self) -> LongArray:
+        """int64[offsets[D]], the row of each document's words; -1 where a word has none."""
+        # A call costs as much as a hundred words. The arrays of all documents would be new pages of
+        # memory, which cost more.
+        groups = (self[begin : begin + _TOGETHER] for begin in range(0, len(self), _TOGETHER))
+        words = ([word for document in group for word in document.words] for group in groups)
+        return np.concatenate([np.zeros(0, np.int64), *map(self.snapshot.rows_of, words)])
+
+
+def numbered(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> NumberedDocuments:
+    """Return documents with the rows of their words, as they are if they have them already."""
+    if isinstance(documents, NumberedDocuments) and documents.snapshot is snapshot:
+        return documents
+    return NumberedDocuments(snapshot, documents)
+
+
 def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> WordCounts:
     """Count the words of documents, without those that the model does not know."""
-    starts = np.cumsum([0, *(len(document.words) for document in documents)])
-    # One call for each document: arrays of a whole batch would be new pages of memory, which cost
-    # more.
-    rows = np.concatenate(
-        [np.zeros(0, np.int64), *(snapshot.rows_of(document.words) for document in documents)]
-    )
+    found = numbered(snapshot, documents)
+    rows, starts = found.rows, found.offsets
     uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in documents)
     occurrences = np.concatenate([np.zeros(0, np.int64), *uses])
     known = np.flatnonzero(rows >= 0)

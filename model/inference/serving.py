@@ -22,6 +22,7 @@ from model.inference.base import (
     make_mixtures,
 )
 from model.inference.coverage import Tally, tally_documents
+from model.inference.features import NumberedDocuments
 from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.model_cache import MEGABYTE, MODELS, ModelCache
@@ -95,13 +96,14 @@ class Serving:
         """
         for begin in range(0, len(waiting), BATCH):
             part = waiting[begin : begin + BATCH]
-            documents = [item.document for item in part]
+            plain = [item.document for item in part]
             if served.version == PRIOR:
-                mixtures = _prior(documents, self.topics)
+                mixtures = _prior(plain, self.topics)
             else:
                 prepared, snapshot = self._model(served)
+                documents = NumberedDocuments(snapshot, plain)
                 mixtures = inference_for(self.settings).infer(prepared, documents)
-                self._tally(served, snapshot, part, tallies)
+                self._tally(served, documents, part, tallies)
             yield MixtureBlock.of(mixtures, [item.time for item in part])
 
     def label_together(
@@ -123,9 +125,9 @@ class Serving:
             return
         published = self._published(served, tuple(training))
         method = inference_for(self.settings)
-        documents = [item.document for item in waiting]
+        documents = NumberedDocuments(published.snapshot, [item.document for item in waiting])
         mixtures = method.infer(method.prepare(self.settings, published), documents)
-        self._tally(served, published.snapshot, waiting, tallies)
+        self._tally(served, documents, waiting, tallies)
         times = [item.time for item in waiting]
         for begin in range(0, len(waiting), BATCH):
             part = slice(begin, begin + BATCH)
@@ -134,13 +136,12 @@ class Serving:
     def _tally(
         self,
         served: ServedModel,
-        snapshot: Snapshot,
+        documents: NumberedDocuments,
         waiting: Sequence[Waiting],
         tallies: dict[Window, Tally],
     ) -> None:
         windows = [item.time // self.window for item in waiting]
-        documents = [item.document for item in waiting]
-        for window, tally in tally_documents(snapshot, documents, windows).items():
+        for window, tally in tally_documents(documents.snapshot, documents, windows).items():
             tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
 
     def _model(self, served: ServedModel) -> tuple[Any, Snapshot]:
