@@ -89,6 +89,11 @@ def warm() -> None:
             learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
         state = learner.load(settings, "", 0, learner.save(state))
         learner.step(state, Minibatch.from_documents("", 3, 3, True, documents[:3]))
+        # What a candidate tells of the state.
+        for unlearned in (False, True):
+            learner.arrivals(state, 0, unlearned)
+        learner.summary(state)
+        learner.witness(state)
         snapshot = learner.snapshot(state)
         warm_inference(snapshot, documents)
         evaluate(snapshot, documents)

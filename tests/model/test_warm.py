@@ -1,5 +1,6 @@
 from model.evaluation.kernels.held_out import first_moment
 from model.gibbs.kernels.gibbs3 import sample_documents
+from model.learners.particles.kernels.arrivals import sum_documents
 from model.learners.particles.kernels.chains import run_chains
 from model.learners.particles.kernels.first_pass import first_pass
 from model.learners.particles.kernels.rejuvenation import move_units
@@ -16,5 +17,6 @@ def test_the_kernels_that_jobs_use_are_compiled():
         sample_documents,
         move_units,
         first_pass,
+        sum_documents,
     ):
         assert kernel.signatures
