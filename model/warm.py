@@ -88,7 +88,9 @@ def warm() -> None:
             part = documents[6 * (sequence - 1) : 6 * sequence]
             learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
         state = learner.load(settings, "", 0, learner.save(state))
-        learner.step(state, Minibatch.from_documents("", 3, 3, True, documents[:3]))
+        # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
+        last = Minibatch.from_documents("", 3, 3, True, documents[:3])
+        learner.step(state, Minibatch.from_bytes(last.to_bytes()))
         # What a candidate tells of the state.
         for unlearned in (False, True):
             learner.arrivals(state, 0, unlearned)
