@@ -29,8 +29,8 @@ from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, i
 from model.inference.alpha import fit_alpha
 from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, build_corpora, make_sampler
-from model.inference.features import FEATURES
-from model.inference.fitting import FitSettings, fit
+from model.inference.fit_settings import FEATURES, FitSettings
+from model.inference.fitting import fit
 from model.inference.training_pairs import make_pair
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture

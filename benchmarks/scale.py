@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.runners import ROOT
 from model.inference import MaxEnt, PublishedModel, inference_for
+from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import BATCH
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.reading.files import ReadSettings, read_file
 from model.records import Document

@@ -92,23 +92,6 @@ def at_least(option: str, value: float, least: float) -> None:
         raise OptionError(option, value, f"{least} or more", "Correct the value.")
 
 
-def above_zero(option: str, value: float, usual: str) -> None:
-    """Check that a value is a finite number above 0.
-
-    Args:
-        option: The option.
-        value: The value.
-        usual: The usual values, for the message.
-
-    Raises:
-        OptionError: It is not.
-    """
-    if not 0 < value < float("inf"):
-        raise OptionError(
-            option, value, "a finite number above 0", f"Usual values lie between {usual}."
-        )
-
-
 def one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     """Check that a value is one of those allowed.
 

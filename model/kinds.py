@@ -65,6 +65,10 @@ def _checked_name(kind: type[Any]) -> str:
             raise TypeError(
                 f"{name}.{item.name} is not an option. Declare it with option(...) or part(...)."
             )
+        if item.metadata["option"].kinds is None and dataclasses.is_dataclass(item.default):
+            raise TypeError(
+                f"{name}.{item.name} is a record of its own. Declare it with part(...)."
+            )
     return str(kind.kind)
 
 

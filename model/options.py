@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import (
@@ -51,6 +51,7 @@ from typing import (
 from model import wire
 from model.errors import DamagedDataError, OptionError, one_of
 from model.times import duration_text
+from model.units import MEGABYTE
 
 R = TypeVar("R", bound="Record")
 
@@ -72,7 +73,8 @@ class Option:
     Attributes:
         help: one line.
         name: the name on the command line, without dashes; by default the name of the field.
-        unit: the unit of a number, for example ``documents``.
+        unit: the unit of a number, for example ``documents``; what a tuple holds, for example
+            ``paths``.
         least: the lowest allowed number.
         most: the highest allowed number.
         above: numbers must be above this one.
@@ -110,27 +112,41 @@ class Option:
     default: Any = None
 
     @property
+    def nested(self) -> bool:
+        """Whether the field is a record of one kind, with options of its own."""
+        return self.kinds is None and issubclass(self.value_type, Record)
+
+    @property
     def flag(self) -> str:
         """The option as users write it."""
         return f"--{self.name}"
 
     def shown(self, value: Any) -> Any:
-        """Return a value as users write it: a length of time with its units."""
-        return duration_text(value) if self.unit == "microseconds" and value else value
+        """Return a value as users write it: a length of time with its units, a list with commas."""
+        if self.unit == "microseconds" and value:
+            return duration_text(value)
+        if self.unit == "bytes" and value:
+            return f"{value / MEGABYTE:g}"
+        if self.value_type is tuple and value and not self.file:
+            return ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
+        return value
 
     def allowed(self) -> str:
         """Return what is allowed, as a phrase."""
         if self.values:
             return "one of " + ", ".join(map(str, self.values))
+        if self.above is not None and self.below is not None:
+            return f"a number between {self.above:g} and {self.below:g}"
         if self.above is not None:
-            return f"a finite number above {self.above:g}"
+            several = self.value_type is tuple
+            return f"{'one or more numbers' if several else 'a finite number'} above {self.above:g}"
         if self.most is not None:
             return f"a number from {self.least:g} to {self.most:g}"
         if self.below is not None:
             return f"a number from {self.least:g} to below {self.below:g}"
         if self.least is not None:
             return f"{self.least:g} or more"
-        return _NAMES[self.value_type]
+        return _NAMES.get(self.value_type, f"a {self.value_type.__name__}")
 
     def check(self, value: Any) -> None:
         """Refuse a value that is not allowed.
@@ -150,8 +166,12 @@ class Option:
             return False
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
             return False
-        if not isinstance(value, int | float):
-            return True
+        if isinstance(value, tuple) and self.above is not None:
+            return bool(value) and all(self._within(one) for one in value)
+        return not isinstance(value, int | float) or self._within(value)
+
+    def _within(self, value: float) -> bool:
+        """Return whether a number is finite and within the bounds."""
         lower = self.least is None or value >= self.least
         upper = self.most is None or value <= self.most
         strictly = (self.above is None or value > self.above) and (
@@ -186,6 +206,11 @@ def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts:
     )
 
 
+def nested(default: Record) -> Any:
+    """Declare a field of a :class:`Record` with settings of one kind, which are options, too."""
+    return dataclasses.field(default=default, metadata={"option": Option("")})
+
+
 _OPTIONS: dict[type, tuple[Option, ...]] = {}
 
 
@@ -196,6 +221,15 @@ def options_of(record: type[Record]) -> tuple[Option, ...]:
         found = dataclasses.fields(record)  # type: ignore[arg-type]
         _OPTIONS[record] = tuple(_completed(item, hints[item.name]) for item in found)
     return _OPTIONS[record]
+
+
+def plain_options(record: type[Record]) -> Iterator[Option]:
+    """Iterate over the options of a record and of the records that are nested in it."""
+    for item in options_of(record):
+        if item.nested:
+            yield from plain_options(item.value_type)
+        else:
+            yield item
 
 
 def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
@@ -218,7 +252,7 @@ def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
 class Record:
     """The base of all settings.
 
-    Subclasses are frozen dataclasses. All of their fields are options or parts.
+    Subclasses are frozen dataclasses. All of their fields are options, parts or nested records.
 
     Attributes:
         kind: the name that tells a record from the others of its kinds; "" where there are no
@@ -272,10 +306,13 @@ class Record:
 
     def flags(self, path: str) -> dict[str, StoredOption]:
         """Return the option of each field of :meth:`to_json`, by the path of the field."""
-        found = {}
+        found: dict[str, StoredOption] = {}
         for item in options_of(type(self)):
             absent = item.absent.to_json() if isinstance(item.absent, Record) else item.absent
             at = f"{path}.{item.field}"
+            if item.nested:
+                found |= getattr(self, item.field).flags(at)
+                continue
             found[f"{at}.kind" if item.kinds else at] = StoredOption(
                 item, None if item.absent is _MISSING else absent
             )
@@ -328,6 +365,8 @@ def _value(item: Option, values: dict[str, Any], where: str) -> Any:
     value = values[item.field]
     if item.kinds is not None:
         return record_from_json(item.kinds, value, where)
+    if item.nested:
+        return item.value_type.from_json(value, where)  # type: ignore[attr-defined]
     if (
         item.value_type is tuple
         and isinstance(value, list)

@@ -21,6 +21,8 @@ from pipelines.cli.command import command
 from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import DemoOptions
+from pipelines.cli.program_settings import DemoSettings
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain, sparkline, topic_table
 from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
 
@@ -39,7 +41,7 @@ _LEARN = (
 
 def demo(options: OptionGroup) -> None:
     """Write the corpus, train, infer, and report."""
-    folder, addresses = Path(options.view_as(DemoOptions).folder), corpus_folder()
+    folder, addresses = Path(settings_of(options, DemoSettings).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))

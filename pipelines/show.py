@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings
 from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.version_events import events_of, line_of
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ModelVersionOptions, PlotOptions, ShowOptions, StoreOptions
-from pipelines.cli.settings_from_options import check_plot
+from pipelines.cli.program_settings import PlotSettings, ShowSettings
+from pipelines.cli.settings_from_options import check_plot, chosen_version
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
     CURVES,
     PREQUENTIAL,
@@ -45,14 +48,11 @@ def show(options: OptionGroup) -> None:
 
     The digests of version and snapshot are checked first.
     """
-    plot = options.view_as(PlotOptions).plot
+    plot = settings_of(options, PlotSettings).plot
     check_plot(plot)
-    store, which = (
-        ModelStore(options.view_as(StoreOptions).model_store),
-        options.view_as(ModelVersionOptions),
-    )
-    words = options.view_as(ShowOptions).top_words
-    chosen = store.manifest(which.model_key, which.model_version)
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    words = settings_of(options, ShowSettings).top_words
+    chosen = chosen_version(options)
     snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
     history = store.up_to(chosen)
     drawn = curves(history, snapshot.topic_count, _CURVE)

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from streams import run_settings
 
 from model import wire
 from model.compositions import compose
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
-from model.inference.fitting import FitSettings
+from model.inference.classifier_store import ClassifierStore
+from model.inference.fit_settings import FitSettings
 from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
 from model.learner_log.head import checkpoint_from_bytes
@@ -30,7 +32,6 @@ from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
 from model.publishing.choice import PublishSettings
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import unseal
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
@@ -127,7 +128,8 @@ class Stored:
 
     def resumed(self, point):
         """The same, to continue from a checkpoint."""
-        return replace(self, options=replace(self.options, resume_from=point))
+        run = replace(self.options.run, resume_from=point)
+        return replace(self, options=replace(self.options, run=run))
 
     def documents(self, path):
         """The key's tokenised documents in a file."""
@@ -170,8 +172,7 @@ def options_of(root, learner, tokeniser, sequence):
         tokeniser=tokeniser,
         sequence=sequence,
         store=str(root),
-        publish_every=PUBLISH_EVERY,
-        checkpoint_tokens=CHECKPOINT_TOKENS,
+        run=run_settings(PUBLISH_EVERY, checkpoint_tokens=CHECKPOINT_TOKENS),
         publishing=PUBLISHING,
         end_of_stream=END_OF_STREAM,
     )

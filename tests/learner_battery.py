@@ -73,6 +73,17 @@ def a_loaded_state_goes_on_with_the_same_bits(settings):
     )
 
 
+def evidence_is_of_the_last_minibatches(settings, window):
+    """Check the evidence of each summary; not a law, because the window is no option of all."""
+    learner = learner_for(settings)
+    state, scored = learner.init(settings, "", 0, 1), []
+    for minibatch in STREAM:
+        info = learner.step(state, minibatch)
+        scored += [info.log_evidence] if info.scored_tokens else []
+        assert learner.summary(state).evidence.log() == pytest.approx(sum(scored[-window:]))
+    assert len(scored) > window and len(set(scored)) == len(scored)
+
+
 def steps_add_up_to_the_summary(settings):
     infos, state = plain(settings)[2:]
     summary = learner_for(settings).summary(state)

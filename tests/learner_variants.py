@@ -1,12 +1,16 @@
 """Settings of every registered learner, and of the main choices of each family.
 
-The battery of learners runs over them. A learner that is added is here by itself, under its name.
+The battery of learners runs over them. A learner that is added is here by itself, under its name,
+and so is a kind of a part that no other settings choose, for example a prior.
 """
 
 from learner_options import REAL_LEARNERS, made
 
+from model.compositions import placements
+from model.learners import LEARNER
 from model.learners.particles.settings import ParticleSettings
 from model.learners.variational.settings import VariationalSettings
+from model.options import Record, options_of
 
 # Taken where they belong.
 SMALL = {
@@ -214,5 +218,23 @@ def settings_of(variant):
     return small(**VARIANTS[variant])
 
 
+def records_in(settings):
+    """The classes of settings and of all their parts."""
+    parts = (getattr(settings, item.field) for item in options_of(type(settings)))
+    inner = (records_in(part) for part in parts if isinstance(part, Record))
+    return {type(settings)}.union(*inner)
+
+
+def _left_out():
+    """Options that choose each kind that no settings above choose, by its name."""
+    seen = set().union(*(records_in(settings_of(name)) for name in VARIANTS))
+    for place in placements(LEARNER):
+        for kind, record in (place.option.kinds or {}).items():
+            if record not in seen:
+                seen.add(record)
+                yield kind, {**dict(place.path), place.option.name: kind}
+
+
+VARIANTS |= dict(_left_out())
 PARTICLES = [name for name in VARIANTS if isinstance(settings_of(name), ParticleSettings)]
 VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]

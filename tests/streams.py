@@ -9,7 +9,8 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model.learner_log.head import checkpoint_from_bytes
-from model.learner_log.options import LearnOptions
+from model.learner_log.options import LearnOptions, Publication, RunSettings
+from model.options import options_of
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
@@ -51,9 +52,24 @@ def links_of(items, key="", settings=SEQUENCE):
     return list(sequence_documents(key, items, settings, chain_start(key, TOKENISER, settings)))
 
 
+_OF_RUN = {item.name for item in options_of(RunSettings)}
+
+
+def run_settings(publish_every=("windows", 1), **others):
+    """The settings of a run; ``publish_every`` as (kind, every)."""
+    return RunSettings(publish_every=Publication(*publish_every), **others)
+
+
 def learn_options(store, settings, **others):
+    """The options of learning; those that a run may change are given by name."""
+    of_run = {name: others.pop(name) for name in _OF_RUN & set(others)}
     return LearnOptions(
-        settings=settings, tokeniser=TOKENISER, sequence=SEQUENCE, store=str(store), **others
+        settings=settings,
+        tokeniser=TOKENISER,
+        sequence=SEQUENCE,
+        store=str(store),
+        run=run_settings(**of_run),
+        **others,
     )
 
 
@@ -93,9 +109,7 @@ def collected(name):
 def train(items, options, *flags, runner=None, adds=False, streams=False):
     """Run sequence, learn and publish over documents; the published references as (key, JSON)."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    added_to = (
-        AddedTo(options.store, options.settings.islands, options.resume_from) if adds else None
-    )
+    added_to = AddedTo(options.store, options.settings.islands, options.run.start) if adds else None
     sequenced = timestamped(pipeline, items) | Sequence(
         TOKENISER, SEQUENCE, added_to, streams=streams
     )

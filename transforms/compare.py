@@ -24,8 +24,8 @@ from model.errors import MisplacedOptionError, one_of
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, InferenceSettings, inference_for, inference_names
 from model.inference.base import CLASSIFIER, TRAINING
+from model.inference.classifier_store import ClassifierStore
 from model.inference.corpus import canonical_order
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from transforms.fit import LOGGER

@@ -22,9 +22,10 @@ from apache_beam.transforms.window import GlobalWindows
 
 from model.errors import OptionError
 from model.inference import Gibbs3, InferenceSettings, inference_for
-from model.inference.fitting import FitProgress, FitSettings, Pair
+from model.inference.classifier_store import ClassifierStore
+from model.inference.fit_settings import FitSettings
+from model.inference.fitting import FitProgress, Pair
 from model.inference.training_pairs import fit_classifier, make_pair, with_rank, without_rank
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from transforms.constants import NAMESPACE
@@ -106,7 +107,6 @@ class FitClassifier(beam.PTransform):
         version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the fit.
         inference: The settings of the method that makes the pairs.
-        most: The number of documents in the sample. None takes all documents.
 
     Raises:
         OptionError: The model does not exist, or the method needs more than a document and a model.
@@ -120,14 +120,9 @@ class FitClassifier(beam.PTransform):
         *,
         settings: FitSettings | None = None,
         inference: InferenceSettings | None = None,
-        most: int | None = None,
     ) -> None:
         super().__init__()
-        self._settings, self._inference, self._most = (
-            settings or FitSettings(),
-            inference or Gibbs3(),
-            most,
-        )
+        self._settings, self._inference = settings or FitSettings(), inference or Gibbs3()
         method = inference_for(self._inference)
         if method.needs_all_documents or method.needs:
             raise OptionError(
@@ -140,11 +135,11 @@ class FitClassifier(beam.PTransform):
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         documents = documents | "Global" >> beam.WindowInto(GlobalWindows())
-        if self._most is not None:
+        if self._settings.sample is not None:
             documents = (
                 documents
                 | "Rank" >> beam.Map(with_rank, self._inference.seed).with_output_types(bytes)
-                | "Sample" >> beam.combiners.Top.Smallest(self._most)
+                | "Sample" >> beam.combiners.Top.Smallest(self._settings.sample)
                 | "One by one" >> beam.FlatMap(list).with_output_types(bytes)
                 | "Unrank" >> beam.Map(without_rank).with_output_types(bytes)
             )

@@ -34,7 +34,7 @@ from model.inference import (
     inference_names,
 )
 from model.inference.base import CLASSIFIER, TRAINING
-from model.publishing.classifier_store import ClassifierStore
+from model.inference.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from transforms.constants import NAMESPACE

@@ -14,8 +14,6 @@ from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 from model.words.known_words import first_uses, known_words
 
-# The feature of a word that occurs n times: the square root of n, or n.
-FEATURES = ("roots", "counts")
 # Documents whose words are looked up in one call.
 _TOGETHER = 256
 
@@ -26,7 +24,7 @@ def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     Square roots are correctly rounded on every processor; logarithms are not.
 
     Args:
-        features: one of :data:`FEATURES`.
+        features: one of :data:`~model.inference.fit_settings.FEATURES`.
         occurrences: float[N].
 
     Returns:

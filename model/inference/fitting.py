@@ -32,58 +32,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from model import checks, wire
-from model.errors import OptionError, at_least, one_of
+from model.errors import OptionError
 from model.inference.classifier import SingleArray, log_likelihoods
-from model.inference.features import FEATURES, feature_values
+from model.inference.features import feature_values
+from model.inference.fit_settings import FitSettings
 from model.records import FloatArray, LongArray
 
-VARIANCES = (1e-4, 1e-3, 1e-2, 1e-1)
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
-
-
-@dataclass(frozen=True)
-class FitSettings:
-    """How a classifier is fitted.
-
-    Attributes:
-        features: f, one of :data:`~model.inference.features.FEATURES`.
-        variances: the candidates for sigma squared.
-        held_out: the share of the pairs on which the candidates are compared.
-        iterations: the maximum number of iterations of L-BFGS for each candidate.
-        tolerance: L-BFGS ends when the objective per pair falls by less than this, relatively.
-    """
-
-    features: str = FEATURES[0]
-    variances: tuple[float, ...] = VARIANCES
-    held_out: float = 0.2
-    iterations: int = 100
-    tolerance: float = 1e-6
-
-    def __post_init__(self) -> None:
-        one_of("--features", self.features, FEATURES)
-        if not self.variances or not all(0 < value < np.inf for value in self.variances):
-            raise OptionError(
-                "--prior_variances",
-                self.variances,
-                "one or more numbers above 0",
-                "Give for example 0.001,0.01,0.1.",
-            )
-        if not 0 < self.tolerance < 1:
-            raise OptionError(
-                "--fit_tolerance",
-                self.tolerance,
-                "a number between 0 and 1",
-                "Give for example 1e-6.",
-            )
-        if not 0 < self.held_out < 1:
-            raise OptionError(
-                "--held_out_share",
-                self.held_out,
-                "a number between 0 and 1",
-                "Give for example 0.2.",
-            )
-        at_least("--fit_iterations", self.iterations, 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,15 +21,16 @@ from model.inference.base import (
     inference_for,
     make_mixtures,
 )
+from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally, tally_documents
 from model.inference.features import NumberedDocuments
 from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
-from model.inference.model_cache import MEGABYTE, MODELS, ModelCache
-from model.publishing.classifier_store import ClassifierStore
+from model.inference.model_cache import MODELS, ModelCache
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
+from model.units import MEGABYTE
 
 # Documents in one call of a method. Its arrays are of documents x topics.
 BATCH = 256

@@ -111,10 +111,10 @@ class Session:
             self.options.settings_dict(),
             self.options.settings_flags(),
         )
-        if not self.options.resume_from or not self._store.has_checkpoints(self.key):
+        if not self.options.run.start or not self._store.has_checkpoints(self.key):
             return self._replayer.first_head(), []
         entry = self._store.resume_point(
-            self.key, self.options.resume_from, self.options.settings.islands
+            self.key, self.options.run.start, self.options.settings.islands
         )[self.island]
         saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
         head = replace(
@@ -221,7 +221,7 @@ class Session:
         if offering.is_due(out.head, minibatch, self.options):
             self._offer(out, live, minibatch.window_end)
         if (
-            out.head.log_tokens >= self.options.checkpoint_tokens
+            out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
         ):
             self._write_checkpoint(out, live, log)
@@ -309,7 +309,7 @@ class Session:
         """
         if live.nbytes and (before + tokens) // _TOKENS_MEASURED == before // _TOKENS_MEASURED:
             return live.nbytes
-        size, most = self._learner.nbytes(live.state), self.options.max_state_mb
+        size, most = self._learner.nbytes(live.state), self.options.run.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
                 f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"

@@ -32,7 +32,7 @@ def is_due(head: LearnerHead, minibatch: Minibatch, options: LearnOptions) -> bo
         minibatch: The minibatch.
         options: The options of the stream.
     """
-    kind, every = options.publish_every
+    kind, every = options.run.publish_every
     if not minibatch.closes_window:
         return False
     if kind == "windows":

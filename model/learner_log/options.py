@@ -4,13 +4,67 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from model import wire
 from model.learners.base import LEARNER, LearnerSettings
-from model.options import StoredOption
+from model.options import Record, StoredOption, option
 from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
+from model.times import duration_text
+
+
+class Publication(NamedTuple):
+    """How often a version is published.
+
+    Attributes:
+        kind: what is counted.
+        every: a number of windows, or microseconds of event time.
+    """
+
+    kind: Literal["windows", "period"]
+    every: int
+
+    def __str__(self) -> str:
+        return f"{self.every}windows" if self.kind == "windows" else duration_text(self.every)
+
+
+@dataclass(frozen=True)
+class RunSettings(Record):
+    """How a learner runs; a run may be continued with other values.
+
+    Attributes:
+        resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
+    """
+
+    publish_every: Publication = option(
+        Publication("period", 86_400_000_000),
+        "how often to publish a version: a length of event time, or 4windows",
+        first=True,
+    )
+    checkpoint_tokens: int = option(2_000_000, "tokens to learn between two checkpoints", least=1)
+    add_documents: bool = option(
+        False,
+        "continue from the newest checkpoint; the input holds only documents that came after those"
+        " that the model store has learned",
+    )
+    resume_from: str = option(
+        "",
+        "repeat a run that was interrupted, with the same input: latest, or the number of a"
+        " checkpoint",
+        first=True,
+    )
+    threads: int = option(1, "threads of one learner; they change no result", least=1, first=True)
+    max_state_mb: float = option(
+        2048,
+        "largest size of a learner's state, in megabytes; a larger one ends the run",
+        above=0,
+    )
+
+    @property
+    def start(self) -> str:
+        """Where the run continues: "" for a new run, ``latest``, or the number of a checkpoint."""
+        return self.resume_from or ("latest" if self.add_documents else "")
 
 
 @dataclass(frozen=True)
@@ -22,11 +76,7 @@ class LearnOptions:
         tokeniser: The settings of the tokeniser.
         sequence: The settings of windows and minibatches.
         store: The root of the model store.
-        publish_every: ("windows", N), or ("period", microseconds of event time).
-        checkpoint_tokens: The number of tokens between two checkpoints, about.
-        max_state_mb: The size in megabytes above which a learner is refused.
-        threads: The threads of one learner.
-        resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
+        run: Publications, checkpoints and resources.
         publishing: When a version may come from another particle or island than its parent.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
@@ -36,11 +86,7 @@ class LearnOptions:
     tokeniser: TokeniserSettings
     sequence: SequenceSettings
     store: str
-    publish_every: tuple[Literal["windows", "period"], int] = ("windows", 1)
-    checkpoint_tokens: int = 2_000_000
-    max_state_mb: float = 2048
-    threads: int = 1
-    resume_from: str = ""
+    run: RunSettings = RunSettings()
     publishing: PublishSettings = field(default_factory=PublishSettings)
     end_of_stream: int = 0
 

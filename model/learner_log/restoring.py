@@ -74,11 +74,13 @@ class Replayer:
             chain, state = (
                 saved.chain,
                 self._learner.load(
-                    options.settings, self._key, self._island, data, options.threads
+                    options.settings, self._key, self._island, data, options.run.threads
                 ),
             )
         else:
-            state = self._learner.init(options.settings, self._key, self._island, options.threads)
+            state = self._learner.init(
+                options.settings, self._key, self._island, options.run.threads
+            )
         links = sorted(
             (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
         )

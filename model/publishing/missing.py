@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from model.errors import OptionError
-
-if TYPE_CHECKING:
-    from model.publishing.store import ModelStore
+from model.publishing.manifest import Manifest
 
 _SHOWN = 5
 
 
-def missing_version(store: ModelStore, key: str, version: str) -> OptionError:
+class Versions(Protocol):
+    """What the message needs of :class:`model.publishing.store.ModelStore`."""
+
+    root: str
+
+    def keys(self) -> Iterable[str]:
+        """Return the model keys."""
+
+    def has_versions(self, key: str) -> bool:
+        """Return whether a key has a version."""
+
+    def manifests(self, key: str) -> Sequence[Manifest]:
+        """Return the versions of a key, the oldest first."""
+
+
+def missing_version(store: Versions, key: str, version: str) -> OptionError:
     """Return the error that names the option to correct.
 
     A store that was moved is reported as ``--model_store``, and not as ``--model_version``.

@@ -28,8 +28,9 @@ from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.avro_limits import check_nesting, measure, read_long, shape_of
 from model.reading.codecs import CODECS, LimitError
-from model.reading.parsing import DAMAGED, MEGABYTE, TOO_LARGE, dead_letter
+from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter
 from model.times import MICROSECONDS_PER_SECOND
+from model.units import MEGABYTE
 
 # (place, record), or a dead letter for a stretch that cannot be read.
 Item = tuple[str, dict[str, Any]] | DeadLetter

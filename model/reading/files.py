@@ -15,13 +15,14 @@ since 1970.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, get_args
 
 from model.dead_letters import DeadLetter
-from model.errors import DamagedDataError, OptionError, above_zero, one_of
+from model.errors import DamagedDataError, OptionError
+from model.options import Record, nested, option
 from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile, Item
 from model.reading.codecs import LimitError
@@ -31,7 +32,6 @@ from model.reading.hints import listed, missing
 from model.reading.lines import unzipped
 from model.reading.parsing import (
     DAMAGED,
-    MEGABYTE,
     SCHEMA,
     TOO_LARGE,
     ParseSettings,
@@ -63,7 +63,7 @@ _SEARCHED = 10
 
 
 @dataclass(frozen=True)
-class ReadSettings:
+class ReadSettings(Record):
     """How sources are read.
 
     Attributes:
@@ -73,20 +73,16 @@ class ReadSettings:
         time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
             then place) takes their place.
         encoding: The encoding of JSON and CSV files.
-
-    Raises:
-        OptionError: A value is not allowed.
     """
 
-    parse: ParseSettings = field(default_factory=ParseSettings)
-    format: Format = "auto"
-    time_from: TimeFrom = "field"
-    encoding: str = "utf-8"
+    parse: ParseSettings = nested(ParseSettings())
+    format: Format = option("auto", "format of the files; auto: by the ending of each name")
+    time_from: TimeFrom = option(
+        "field", "field: --timestamp_field; order: the order of the records is their time"
+    )
+    encoding: str = option("utf-8", "encoding of JSON and CSV files, for example latin-1")
 
-    def __post_init__(self) -> None:
-        one_of("--format", self.format, get_args(Format))
-        one_of("--time_from", self.time_from, get_args(TimeFrom))
-        above_zero("--max_document_mb", self.parse.max_document_bytes / MEGABYTE, "1 and 100")
+    def check(self) -> None:
         check_encoding(self.encoding)
 
 

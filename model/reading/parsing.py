@@ -18,21 +18,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from model import checks, wire
 from model.dead_letters import DeadLetter
-from model.errors import OptionError, one_of
-from model.options import Record, option
+from model.errors import OptionError
+from model.options import Record, nested, option
 from model.publishing.blobs import escape_key
 from model.reading import hints
 from model.reading.avro_limits import NESTING
 from model.reading.timestamps import TimestampUnit, UnitError, accepted_forms, read_time
 from model.records import Document
 from model.times import TimeRangeError
+from model.units import MEGABYTE
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"
@@ -73,8 +74,6 @@ REASONS = (
     BAD_ROW,
 )
 
-MEGABYTE = 2**20
-
 IdFrom = Literal["field", "place"]
 
 _OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
@@ -106,27 +105,29 @@ class FieldNames(Record):
 
 
 @dataclass(frozen=True)
-class ParseSettings:
+class ParseSettings(Record):
     """How a record is parsed.
 
     Attributes:
         fields: The names of the fields.
         max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
         id_from: ``field``, or ``place``: the id is the :func:`place_id` of the record.
-        timestamp_unit: The unit of times that are numbers, if the file has no schema that says it.
-
-    Raises:
-        OptionError: id_from or timestamp_unit is not allowed.
     """
 
-    fields: FieldNames = field(default_factory=FieldNames)
-    max_document_bytes: int = 10 * MEGABYTE
-    id_from: IdFrom = "field"
-    timestamp_unit: TimestampUnit = "s"
-
-    def __post_init__(self) -> None:
-        one_of("--id_from", self.id_from, get_args(IdFrom))
-        one_of("--timestamp_unit", self.timestamp_unit, get_args(TimestampUnit))
+    fields: FieldNames = nested(FieldNames())
+    max_document_bytes: int = option(
+        10 * MEGABYTE,
+        "megabytes; longer records become dead letters",
+        name="max_document_mb",
+        unit="bytes",
+        least=1,
+    )
+    id_from: IdFrom = option(
+        "field", "field: --id_field; place: a digest of the file and the place in it"
+    )
+    timestamp_unit: TimestampUnit = option(
+        "s", "unit of times that are numbers without a schema: since 1970, or a year"
+    )
 
 
 class _RefusedError(Exception):

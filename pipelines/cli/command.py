@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from model.errors import BeamTopicsError
 from pipelines.cli.all_groups import all_groups
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.help import ALL, help_text, iter_choices, titled
+from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
 from pipelines.cli.settings_from_options import check_outputs
+from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
 from pipelines.graphs.arenas import limit_arenas
 from pipelines.graphs.runners import check_name, complete, is_local
@@ -61,16 +62,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """A formatter that adds each default, as users write it."""
-
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=34, width=132)
-
-    def _get_help_string(self, action: argparse.Action) -> str:
-        text = action.help or ""
-        if action.default in (None, "", False, (), argparse.SUPPRESS):
-            return text
-        return f"{text} (default: {action.default})"
 
 
 def parser_for(
@@ -104,7 +97,7 @@ def parser_for(
             None if action.choices or action.nargs is not None else "X"
         )
         if action.dest in required:
-            action.help = f"{action.help} (required)"
+            action.help = noted(action.help or "", "required")
     return parser
 
 
@@ -144,8 +137,11 @@ def parse(
         raise SystemExit(0)
     if not graph and not unknown:
         _check_required(given, prog, required)
-        return OptionGroup(argv)
-    return _parse_with_beam(argv, parser, prog, required)
+        options: Any = OptionGroup(argv)
+    else:
+        options = _parse_with_beam(argv, parser, prog, required)
+    check_settings(options, groups)
+    return options
 
 
 def _parse_with_beam(

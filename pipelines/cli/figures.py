@@ -16,8 +16,10 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
-from pipelines.cli.options import FigureOptions, PlotOptions
+from pipelines.cli.options import FigureOptions
+from pipelines.cli.program_settings import FigureSettings, PlotSettings
 from pipelines.cli.settings_from_options import check_plot
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import LOCAL_RUNNER
 
@@ -25,7 +27,7 @@ from pipelines.graphs.runners import LOCAL_RUNNER
 def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
     """Write JSON lines into the one file ``--json``."""
     _ = lines | "Write" >> beam.io.WriteToText(
-        options.view_as(FigureOptions).json, num_shards=1, shard_name_template=""
+        settings_of(options, FigureSettings).json, num_shards=1, shard_name_template=""
     )
 
 
@@ -49,7 +51,7 @@ def run_for_figures(
             write to.
     """
     given = options.view_as(FigureOptions)
-    check_plot(options.view_as(PlotOptions).plot)
+    check_plot(settings_of(options, PlotSettings).plot)
     if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
         raise OptionError(
             "--json",

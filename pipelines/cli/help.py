@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,27 +19,6 @@ from pipelines.cli.settings_options import described
 from pipelines.cli.values import choices
 
 ALL = "all"
-# Options of the first rank that are not of a settings record.
-FIRST = frozenset(
-    (
-        "input",
-        "model_store",
-        "dead_letters",
-        "archive",
-        "publish_every",
-        "resume_from",
-        "threads",
-        "model_version",
-        "coverage",
-        "training",
-        "methods",
-        "reference",
-        "held_out",
-        "plot",
-        "json",
-        "folder",
-    )
-)
 # A pipeline with so few options shows them all.
 FEW = 20
 
@@ -76,7 +56,11 @@ def help_text(
                 shown.append(
                     (
                         group.title or "",
-                        [one for one in group._group_actions if every or _matters(one, required)],
+                        [
+                            _marked(one, groups.values())
+                            for one in group._group_actions
+                            if every or _matters(one, required)
+                        ],
                     )
                 )
             else:
@@ -102,7 +86,7 @@ def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
 
 
 def _matters(action: argparse.Action, required: Collection[str]) -> bool:
-    return action.dest in FIRST or action.dest in required or getattr(action, "first", False)
+    return action.dest in required or getattr(action, "first", False)
 
 
 def _first(choice: Choice[Any], title: str) -> list[Section]:
@@ -117,7 +101,7 @@ def _first(choice: Choice[Any], title: str) -> list[Section]:
             title,
             [
                 _action(choice.option(), choice.default),
-                *(_action(place.option) for place in places),
+                *(_own_action([place]) for place in places),
             ],
         )
     ]
@@ -134,7 +118,7 @@ def _sections(choice: Choice[Any], given: Mapping[str, str]) -> list[Section]:
     found: dict[str, list[argparse.Action]] = {}
     for places in alike.values():
         found.setdefault(_title(choice, [place.path[-1] for place in places]), []).append(
-            _action(places[0].option, brief=False)
+            _own_action(places, brief=False)
         )
     return [("Choice", [_action(choice.option(), choice.default, brief=False)]), *found.items()]
 
@@ -148,7 +132,12 @@ def _shared(
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())
-    actions = [action for action in parser._actions if action.dest in names]
+    needed = getattr(choice.kinds[kind], "needed", ())
+    actions = [
+        _noted(action, "required") if action.dest in needed else action
+        for action in parser._actions
+        if action.dest in names
+    ]
     return f"Also read with --{choice.name}={kind}", actions
 
 
@@ -163,11 +152,42 @@ def _title(choice: Choice[Any], pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
+def _own_action(places: list[Placement], brief: bool = True) -> argparse.Action:
+    """Return the action of an option of some kinds; those that need it say so."""
+    action = _action(places[0].option, brief=brief)
+    needed = any(action.dest in getattr(place.owner, "needed", ()) for place in places)
+    return _noted(action, "required") if needed else action
+
+
+def _marked(action: argparse.Action, found: Iterable[Choice[Any] | None]) -> argparse.Action:
+    """Return the action of a group's option with the kinds that need it."""
+    needing = [
+        f"--{choice.name}={choices(kinds)}"
+        for choice in found
+        if choice is not None and (kinds := _needing(choice, action.dest))
+    ]
+    return _noted(action, f"required with {' or '.join(needing)}") if needing else action
+
+
+def _needing(choice: Choice[Any], name: str) -> tuple[str, ...]:
+    return tuple(kind for kind, made in choice.kinds.items() if name in getattr(made, "needed", ()))
+
+
+def noted(text: str, note: str) -> str:
+    """Return a line of help with one more fact in the brackets at its end."""
+    return f"{text[:-1]}; {note})" if text.endswith(")") else f"{text} ({note})"
+
+
+def _noted(action: argparse.Action, note: str) -> argparse.Action:
+    found = copy.copy(action)
+    found.help = noted(action.help or "", note)
+    return found
+
+
 def _action(option: Option, default: str = "", brief: bool = True) -> argparse.Action:
     text = described(option, brief)
-    text = f"{text[:-1]}; default: {default})" if default else text
-    metavar = None if option.value_type is bool else "X"
-    nargs = 0 if option.value_type is bool else None
+    text = noted(text, f"default: {default}") if default else text
+    metavar, nargs = ("true", "?") if option.value_type is bool else ("X", None)
     return argparse.Action(
         [option.flag], option.name, nargs=nargs, help=text.replace("%", "%%"), metavar=metavar
     )

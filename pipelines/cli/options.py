@@ -2,8 +2,8 @@
 
 A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
 :mod:`pipelines.cli.settings_from_options` makes checked settings of it. The docstring of a group is
-its title in the help. No two groups have an option of the same name, because all of them
-are in one namespace.
+its title in the help. No two groups have an option of the same name, because all of them are in one
+namespace.
 """
 
 from __future__ import annotations
@@ -13,34 +13,38 @@ import argparse
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
+from model.inference.labelling import LabelSettings
+from model.learner_log.options import RunSettings
 from model.learners import LEARNER
-from model.options import options_of
 from model.publishing.choice import PublishSettings
+from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.settings import SequenceSettings, TokeniserSettings
-from pipelines.cli import values
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.settings_options import add_choice, add_options
+from pipelines.cli.program_settings import (
+    ArchiveSettings,
+    DemoSettings,
+    EvaluationInputSettings,
+    EventSettings,
+    FigureSettings,
+    MixtureSettings,
+    PlotSettings,
+    ShowSettings,
+)
+from pipelines.cli.settings_options import add_choice, add_options, declares
 
-TOKENS_OF_A_CHECKPOINT = 2_000_000
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
 OUTPUTS = ("archive", "output", "dead_letters", "coverage", "events", "json")
 
 
+@declares(TokeniserSettings)
 class TokeniserOptions(OptionGroup):
     """Words."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_options(parser, options_of(TokeniserSettings))
 
-
+@declares(SequenceSettings)
 class SequenceOptions(OptionGroup):
     """Minibatches."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_options(parser, options_of(SequenceSettings))
 
 
 class LearnerOptions(OptionGroup):
@@ -53,78 +57,19 @@ class LearnerOptions(OptionGroup):
         add_choice(parser, LEARNER)
 
 
+@declares(StoreSettings)
 class StoreOptions(OptionGroup):
     """Model store."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--model_store",
-            help="folder, or gs://bucket/folder, for models and checkpoints",
-        )
 
-
+@declares(RunSettings, PublishSettings, EventSettings)
 class TrainingOptions(OptionGroup):
     """Running."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--publish_every",
-            type=values.publication,
-            default="1d",
-            help="how often to publish a version: a length of event time, or 4windows",
-        )
-        add_options(parser, options_of(PublishSettings))
-        parser.add_argument(
-            "--checkpoint_tokens",
-            type=values.positive,
-            default=TOKENS_OF_A_CHECKPOINT,
-            help="tokens to learn between two checkpoints",
-        )
-        parser.add_argument(
-            "--events",
-            help="folder for what the stream did: changes, topics and chains that were replaced",
-        )
-        adds = (
-            "continue from the newest checkpoint; the input holds only documents that came after"
-            " those that the model store has learned"
-        )
-        parser.add_argument(
-            "--add_documents", type=values.switch, nargs="?", const=True, default=False, help=adds
-        )
-        again = (
-            "repeat a run that was interrupted, with the same input: latest, or the number of a"
-            " checkpoint"
-        )
-        parser.add_argument("--resume_from", help=again)
-        parser.add_argument(
-            "--threads",
-            type=values.positive,
-            default=1,
-            help="threads of one learner; they change no result",
-        )
-        parser.add_argument(
-            "--max_state_mb",
-            type=values.positive,
-            default=2048,
-            help="largest size of a learner's state, in megabytes; a larger one ends the run",
-        )
 
-
+@declares(VersionSettings)
 class ModelVersionOptions(OptionGroup):
     """Which model."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--model_version", default="latest", help="version of the model, or latest"
-        )
-        parser.add_argument(
-            "--model_key",
-            default="",
-            help="key of the model, where the store holds one for each --key_field",
-        )
 
 
 class MethodOptions(OptionGroup):
@@ -145,128 +90,41 @@ class InferenceOptions(OptionGroup):
         add_options(parser, (placement.option for placement in placements(METHOD)))
 
 
+@declares(LabelSettings)
 class StreamOptions(OptionGroup):
     """Labelling."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--before_first_model",
-            choices=("prior", "wait", "dead_letter"),
-            default="wait",
-            help=(
-                "a document that comes before the first model gets the prior's mixture, waits, or"
-                " is a dead letter"
-            ),
-        )
-        parser.add_argument(
-            "--label_with",
-            choices=("window", "latest"),
-            default="window",
-            help=(
-                "window: the newest model before the end of the document's window; latest: the"
-                " newest of all, which is not reproducible"
-            ),
-        )
-        parser.add_argument(
-            "--shards", type=values.positive, default=4, help="number of labellers for each key"
-        )
 
-
+@declares(MixtureSettings)
 class OutputOptions(OptionGroup):
     """Output."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--top_topics",
-            type=values.whole,
-            default=3,
-            help="number of largest topics that are listed beside the proportions",
-        )
 
-
+@declares(FigureSettings)
 class FigureOptions(OptionGroup):
     """Figures."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--json", help="file for the figures, one JSON line for each row of the table"
-        )
 
-
+@declares(PlotSettings)
 class PlotOptions(OptionGroup):
     """Plot."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--plot", help="file for a plot of the figures, a .png or .svg")
 
-
+@declares(EvaluationInputSettings, EvaluationSettings)
 class EvaluationOptions(OptionGroup):
     """Evaluation."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--held_out",
-            type=values.patterns,
-            help="documents that the model has not learned: paths or globs, with commas",
-        )
-        parser.add_argument(
-            "--coherence_with",
-            type=values.patterns,
-            help="documents whose word pairs give the coherence (PMI) of topics",
-        )
-        parser.add_argument(
-            "--classify",
-            type=values.patterns,
-            help="labelled documents for a linear SVM, tested on those of --held_out",
-        )
-        parser.add_argument(
-            "--words",
-            type=values.words,
-            default=(),
-            help="words, with commas, whose rank in a topic is shown over the versions",
-        )
-        parser.add_argument(
-            "--versions",
-            type=values.positive,
-            default=50,
-            help="number of versions to evaluate, evenly spread, with the newest",
-        )
-        add_options(parser, options_of(EvaluationSettings))
 
-
+@declares(ShowSettings)
 class ShowOptions(OptionGroup):
     """Display."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--top_words", type=values.positive, default=10, help="words shown for each topic"
-        )
 
-
+@declares(DemoSettings)
 class DemoOptions(OptionGroup):
     """Demo."""
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--folder",
-            default="demo-run",
-            help="output folder; files of an earlier demo there are removed",
-        )
 
-
+@declares(ArchiveSettings)
 class ArchiveOptions(OptionGroup):
     """Archive."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--archive", help="folder for the Avro files")
-        parser.add_argument(
-            "--shard_period", type=values.duration, default="30d", help="event time in one file"
-        )

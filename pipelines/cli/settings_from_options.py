@@ -14,28 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
-from model.evaluation.settings import EvaluationSettings
 from model.files.regular import read_text
 from model.inference import METHOD, InferenceSettings
 from model.learners import LEARNER, LearnerSettings
-from model.options import options_of
+from model.options import options_of, plain_options
 from model.publishing.choice import PublishSettings
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.files import ReadSettings
-from model.reading.parsing import MEGABYTE, FieldNames, ParseSettings
-from model.settings import SequenceSettings, TokeniserSettings
+from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
     OUTPUTS,
-    EvaluationOptions,
     InferenceOptions,
     LearnerOptions,
     MethodOptions,
-    SequenceOptions,
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.cli.settings_options import fields_given, given_of
+from pipelines.cli.settings_options import fields_given, given_of, settings_of
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -122,37 +121,35 @@ def read_settings_of(options: PipelineOptions) -> ReadSettings:
     Raises:
         OptionError: a value cannot be used, or has no effect beside another option.
     """
-    given = options.view_as(RecordOptions)
-    _refuse_beside("id_from", "place", given, {"id_field": None})
-    _refuse_beside("time_from", "order", given, {"timestamp_field": None, "timestamp_unit": "s"})
-    names = FieldNames(**fields_given(options, RecordOptions, FieldNames))
-    parse = ParseSettings(
-        names, given.max_document_mb * MEGABYTE, given.id_from, given.timestamp_unit
-    )
-    return ReadSettings(parse, given.format, given.time_from, given.encoding)
+    settings = settings_of(options, ReadSettings)
+    given = given_of(options, RecordOptions, plain_options(ReadSettings))
+    _refuse_beside("id_from", "place", given, ["id_field"])
+    _refuse_beside("time_from", "order", given, ["timestamp_field", "timestamp_unit"])
+    return settings
 
 
-def _refuse_beside(option: str, value: str, given: Any, defaults: Mapping[str, str | None]) -> None:
+def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: list[str]) -> None:
     """Refuse options that have no effect where ``option`` has this value."""
-    for name, default in defaults.items():
-        if getattr(given, option) == value and getattr(given, name) != default:
-            raise OptionError(
-                f"--{name}",
-                getattr(given, name),
-                f"nothing with --{option}={value}",
-                "Leave one of the two out.",
-            )
+    for name in names:
+        if given.get(option) == value and name in given:
+            allowed = f"nothing with --{option}={value}"
+            raise OptionError(f"--{name}", given[name], allowed, "Leave one of the two out.")
+
+
+def chosen_version(options: PipelineOptions) -> Manifest:
+    """Return the version of the model store that the options name.
+
+    Raises:
+        OptionError: there is no such version.
+    """
+    which = settings_of(options, VersionSettings)
+    return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
 
 
 def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
     """Return the settings of the tokeniser; a file of stop words is read here."""
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
-
-
-def sequence_settings_of(options: PipelineOptions) -> SequenceSettings:
-    """Return the settings of the sequence of minibatches."""
-    return SequenceSettings(**fields_given(options, SequenceOptions, SequenceSettings))
 
 
 def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> PublishSettings:
@@ -166,7 +163,7 @@ def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> P
         name, value = next(iter(given.items()))
         allowed = "nothing where a learner has one model, or particles that are resampled"
         raise OptionError(f"--{name}", value, allowed, "Leave it out.")
-    return PublishSettings(**fields_given(options, TrainingOptions, PublishSettings))
+    return settings_of(options, PublishSettings)
 
 
 def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
@@ -193,11 +190,6 @@ def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
     return given_of(
         options, InferenceOptions, (placement.option for placement in placements(METHOD))
     )
-
-
-def evaluation_settings_of(options: PipelineOptions) -> EvaluationSettings:
-    """Return the settings of the evaluation."""
-    return EvaluationSettings(**fields_given(options, EvaluationOptions, EvaluationSettings))
 
 
 def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model.compositions import Choice, placements
-from model.options import Option, Record, options_of
+from model.learner_log.options import Publication
+from model.options import Option, Record, options_of, plain_options
 from pipelines.cli import values
+from pipelines.cli.groups import OptionGroup
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -21,13 +23,75 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,
     float: values.number,
     str: str,
-    tuple: str,
+    Publication: values.publication,
 }
 # Units that the command line writes in a form of their own.
 _PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
     "microseconds": values.duration,
     "x": values.speed,
+    "bytes": values.megabytes,
 }
+# What a tuple holds; without it, the option names a file.
+_PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
+    "numbers": values.numbers,
+    "paths": values.patterns,
+    "names": values.names,
+    "words": values.words,
+}
+G = TypeVar("G", bound="type[OptionGroup]")
+R = TypeVar("R", bound=Record)
+# The group that declares the options of a record.
+_GROUPS: dict[type[Record], type[OptionGroup]] = {}
+
+
+def declares(*records: type[Record]) -> Callable[[G], G]:
+    """Make a group declare the options of records; a class decorator."""
+
+    def declared(group: G) -> G:
+        def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+            add_options(parser, (item for record in records for item in plain_options(record)))
+
+        group._add_argparse_args = classmethod(add)
+        group.RECORDS = records  # type: ignore[attr-defined]
+        _GROUPS.update(dict.fromkeys(records, group))
+        return group
+
+    return declared
+
+
+def settings_of(options: PipelineOptions, record: type[R]) -> R:
+    """Make a record of the options that are given.
+
+    Args:
+        options: the parsed command line.
+        record: a record that a group declares.
+
+    Raises:
+        OptionError: a value is not allowed.
+    """
+    return _made(record, options.view_as(_GROUPS[record]))
+
+
+def _made(record: type[R], given: PipelineOptions) -> R:
+    found = {}
+    for item in options_of(record):
+        if item.nested:
+            found[item.field] = _made(item.value_type, given)
+        elif (value := getattr(given, item.name)) is not None:
+            found[item.field] = tuple(value) if isinstance(value, list) else value
+    return record(**found)
+
+
+def check_settings(options: PipelineOptions, groups: Iterable[type[OptionGroup]]) -> None:
+    """Check the records that the groups declare, but for those with a file of words.
+
+    Raises:
+        OptionError: a value is not allowed.
+    """
+    for group in groups:
+        for record in getattr(group, "RECORDS", ()):
+            if not any(item.file for item in plain_options(record)):
+                settings_of(options, record)
 
 
 def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
@@ -53,7 +117,12 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
     for option in declared.values():
         if option.value_type is bool:
             action = parser.add_argument(
-                option.flag, action="store_true", default=None, help=described(option)
+                option.flag,
+                type=values.switch,
+                nargs="?",
+                const=True,
+                metavar="true",
+                help=described(option),
             )
         else:
             action = parser.add_argument(option.flag, type=_parser(option), help=described(option))
@@ -66,12 +135,15 @@ def _form(option: Option) -> str:
     if option.kinds is not None:
         return "names of kinds"
     form = f"values of type {option.value_type.__name__}"
-    return f"{form} in {option.unit}" if option.unit in _PARSERS_OF_UNITS else form
+    written = _PARSERS_OF_LISTS if option.value_type is tuple else _PARSERS_OF_UNITS
+    return f"{form} in {option.unit}" if option.unit in written else form
 
 
 def _parser(option: Option) -> Callable[[str], Any]:
     if option.kinds is not None:
         return str
+    if option.value_type is tuple:
+        return _PARSERS_OF_LISTS.get(option.unit, str)
     return _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
 
 
@@ -83,7 +155,7 @@ def described(option: Option, brief: bool = True) -> str:
         brief: name the kinds of a part only; otherwise describe each of them.
     """
     facts = []
-    if option.unit and option.unit not in _PARSERS_OF_UNITS:
+    if option.unit and option.unit not in _PARSERS_OF_UNITS and option.value_type is not tuple:
         facts.append(f"in {option.unit}")
     if option.kinds is not None:
         facts.append(

@@ -3,7 +3,7 @@
 >>> duration("15min")
 900000000
 >>> publication("4windows")
-('windows', 4)
+Publication(kind='windows', every=4)
 >>> speed("3600x")
 3600.0
 >>> choices(("flat", "urn"), urn="by spelling")
@@ -15,11 +15,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Literal
 
+from model.learner_log.options import Publication
 from model.times import DURATION_UNITS
-
-Publication = tuple[Literal["windows", "period"], int]
+from model.units import MEGABYTE
 
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
@@ -55,9 +54,9 @@ def publication(text: str) -> Publication:
         argparse.ArgumentTypeError: the text is neither of the two.
     """
     if found := re.fullmatch(r"([1-9]\d*)windows?", text):
-        return "windows", int(found[1])
+        return Publication("windows", int(found[1]))
     try:
-        return "period", duration(text)
+        return Publication("period", duration(text))
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is a number of windows such as 4windows, or {DURATION}."
@@ -140,6 +139,18 @@ def positive(text: str) -> int:
             f"{text!r} was given; allowed is a whole number of 1 or more. Correct the value."
         )
     return number
+
+
+def megabytes(text: str) -> int:
+    """Parse a whole number of megabytes, 1 or more.
+
+    Returns:
+        Bytes.
+
+    Raises:
+        argparse.ArgumentTypeError: the text is not such a number.
+    """
+    return positive(text) * MEGABYTE
 
 
 def number(text: str) -> float:

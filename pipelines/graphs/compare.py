@@ -7,17 +7,17 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings
 from pipelines.cli import plots
 from pipelines.cli.figures import run_for_figures, write_figures
-from pipelines.cli.inference_options import CompareOptions, TrainingDocumentsOptions
-from pipelines.cli.input_options import InputOptions
-from pipelines.cli.options import (
-    ModelVersionOptions,
-    PlotOptions,
-    StoreOptions,
+from pipelines.cli.program_settings import (
+    CompareSettings,
+    InputSettings,
+    PlotSettings,
+    TrainingInputSettings,
 )
-from pipelines.cli.settings_from_options import inference_options_of
+from pipelines.cli.settings_from_options import chosen_version, inference_options_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, figure_table
 from pipelines.graphs.learning import write_dead_letters
 from pipelines.graphs.sources import files_of_model
@@ -36,17 +36,13 @@ _COLUMNS = {
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: read, compare, write the lines to ``--json``."""
-    which, store, given = (
-        options.view_as(ModelVersionOptions),
-        options.view_as(StoreOptions).model_store,
-        options.view_as(CompareOptions),
-    )
-    manifest = ModelStore(store).manifest(which.model_key, which.model_version)
+    store, given = settings_of(options, StoreSettings).root, settings_of(options, CompareSettings)
+    manifest = chosen_version(options)
     methods = methods_of(given.reference, given.methods, inference_options_of(options))
-    patterns = options.view_as(TrainingDocumentsOptions).training
+    patterns = settings_of(options, TrainingInputSettings).training
     check_training(methods, patterns)
     documents, dead = files_of_model(
-        pipeline, options, manifest, options.view_as(InputOptions).input
+        pipeline, options, manifest, settings_of(options, InputSettings).input
     )
     letters, training = [dead], None
     if patterns is not None:
@@ -76,7 +72,7 @@ def show(rows: list[dict[str, Any]], options: PipelineOptions) -> None:
             title, list(_COLUMNS), ([row[name] for name in _COLUMNS.values()] for row in rows)
         )
     )
-    if (plot := options.view_as(PlotOptions).plot) is not None:
+    if (plot := settings_of(options, PlotSettings).plot) is not None:
         plots.draw_comparison(plot, rows)
 
 

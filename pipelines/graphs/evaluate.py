@@ -9,17 +9,15 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation.classification import check_classifier
 from model.evaluation.coherence import MIXED, TOP_WORDS
+from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings
 from pipelines.cli import plots
 from pipelines.cli.figures import run_for_figures, write_figures
-from pipelines.cli.options import (
-    EvaluationOptions,
-    ModelVersionOptions,
-    PlotOptions,
-    StoreOptions,
-)
-from pipelines.cli.settings_from_options import evaluation_settings_of
+from pipelines.cli.program_settings import EvaluationInputSettings, PlotSettings
+from pipelines.cli.settings_from_options import chosen_version
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
     PREQUENTIAL,
     coherence_table,
@@ -61,15 +59,13 @@ _MIXED = (
 
 def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     """Return the versions up to ``--model_version``, evenly spread if they are many."""
-    which = options.view_as(ModelVersionOptions)
-    store = ModelStore(options.view_as(StoreOptions).model_store)
-    last = store.manifest(which.model_key, which.model_version)
-    return thin(store.up_to(last), options.view_as(EvaluationOptions).versions)
+    history = ModelStore(settings_of(options, StoreSettings).root).up_to(chosen_version(options))
+    return thin(history, settings_of(options, EvaluationInputSettings).versions)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: score the versions, write the lines to ``--json``."""
-    versions, given = chosen_versions(options), options.view_as(EvaluationOptions)
+    versions, given = chosen_versions(options), settings_of(options, EvaluationInputSettings)
     read: list[beam.PCollection | None] = []
     dead = []
     for name in ("held_out", "coherence_with", "classify"):
@@ -83,7 +79,9 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         dead.append(unread)
     write_dead_letters(dead, options)
     plan = EvaluationPlan(
-        options.view_as(StoreOptions).model_store, evaluation_settings_of(options), given.words
+        settings_of(options, StoreSettings).root,
+        settings_of(options, EvaluationSettings),
+        given.words,
     )
     lines = (
         pipeline
@@ -95,8 +93,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
 def evaluate_versions(options: PipelineOptions) -> None:
     """Run the graph, then print and draw what it wrote."""
-    if options.view_as(EvaluationOptions).classify is not None:
-        check_classifier("--classify", ",".join(options.view_as(EvaluationOptions).classify))
+    if (labelled := settings_of(options, EvaluationInputSettings).classify) is not None:
+        check_classifier("--classify", ",".join(labelled))
     run_for_figures(build, options, lambda lines: show(lines, options))
 
 
@@ -119,12 +117,12 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
     if rows and rows[-1]["topics"] is not None:
         console().print(coherence_table(rows[-1]))
         console().print(f"\n{_MIXED.format(words=TOP_WORDS, mixed=MIXED)}")
-    if words := options.view_as(EvaluationOptions).words:
+    if words := settings_of(options, EvaluationInputSettings).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
         remedy = "retrain, for example with pipelines.train --add_documents"
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )
-    if (plot := options.view_as(PlotOptions).plot) is not None:
+    if (plot := settings_of(options, PlotSettings).plot) is not None:
         plots.draw(plot, rows)

@@ -9,13 +9,13 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.inference.classifier import Classifier
-from model.inference.fitting import FitSettings
-from model.publishing.classifier_store import ClassifierStore
-from model.publishing.store import ModelStore
-from pipelines.cli.inference_options import FitOptions
-from pipelines.cli.input_options import InputOptions
-from pipelines.cli.options import ModelVersionOptions, StoreOptions
-from pipelines.cli.settings_from_options import inference_settings_of
+from model.inference.classifier_store import ClassifierStore
+from model.inference.fit_settings import FitSettings
+from model.publishing.store_settings import StoreSettings
+from pipelines.cli.options import ModelVersionOptions
+from pipelines.cli.program_settings import InputSettings
+from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, figure_table
 from pipelines.graphs.execute import run
 from pipelines.graphs.learning import write_dead_letters
@@ -23,32 +23,18 @@ from pipelines.graphs.sources import files_of_model
 from transforms.fit import FitClassifier
 
 
-def fit_settings_of(options: PipelineOptions) -> FitSettings:
-    """Return the checked settings of the fit."""
-    given = options.view_as(FitOptions)
-    return FitSettings(
-        features=given.features,
-        variances=given.prior_variances,
-        held_out=given.held_out_share,
-        iterations=given.fit_iterations,
-        tolerance=given.fit_tolerance,
-    )
-
-
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: read, pair documents with mixtures, fit, store."""
-    which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
-    manifest = ModelStore(store).manifest(which.model_key, which.model_version)
+    manifest = chosen_version(options)
     fit = FitClassifier(
-        store,
+        settings_of(options, StoreSettings).root,
         manifest.key,
         manifest.version,
-        settings=fit_settings_of(options),
+        settings=settings_of(options, FitSettings),
         inference=inference_settings_of(options),
-        most=options.view_as(FitOptions).sample,
     )
     documents, dead = files_of_model(
-        pipeline, options, manifest, options.view_as(InputOptions).input
+        pipeline, options, manifest, settings_of(options, InputSettings).input
     )
     _ = documents | "Fit classifier" >> fit
     write_dead_letters([dead], options)
@@ -60,26 +46,25 @@ def fit_and_show(options: PipelineOptions) -> None:
     Raises:
         OptionError: there was nothing to fit to.
     """
-    which, store = options.view_as(ModelVersionOptions), options.view_as(StoreOptions).model_store
+    chosen = chosen_version(options)
+    key, version = chosen.key, chosen.version
     # The newest version is looked up once, here: another may come meanwhile.
-    version = which.model_version = (
-        ModelStore(store).manifest(which.model_key, which.model_version).version
-    )
-    classifiers = ClassifierStore(store)
-    before = classifiers.newest(which.model_key, version)
+    options.view_as(ModelVersionOptions).model_version = version
+    classifiers = ClassifierStore(settings_of(options, StoreSettings).root)
+    before = classifiers.newest(key, version)
 
     def show(counted: Mapping[str, int]) -> None:
-        digest = classifiers.newest(which.model_key, version)
+        digest = classifiers.newest(key, version)
         # Not every runner counts; on one that does not, a new classifier is the sign.
         if digest is None or (not counted.get("pairs") and digest == before):
             remedy = "Give documents like those that it was learned from."
             raise OptionError(
                 "--input",
-                options.view_as(InputOptions).input,
+                ",".join(settings_of(options, InputSettings).input),
                 "documents of this model, with words that it knows",
                 remedy,
             )
-        _show(classifiers.get(which.model_key, digest), digest)
+        _show(classifiers.get(key, digest), digest)
 
     run(build, options, show)
 

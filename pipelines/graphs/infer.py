@@ -11,23 +11,18 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER
+from model.inference.classifier_store import ClassifierStore
+from model.inference.coverage import CoverageSettings, RetrainSettings
+from model.inference.model_cache import CacheSettings
 from model.inference.serving import ServedModel, Serving
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings, VersionSettings
+from model.reading.files import ReadSettings
 from model.settings import TokeniserSettings
-from pipelines.cli.inference_options import (
-    CoverageOptions,
-    ModelCacheOptions,
-    RetrainOptions,
-    TrainingDocumentsOptions,
-)
-from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import (
-    ModelVersionOptions,
-    StoreOptions,
-)
+from pipelines.cli.program_settings import TrainingInputSettings
 from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
 from pipelines.graphs.learning import report_coverage, write_dead_letters
 from pipelines.graphs.runners import streams
@@ -56,15 +51,13 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
         OptionError: there is no such version, or the models have different tokenisers.
         DamagedDataError: a snapshot does not have its digest.
     """
-    which, store = (
-        options.view_as(ModelVersionOptions),
-        ModelStore(options.view_as(StoreOptions).model_store),
-    )
-    if options.view_as(RecordOptions).key_field is None:
+    which = settings_of(options, VersionSettings)
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    if settings_of(options, ReadSettings).parse.fields.key is None:
         # Documents without keys have the key "", whichever model they are for.
-        chosen = {"": store.manifest(which.model_key, which.model_version)}
+        chosen = {"": store.manifest(which.key, which.version)}
     else:
-        chosen = _models_of_keys(store, which.model_key, which.model_version)
+        chosen = _models_of_keys(store, which.key, which.version)
         if not chosen:
             raise OptionError(
                 "--model_store",
@@ -128,7 +121,7 @@ def training_documents(
     Raises:
         OptionError: the method needs them and they are not given, or the other way round.
     """
-    patterns = options.view_as(TrainingDocumentsOptions).training
+    patterns = settings_of(options, TrainingInputSettings).training
     check_training([settings], patterns)
     if patterns is None:
         return None
@@ -137,7 +130,7 @@ def training_documents(
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Wire the graph: read, infer and write, with the coverage beside."""
-    store, source = options.view_as(StoreOptions).model_store, source_settings_of(options)
+    store, source = settings_of(options, StoreSettings).root, source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Refuse them before a broker is asked for anything.
     if inference_for(settings).needs_all_documents and source.is_log:
@@ -147,7 +140,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
             f"a method for one document at a time with --source={source.kind}",
             "Use gibbs3.",
         )
-    chosen, wanted = chosen_models(options), options.view_as(CoverageOptions)
+    chosen, window = chosen_models(options), settings_of(options, CoverageSettings).window
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
     documents, unreadable = read_source(pipeline, options, tokeniser)
@@ -156,8 +149,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         store,
         settings,
         topics=0,
-        window=wanted.coverage_window,
-        cache_mb=options.view_as(ModelCacheOptions).model_cache_mb,
+        window=window,
+        cache_mb=settings_of(options, CacheSettings).megabytes,
     )
     if inference_for(settings).needs_all_documents:
         learned = None if training is None else training.documents
@@ -166,8 +159,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         infer = InferByKey(serving, models)
     inferred = documents | "Infer" >> infer
     write_mixtures(inferred.blocks, options, streams(options))
-    below = options.view_as(RetrainOptions).retrain_below
-    known = Coverage(wanted.coverage_window, below, streams=streams(options))
+    below = settings_of(options, RetrainSettings).below
+    known = Coverage(window, below, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
     dead = [unreadable, inferred.dead_letters]
     dead += [] if training is None else [training.dead_letters]

@@ -14,17 +14,18 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
 from model.errors import LostMinibatchesError, OptionError, StoreConflictError
-from model.learner_log.options import LearnOptions
+from model.learner_log.options import LearnOptions, RunSettings
 from model.publishing.store import ModelStore
-from pipelines.cli.inference_options import CoverageOptions
-from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import StoreOptions, TrainingOptions
+from model.publishing.store_settings import StoreSettings
+from model.settings import SequenceSettings
+from pipelines.cli.program_settings import CoverageFileSettings, EventSettings, OutputFileSettings
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
     publish_settings_of,
-    sequence_settings_of,
+    read_settings_of,
     tokeniser_settings_of,
 )
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
@@ -53,17 +54,13 @@ class Learned(NamedTuple):
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
     """Return the checked options of learning."""
-    given, settings = options.view_as(TrainingOptions), learner_settings_of(options)
+    settings = learner_settings_of(options)
     return LearnOptions(
         settings=settings,
         tokeniser=tokeniser_settings_of(options),
-        sequence=sequence_settings_of(options),
-        store=options.view_as(StoreOptions).model_store,
-        publish_every=given.publish_every,
-        checkpoint_tokens=given.checkpoint_tokens,
-        max_state_mb=given.max_state_mb,
-        threads=given.threads,
-        resume_from=given.resume_from or ("latest" if given.add_documents else ""),
+        sequence=settings_of(options, SequenceSettings),
+        store=settings_of(options, StoreSettings).root,
+        run=settings_of(options, RunSettings),
         publishing=publish_settings_of(options, settings),
     )
 
@@ -77,32 +74,32 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         StoreConflictError: the store holds other settings.
         OptionError: the store has no such checkpoint.
     """
-    store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
-    adds = options.view_as(TrainingOptions).add_documents
+    store, run = ModelStore(learning.store), learning.run
+    keyed, adds = read_settings_of(options).parse.fields.key is not None, run.add_documents
     keys = keys_with_checkpoints(store, keyed) if adds else []
     if keyed:
         if adds:
             print_keys(keys)
-        elif learning.resume_from and not any(map(store.has_checkpoints, store.keys())):
+        elif run.start and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError(
                 "--resume_from",
-                learning.resume_from,
+                run.start,
                 allowed,
                 "Correct --model_store, or leave this out to start again.",
             )
         return
     store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
-    if learning.resume_from:
-        point = store.resume_point("", learning.resume_from, learning.settings.islands)
+    if run.start:
+        point = store.resume_point("", run.start, learning.settings.islands)
         if adds:
-            print_start(store, point[0], learning.resume_from)
+            print_start(store, point[0], run.start)
 
 
 def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
     """Learn documents, and publish versions into the model store."""
-    islands, adds = learning.settings.islands, options.view_as(TrainingOptions).add_documents
-    added_to = AddedTo(learning.store, islands, learning.resume_from) if adds else None
+    islands, run = learning.settings.islands, learning.run
+    added_to = AddedTo(learning.store, islands, run.start) if run.add_documents else None
     sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
     sequenced = documents | "Sequence" >> sequence
     published = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
@@ -136,7 +133,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
     """
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
-            f"{options.view_as(StoreOptions).model_store} has learned more than this input holds:"
+            f"{settings_of(options, StoreSettings).root} has learned more than this input holds:"
             f" for {early} of the learners the input ended before their checkpoint, and they"
             " learned nothing. --resume_from continues with the whole input of the run that was"
             " interrupted. If this input holds only documents that came after those that were"
@@ -150,25 +147,27 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
             " learned: the runner lost or still holds the others. The model store is good up to"
             " there. Continue with --resume_from=latest, and report which runner it was."
         )
-    if options.view_as(TrainingOptions).add_documents:
+    if settings_of(options, RunSettings).add_documents:
         print_end(counted)
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
     """Write all dead letters into the folder ``--dead_letters``."""
-    write = _write_lines(options.view_as(RecordOptions).dead_letters, "dead-letters", options)
+    write = _write_lines(
+        settings_of(options, OutputFileSettings).dead_letters, "dead-letters", options
+    )
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
 
 
 def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
     """Write events into the folder ``--events``, if one is given."""
-    if (folder := options.view_as(TrainingOptions).events) is not None:
+    if (folder := settings_of(options, EventSettings).events) is not None:
         _ = events | "Write events" >> _write_lines(folder, "events", options)
 
 
 def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTransform:
     """Return the transform that writes JSON lines, with ``--file_period`` one file a period."""
-    period = options.view_as(RecordOptions).file_period
+    period = settings_of(options, OutputFileSettings).file_period
     if not period:
         return WriteRecords(folder, name, ".jsonl", json_lines)
     return WriteByPeriod(folder, name, ".jsonl", json_lines, period, streams=streams(options))
@@ -176,5 +175,5 @@ def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTran
 
 def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
     """Write coverage reports into the folder ``--coverage``, if one is given."""
-    if (folder := options.view_as(CoverageOptions).coverage) is not None:
+    if (folder := settings_of(options, CoverageFileSettings).coverage) is not None:
         _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)

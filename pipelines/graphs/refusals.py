@@ -16,7 +16,8 @@ from model.errors import RefusedInputError
 from model.reading.parsing import SCHEMA
 from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
 from model.sequencing import REPEATED_ID
-from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.program_settings import OutputFileSettings
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import plain
 from transforms.constants import NAMESPACE
 from transforms.refusals import EXAMPLES
@@ -54,7 +55,7 @@ def report(result: PipelineResult) -> Refused | None:
 
 def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
     """Return the error that ends such a run."""
-    folder = options.view_as(RecordOptions).dead_letters
+    folder = settings_of(options, OutputFileSettings).dead_letters
     if found.used <= 0:
         said = (
             "no record could be used (see above), so nothing was learned or written from this"

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
-from model.errors import at_least, one_of
+from model.errors import one_of
 from model.kinds import Kinds
 from model.options import Record, option
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import KafkaOptions, RecordOptions
-from pipelines.cli.options import OutputOptions
-from pipelines.cli.settings_options import add_choice
+from pipelines.cli.program_settings import KafkaClientSettings, MixtureSettings, OutputFileSettings
+from pipelines.cli.settings_options import add_choice, settings_of
 from pipelines.cli.shared_options import settings_of_choice
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class FilesSink(SinkSettings):
         from transforms.write import WriteMixtures, mixture_encoder
 
         folder = self.output or ""
-        if (period := options.view_as(RecordOptions).file_period) is None:
+        if (period := settings_of(options, OutputFileSettings).file_period) is None:
             return WriteMixtures(folder, self.output_format, top_topics)
         encode = mixture_encoder(self.output_format, top_topics)
         ending = f".{self.output_format}"
@@ -103,12 +102,11 @@ class KafkaSink(SinkSettings):
         from transforms.sinks.kafka import WriteMixturesToKafka
         from transforms.sources.kafka_client import client_library, properties
 
-        kafka = options.view_as(KafkaOptions)
-        config = kafka.kafka_config or ""
+        kafka = settings_of(options, KafkaClientSettings)
         client_library("--sink")
-        properties(config)
+        properties(kafka.config)
         return EachMixture() | WriteMixturesToKafka(
-            kafka.kafka_servers, self.output_topic or "", config, top_topics
+            kafka.servers, self.output_topic or "", kafka.config, top_topics
         )
 
 
@@ -144,9 +142,8 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
         UsageError: an option that the sink needs is missing.
         OptionError: an option belongs to another sink, or has a value that cannot be used.
     """
-    top_topics = options.view_as(OutputOptions).top_topics
+    top_topics = settings_of(options, MixtureSettings).top_topics
     # A source reads the options of Kafka, too, and checks them.
     elsewhere = {"kafka_servers", "kafka_config"}
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
-    at_least("--top_topics", top_topics, 0)
     _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)

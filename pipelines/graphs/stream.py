@@ -5,10 +5,12 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.inference.coverage import CoverageSettings
+from model.inference.labelling import LabelSettings
+from model.inference.model_cache import CacheSettings
 from model.inference.serving import Serving
-from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
-from pipelines.cli.options import StreamOptions
 from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
     check_store,
     learn,
@@ -32,7 +34,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     ``Label`` takes the numbered minibatches and the references to versions.
     """
     learning, settings = learn_options_of(options), inference_settings_of(options)
-    given = options.view_as(StreamOptions)
+    given = settings_of(options, LabelSettings)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
     learned = learn(documents, options, learning)
@@ -44,8 +46,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         learning.store,
         settings,
         topics=learning.settings.topics,
-        window=options.view_as(CoverageOptions).coverage_window,
-        cache_mb=options.view_as(ModelCacheOptions).model_cache_mb,
+        window=settings_of(options, CoverageSettings).window,
+        cache_mb=settings_of(options, CacheSettings).megabytes,
     )
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in

@@ -28,13 +28,13 @@ from hostile import manifest_path, pointed, resealed
 from model import __version__
 from model.errors import DamagedDataError
 from model.inference.classifier import Classifier
+from model.inference.classifier_store import ClassifierStore
 from model.learner_log import head
 from model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from model.learners import ParticleFilter, learner_for
 from model.learners.base import _LEARNERS, LEARNERS
 from model.options import option
 from model.publishing import publication, store
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import Manifest, seal, unseal
 from model.publishing.snapshot_file import snapshot_from_bytes
 from pipelines import show, train

@@ -5,7 +5,7 @@ import pytest
 
 from model.errors import DamagedDataError, OptionError
 from model.kinds import Kinds
-from model.options import Record, option, options_of, part
+from model.options import Record, nested, option, options_of, part, plain_options
 
 
 class Shape(Record):
@@ -214,3 +214,55 @@ def test_a_kind_may_be_registered_again():
     kinds = Kinds(Round)
     assert kinds.register(Angular) is Angular and kinds.register(Angular) is Angular
     assert list(kinds) == ["round", "angular"]
+
+
+@dataclass(frozen=True)
+class Framed(Record):
+    drawing: Round = nested(Round(2.0))
+    widths: tuple[float, ...] = option((0.5, 1.0), "widths to try", unit="numbers", above=0)
+    share: float = option(0.5, "a share", above=0, below=1)
+    size: int = option(3 * 2**20, "its size", unit="bytes", least=1)
+
+
+def test_a_nested_record_is_stored_and_has_options_of_its_own():
+    made = Framed(drawing=Round(3))
+    assert [item.name for item in plain_options(Framed)] == ["radius", "widths", "share", "size"]
+    assert Framed.from_json({**made.to_json(), "widths": (0.5, 1.0)}) == made
+    assert set(made.flags("x")) == {"x.drawing.radius", "x.widths", "x.share", "x.size"}
+    with pytest.raises(DamagedDataError, match="these are settings of kind 'angular', not 'round'"):
+        Framed.from_json({**made.to_json(), "drawing": Angular().to_json()})
+
+
+def test_a_nested_record_of_another_class_is_refused():
+    with pytest.raises(OptionError, match="allowed is"):
+        Framed(drawing=Angular())
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"widths": ()}, "--widths: () was given; allowed is one or more numbers above 0."),
+        ({"widths": (1.0, 0.0)}, "--widths: (1.0, 0.0) was given"),
+        ({"share": 1.0}, "--share: 1.0 was given; allowed is a number between 0 and 1."),
+        ({"share": 0.0}, "--share: 0.0 was given"),
+    ],
+)
+def test_bounds_of_lists_and_open_intervals(given, told):
+    with pytest.raises(OptionError) as error:
+        Framed(**given)
+    assert told in str(error.value)
+
+
+def test_values_are_shown_as_users_write_them():
+    shown = {item.name: item.shown(item.default) for item in plain_options(Framed)}
+    assert (shown["widths"], shown["size"]) == ("0.5,1", "3")
+
+
+def test_a_kind_with_a_nested_record_is_refused():
+    @dataclass(frozen=True)
+    class Nesting(Shape):
+        kind = "nesting"
+        inner: Round = nested(Round())
+
+    with pytest.raises(TypeError, match=r"inner is a record of its own. Declare it with part"):
+        Kinds(Nesting)

@@ -11,7 +11,7 @@ from bad_runner import label, learn, publish, sequence
 from fake_learner import FAILURES, fake_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from streams import TOKENISER, WORDS, final_states
+from streams import TOKENISER, WORDS, final_states, run_settings
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
@@ -114,17 +114,19 @@ def test_minibatches_chain_and_repeated_ids(happened, chosen, chance):
         )
 
 
-def options_of(store, chosen, **others):
+def options_of(store, chosen, resume_from=""):
     return LearnOptions(
         settings=fake_settings(islands=chosen.islands),
         tokeniser=TOKENISER,
         sequence=chosen.sequence,
         store=str(store),
-        publish_every=chosen.publish_every,
-        checkpoint_tokens=chosen.checkpoint_tokens,
+        run=run_settings(
+            chosen.publish_every,
+            checkpoint_tokens=chosen.checkpoint_tokens,
+            resume_from=resume_from,
+        ),
         end_of_stream=END_OF_STREAM,
         publishing=PublishSettings(*chosen.choice),
-        **others,
     )
 
 
@@ -321,7 +323,7 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
         point = ModelStore(str(store)).resume_point("k", "latest", chosen.islands)[0].sequence
     except OptionError:
         # No minibatch has a checkpoint of every island: the job starts again.
-        point, options = 0, replace(options, resume_from="")
+        point, options = 0, options_of(store, chosen)
     offers, again = learned(chance, links[point if chance.random() < 0.5 else 0 :], options)
     made = publish(chance, offers, options, "k")
     assert outcome(store, again) == outcome(whole, heads)

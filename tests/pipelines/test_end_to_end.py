@@ -5,6 +5,7 @@ The fake learner stands in for the real ones, so the tests are about the path to
 
 import json
 import operator
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -46,6 +47,10 @@ def record(number, prefix="d", **others):
 
 @pytest.fixture
 def corpus(tmp_path):
+    return write_corpus(tmp_path)
+
+
+def write_corpus(folder):
     rows = [json.dumps(record(number)) for number in range(GOOD)]
     rows += [json.dumps(record(7, text="another text"))]
     rows += [
@@ -55,7 +60,7 @@ def corpus(tmp_path):
         json.dumps(record(2, timestamp="never")),
         "[1]",
     ]
-    path = tmp_path / "corpus.jsonl"
+    path = folder / "corpus.jsonl"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
@@ -74,6 +79,22 @@ def lines(folder: Path):
         for path in sorted(folder.glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
+
+
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory):
+    """The folder of a run over the corpus."""
+    folder = tmp_path_factory.mktemp("trained")
+    trained(write_corpus(folder), folder)
+    return folder
+
+
+@pytest.fixture
+def known(trained_once, tmp_path):
+    """A model store of the corpus, and the dead letters of the run that made it."""
+    for name in ("models", "dead"):
+        shutil.copytree(trained_once / name, tmp_path / name)
+    return ModelStore(str(tmp_path / "models"))
 
 
 def trained(corpus, tmp_path, *flags, store="models"):
@@ -101,8 +122,7 @@ def test_training_publishes_versions_and_keeps_what_it_could_not_use(corpus, tmp
     assert "up to 2001-" in error
 
 
-def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
-    trained(corpus, tmp_path)
+def test_inference_labels_every_document_it_could_read(corpus, tmp_path, known):
     assert (
         infer.main(
             [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}", "--top_topics=2"]
@@ -119,8 +139,7 @@ def test_inference_labels_every_document_it_could_read(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["gibbs1", "maxent"])
-def test_every_way_to_label(corpus, tmp_path, method, capsys):
-    trained(corpus, tmp_path)
+def test_every_way_to_label(corpus, tmp_path, method, capsys, known):
     if method == "maxent":
         assert (
             fit_classifier.main(
@@ -145,8 +164,7 @@ def test_every_way_to_label(corpus, tmp_path, method, capsys):
     assert "retrain signals; the lowest coverage, window to 2001-" in capsys.readouterr().err
 
 
-def test_a_model_that_no_longer_speaks_the_language(corpus, tmp_path, capsys):
-    trained(corpus, tmp_path)
+def test_a_model_that_no_longer_speaks_the_language(corpus, tmp_path, capsys, known):
     path = tmp_path / "new.jsonl"
     path.write_text(json.dumps(record(3, text="ship ocean glacier moraine crevasse")) + "\n")
     assert (
@@ -169,8 +187,7 @@ def test_a_model_that_no_longer_speaks_the_language(corpus, tmp_path, capsys):
     assert "retrain 1" in error
 
 
-def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
-    trained(corpus, tmp_path)
+def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys, known):
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
     assert infer.main([*flags, "--method=gibbs1"]) == 2
     assert (
@@ -197,8 +214,7 @@ def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys):
     )
 
 
-def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, capsys):
-    trained(corpus, tmp_path)
+def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, capsys, known):
     unknown = tmp_path / "unknown.jsonl"
     unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
     told = (
@@ -218,8 +234,7 @@ def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, cap
     assert told in capsys.readouterr().err
 
 
-def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys):
-    trained(corpus, tmp_path)
+def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys, known):
     path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
     flags = [
         "--methods=gibbs3,naive-bayes",
@@ -235,8 +250,10 @@ def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys
     assert "against gibbs2, means of 60 documents" in capsys.readouterr().out
 
 
-def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(corpus, tmp_path, capsys):
-    first = trained(corpus, tmp_path).manifests("")[0]
+def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(
+    corpus, tmp_path, capsys, known
+):
+    first = known.manifests("")[0]
     flags = [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]
     assert infer.main([*flags, f"--model_version={first.version}"]) == 0
     assert {row["model_version"] for row in lines(tmp_path / "mixtures")} == {first.version}
@@ -247,8 +264,10 @@ def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(corpus, 
     )
 
 
-def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(corpus, tmp_path, capsys):
-    store = trained(corpus, tmp_path)
+def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(
+    corpus, tmp_path, capsys, known
+):
+    store = known
     path = next((tmp_path / "models").glob(f"*/snapshots/{store.manifest('').snapshot}.avro"))
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -306,8 +325,8 @@ def test_the_model_and_the_events_of_a_stream_are_those_of_training(corpus, tmp_
         assert sorted(lines(tmp_path / name), key=by_name) == sorted(wanted, key=by_name)
 
 
-def test_a_run_that_failed_and_goes_on_comes_to_the_same_versions(corpus, tmp_path):
-    whole = trained(corpus, tmp_path).manifests("")
+def test_a_run_that_failed_and_goes_on_comes_to_the_same_versions(corpus, tmp_path, known):
+    whole = known.manifests("")
     fake_learner.FAILURES.at = [whole[-1].sequence - 1]
     with pytest.raises(fake_learner.StepFailed):
         train.main([*common(corpus, tmp_path, "other"), *FLAGS])
@@ -318,8 +337,7 @@ def test_a_run_that_failed_and_goes_on_comes_to_the_same_versions(corpus, tmp_pa
     assert store.manifests("") == whole
 
 
-def test_a_store_of_other_settings_is_refused_in_one_line(corpus, tmp_path, capsys):
-    trained(corpus, tmp_path)
+def test_a_store_of_other_settings_is_refused_in_one_line(corpus, tmp_path, capsys, known):
     capsys.readouterr()
     assert train.main([*common(corpus, tmp_path), *FLAGS, "--alpha=0.5"]) == 2
     error = capsys.readouterr().err
@@ -401,8 +419,8 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     }
 
 
-def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
-    store = trained(corpus, tmp_path)
+def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys, known):
+    store = known
     path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
     flags = [
         f"--held_out={corpus}",
@@ -430,8 +448,7 @@ def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys):
     assert "harbour" in text and "[red]never" in text
 
 
-def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch):
-    trained(corpus, tmp_path)
+def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch, known):
     monkeypatch.setattr(checked.importlib.util, "find_spec", lambda name: None)
     flags = [
         f"--held_out={corpus}",
@@ -474,8 +491,8 @@ def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
     assert one.manifests("") == other.manifests("")
 
 
-def test_show_prints_topics_and_versions(corpus, tmp_path, capsys):
-    store = trained(corpus, tmp_path)
+def test_show_prints_topics_and_versions(corpus, tmp_path, capsys, known):
+    store = known
     capsys.readouterr()
     assert show.main([f"--model_store={tmp_path / 'models'}", "--top_words=4"]) == 0
     text = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The README's commands on an archive of 5,000 windows, each of one document."""
+"""The README's commands on an archive of 2,000 windows, each of one document."""
 
 import io
 import json
@@ -11,9 +11,9 @@ from streams import WORDS
 from model.publishing.store import ModelStore
 from pipelines import infer, stream, train
 
-WINDOWS = 5000
+WINDOWS = 2000
 _DAY = 86_400
-LEARN = ["--learner=fake", "--topics=3", "--initial=none", "--window=1d", "--publish_every=1000d"]
+LEARN = ["--learner=fake", "--topics=3", "--initial=none", "--window=1d", "--publish_every=400d"]
 
 
 @pytest.fixture(scope="module")
@@ -63,19 +63,19 @@ def rows(folder):
 
 def test_train(trained):
     models, said = trained
-    assert "learned_minibatches 5,000" in said
+    assert "learned_minibatches 2,000" in said
     assert [manifest.sequence for manifest in ModelStore(str(models)).manifests("")] == [
-        1000,
+        400,
+        800,
+        1200,
+        1600,
         2000,
-        3000,
-        4000,
-        5000,
     ]
 
 
 def test_infer(archive, trained, tmp_path, capsys):
     assert infer.main([f"--input={archive}", f"--model_store={trained[0]}", *places(tmp_path)]) == 0
-    assert "coverage_windows 5,000" in capsys.readouterr().err
+    assert "coverage_windows 2,000" in capsys.readouterr().err
     assert len(rows(tmp_path / "mixtures")) == WINDOWS
     reports = rows(tmp_path / "coverage")
     assert [row["documents"] for row in reports] == [1] * WINDOWS
@@ -94,9 +94,9 @@ def test_stream(archive, tmp_path, capsys):
         )
         == 0
     )
-    assert "labelled 5,000" in capsys.readouterr().err
+    assert "labelled 2,000" in capsys.readouterr().err
     manifests = ModelStore(str(tmp_path / "models")).manifests("")
-    # The version after minibatch 1000 is published at the end of that window, and labels the
+    # The version after minibatch 400 is published at the end of that window, and labels the
     # windows after it.
     found = {int(row["id"]): row["model_version"] for row in rows(tmp_path / "mixtures")}
-    assert found == {day: manifests[max(day // 1000 - 1, 0)].version for day in range(WINDOWS)}
+    assert found == {day: manifests[max(day // 400 - 1, 0)].version for day in range(WINDOWS)}

@@ -4,7 +4,9 @@ import ast
 import re
 from pathlib import Path
 
-from pipelines.cli.command import all_groups, parser_for
+from pipelines.cli.all_groups import all_groups
+from pipelines.cli.command import parser_for
+from pipelines.graphs.beam_options import add_beam_options
 
 ROOT = Path(__file__).parents[2]
 # Flink's job server has these; no parser here knows them.
@@ -14,6 +16,7 @@ ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing"}
 def known():
     """The options of all our groups, and Beam's."""
     parser = parser_for("x", "", all_groups(), {})
+    add_beam_options(parser)
     return {flag for action in parser._actions for flag in action.option_strings}
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import apache_beam as beam
 import pytest
 from collecting import run
@@ -6,9 +8,9 @@ from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 
 from model.errors import OptionError
-from model.inference.fitting import FitSettings
+from model.inference.classifier_store import ClassifierStore
+from model.inference.fit_settings import FitSettings
 from model.inference.training_pairs import with_rank, without_rank
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.store import ModelStore
 from transforms.fit import FitClassifier
 
@@ -23,10 +25,10 @@ def store(tmp_path_factory):
     return ModelStore(str(path))
 
 
-def fit(store, items, **others):
+def fit(store, items, settings=SETTINGS, **others):
     def build(pipeline):
         given = pipeline | beam.Create([item.to_bytes() for item in items]).with_output_types(bytes)
-        return {"digests": given | FitClassifier(store.root, settings=SETTINGS, **others)}
+        return {"digests": given | FitClassifier(store.root, settings=settings, **others)}
 
     held, counters = run(build)
     return [digest for _, digest in held["digests"]], counters
@@ -50,10 +52,11 @@ def test_one_classifier_whatever_the_order(store):
 
 
 def test_a_sample_is_uniform_and_knows_no_order(store):
-    (one,), counters = fit(store, ITEMS, most=25)
-    assert fit(store, shuffled(ITEMS, "y"), most=25)[0] == [one]
+    sample = replace(SETTINGS, sample=25)
+    (one,), counters = fit(store, ITEMS, settings=sample)
+    assert fit(store, shuffled(ITEMS, "y"), settings=sample)[0] == [one]
     assert counters["pairs"] + counters.get("documents_without_known_words", 0) == 25
-    assert fit(store, ITEMS, most=25, inference=inferring(seed=2))[0] != [one]
+    assert fit(store, ITEMS, settings=sample, inference=inferring(seed=2))[0] != [one]
 
 
 def test_ranks():

@@ -336,6 +336,6 @@ def test_a_job_that_continues_emits_the_events_of_its_own_versions_alone(tmp_pat
     given = options(tmp_path, publish_every=("windows", 1), checkpoint_tokens=10)
     train(ITEMS, given)
     before = sorted(record for _, record in collected("events"))
-    train(ITEMS, replace(given, resume_from="latest"))
+    train(ITEMS, replace(given, run=replace(given.run, resume_from="latest")))
     assert {record for _, record in collected("events")} <= set(before)
     assert len(before) > len(collected("events"))

@@ -151,6 +151,19 @@ def test_each_period_has_a_timer():
     assert list(worker.timers.values()) == [3 * PERIOD]
 
 
+def test_each_period_of_a_bundle_has_a_timer():
+    worker = Worker()
+
+    def both(*state):
+        for time in (25, 5, 26):
+            yield from worker.step.process(
+                (b"k", b"%d" % time), Timestamp(micros=time * MS), *state
+            )
+
+    worker.bundle(both, commit=True)
+    assert list(worker.timers.values()) == [3 * PERIOD, PERIOD]
+
+
 def test_periods_that_are_due_together_are_closed_in_order():
     worker = Worker()
     for time in (5, 15, 25):

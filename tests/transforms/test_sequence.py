@@ -144,6 +144,8 @@ def test_going_on_from_a_checkpoint(tmp_path):
     ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
     run([item for item in ITEMS if item.timestamp >= end], added_to=AddedTo(str(tmp_path)))
     assert links()[0] == sent[at.sequence :]
+    # A document of a window that was closed joins the next one.
+    assert SequenceStart(TOKENISER, SEQUENCE, AddedTo(str(tmp_path))).head("").closed == end
 
 
 def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
@@ -152,16 +154,12 @@ def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
     assert start.head("new").sequence == 0
 
 
-def test_late_documents_are_kept():
-    def at(item):
-        return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
+def at(item):
+    return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
 
-    events = (
-        test_stream.TestStream()
-        .add_elements([at(document("a", 5)), at(document("b", 25))])
-        .advance_watermark_to(20)
-    )
-    events.add_elements([at(document("late", 6))]).advance_watermark_to_infinity()
+
+def sequence_stream(events):
+    """Sequence the events of a test stream; :func:`links` has the minibatches."""
     flags = PipelineOptions([])
     flags.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
@@ -173,16 +171,22 @@ def test_late_documents_are_kept():
     )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
+
+
+def test_late_documents_are_kept():
+    events = (
+        test_stream.TestStream()
+        .add_elements([at(document("a", 5)), at(document("b", 25))])
+        .advance_watermark_to(20)
+    )
+    events.add_elements([at(document("late", 6))]).advance_watermark_to_infinity()
+    sequence_stream(events)
     found = [(link.minibatch().ids, link.minibatch().window_end // SECOND) for link in links()[0]]
     assert found == [(("a",), 10), (("late",), 20), (("b",), 30)]
 
 
 def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_drained():
     """A drain takes the watermark to its end; nobody would send these documents again."""
-
-    def at(item):
-        return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
-
     events = (
         test_stream.TestStream()
         .add_elements([at(document("a", 5)), at(document("b", 13))])
@@ -191,17 +195,7 @@ def test_documents_of_a_window_that_has_not_ended_are_sent_when_the_stream_is_dr
     events.add_elements([at(document("c", 12))]).advance_watermark_to(
         14
     ).advance_watermark_to_infinity()
-    flags = PipelineOptions([])
-    flags.view_as(StandardOptions).streaming = True
-    pipeline = beam.Pipeline(BundleBasedDirectRunner(), options=flags)
-    sequenced = (
-        pipeline
-        | events
-        | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
-    )
-    sequenced.minibatches | beam.ParDo(Collect("minibatches"))
-    pipeline.run().wait_until_finish()
+    sequence_stream(events)
     sent, (end,) = links()
     assert [link.minibatch().ids for link in sent] == [("a",), ("c", "b")]
     assert end.sequence == 2

@@ -100,7 +100,7 @@ def check(events, options):
     assert len(given_once("repeated")) == len(repeated)
     wanted = twin.published(
         batches,
-        twin.due(batches, options.publish_every, SEQUENCE.window),
+        twin.due(batches, options.run.publish_every, SEQUENCE.window),
         options.settings,
         "",
         (options.publishing.margin, options.publishing.versions),

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from model.publishing.manifest import Manifest
+from model.reading.files import ReadSettings
 from model.settings import TokeniserSettings
-from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class Files(SourceSettings):
     endless = "never"
 
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
-        return read_files(options, tokeniser, options.view_as(InputOptions).input)
+        return read_files(options, tokeniser, settings_of(options, InputSettings).input)
 
 
 def read_files(
@@ -71,7 +73,7 @@ def files_of_model(
 
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
-    if options.view_as(RecordOptions).key_field is None:
+    if settings_of(options, ReadSettings).parse.fields.key is None:
         return read
     routed = read.documents | f"Route {name}" >> Route([manifest.key])
     dead_letters = (

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from model.options import option
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
-from pipelines.cli.input_options import KafkaOptions
+from pipelines.cli.program_settings import KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
 from transforms.sources.kafka_client import Until
 
@@ -59,11 +60,11 @@ class Kafka(SourceSettings):
         # Imported here, because --help needs no Beam.
         from transforms.sources.kafka_client import KafkaSettings
 
-        kafka = options.view_as(KafkaOptions)
+        kafka = settings_of(options, KafkaClientSettings)
         return KafkaSettings(
-            servers=kafka.kafka_servers,
+            servers=kafka.servers,
             topic=self.kafka_topic or "",
-            config=kafka.kafka_config or "",
+            config=kafka.config,
             start=self.kafka_start,
             until=self.until,
             idle_after=self.idle_after / MICROSECONDS_PER_SECOND,

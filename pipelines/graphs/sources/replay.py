@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
-from pipelines.cli.input_options import InputOptions
+from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Replay(SourceSettings):
         # Imported here, because --help needs no Beam.
         from transforms.sources.replay import ReplayArchive, archive_of
 
-        patterns, settings = options.view_as(InputOptions).input, read_settings_of(options)
+        patterns = list(settings_of(options, InputSettings).input)
+        settings = read_settings_of(options)
         replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
         # Check now that the files are an archive.
         archive_of(b"", patterns, settings)

@@ -6,7 +6,7 @@ from made import random_snapshot
 
 from model.errors import DamagedDataError, OptionError
 from model.inference.classifier import Classifier, Provenance
-from model.publishing.classifier_store import ClassifierStore
+from model.inference.classifier_store import ClassifierStore
 
 V1, V2 = "000000000001-0123456789abcdef", "000000000002-0123456789abcdef"
 MADE = Provenance(

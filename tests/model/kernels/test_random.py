@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import twins
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.kernels import random
@@ -41,6 +41,8 @@ def test_philox_equals_its_twin(words):
     st.integers(0, 2**48 - 1),
     st.integers(1, 255),
 )
+@example(2**41 - 2, (ONES, 1), ONES, 2**48 - 1, 255)
+@example(2**40 + 1, (1, ONES), 1, 2**47, 1)
 def test_uniforms_equal_their_twin(index, key, particle, sequence, purpose):
     assert random.uniform(index, *key, particle, sequence, purpose) == twins.uniform(
         index, key, particle, sequence, purpose

@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 import pytest
 from fake_learner import FAILURES, StepFailed, fake_settings, score
-from streams import SECOND, documents, final_states, learn_options, links_of
+from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
@@ -401,7 +401,7 @@ def test_a_job_goes_on_with_another_rhythm_of_versions(tmp_path, before, after):
     half = len(LINKS) // 2
     worker = Worker(tmp_path / "s", publish_every=before)
     worker.bundle(LINKS[:half])
-    worker.options = replace(worker.options, publish_every=after)
+    worker.options = replace(worker.options, run=run_settings(after))
     worker.bundle(LINKS[half:])
     due, since, windows = [], LINKS[0].minibatch().window_end - worker.options.sequence.window, 0
     for sequence, end in closing():

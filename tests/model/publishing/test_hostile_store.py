@@ -8,8 +8,8 @@ from hostile import copied, latest_path, manifest_path, pointed, resealed, store
 from made import manifest_of
 
 from model.errors import DamagedDataError, OptionError
+from model.inference.classifier_store import ClassifierStore
 from model.publishing.blobs import LocalBlobs
-from model.publishing.classifier_store import ClassifierStore
 from model.publishing.manifest import CheckpointEntry, seal
 
 ZERO = "../../../../../../../../../../dev/zero"

@@ -10,6 +10,7 @@ from model.errors import OptionError
 from model.reading import parsing
 from model.reading.parsing import FieldNames, ParseSettings, parse_line, parse_record
 from model.records import Document
+from model.units import MEGABYTE
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
 KEYED = ParseSettings(FieldNames(key="key"))
@@ -202,10 +203,10 @@ def test_the_largest_document_is_counted_in_bytes():
 
 
 def test_a_text_of_fifty_megabytes():
-    text = "word " * (10 * parsing.MEGABYTE)
+    text = "word " * (10 * MEGABYTE)
     data = line(text=text)
     assert parse(data).reason == "too_large"
-    assert parse(data, ParseSettings(max_document_bytes=60 * parsing.MEGABYTE)).text == text
+    assert parse(data, ParseSettings(max_document_bytes=60 * MEGABYTE)).text == text
 
 
 @pytest.mark.parametrize(

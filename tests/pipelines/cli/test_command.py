@@ -3,7 +3,7 @@ import re
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 
-from model.compositions import option_names
+from model.compositions import option_names, placements
 from model.errors import OptionError
 from model.learners import LEARNER, Infvoc
 from model.options import options_of
@@ -12,11 +12,23 @@ from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import UsageError, command, parse
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
-from pipelines.cli.options import LearnerOptions, SequenceOptions, StoreOptions
+from pipelines.cli.options import (
+    LearnerOptions,
+    SequenceOptions,
+    StoreOptions,
+    TokeniserOptions,
+)
 from pipelines.graphs.beam_options import given_options
 from pipelines.graphs.sources import SourceOptions
 
-GROUPS = (InputOptions, RecordOptions, SequenceOptions, LearnerOptions, StoreOptions)
+GROUPS = (
+    InputOptions,
+    RecordOptions,
+    TokeniserOptions,
+    SequenceOptions,
+    LearnerOptions,
+    StoreOptions,
+)
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models"}
 GIVEN = ["--input=a.jsonl", "--model_store=m"]
 
@@ -47,13 +59,17 @@ def parsed(*flags):
         (
             "--format=xml",
             (
-                "--format: 'xml' was given; allowed is one of 'auto', 'jsonl', 'csv', 'avro',"
-                " 'parquet'. Correct the spelling."
+                "--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet."
+                " Correct the spelling."
             ),
         ),
         ("--runner=SparkRuner", "the full name of a class. Did you mean --runner=SparkRunner?"),
         ("--runner=x", "--runner: 'x' was given; allowed is one of "),
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),
+        ("--minibatch_size=0", "--minibatch_size: 0 was given; allowed is 1 or more. Correct"),
+        ("--encoding=hex", "--encoding: 'hex' was given; allowed is an encoding of text such as"),
+        ("--keep_digits=yes", "--keep_digits: 'yes' was given; allowed is true or false."),
+        ("--max_document_mb=0", "--max_document_mb: '0' was given; allowed is a whole number of 1"),
         ("--direct_num_workers=two", "--direct_num_workers"),
     ],
 )
@@ -153,7 +169,9 @@ def test_plain_help_shows_what_matters(capsys):
 
 def test_help_of_a_learner_shows_its_options_alone(capsys):
     found = shown(capsys, "--learner=infvoc", "--help")
-    assert found == {"--learner", *(option.flag for option in options_of(Infvoc))}
+    own = [place for place in placements(LEARNER) if place.path[0] == ("learner", "infvoc")]
+    assert {option.flag for option in options_of(Infvoc)} < found
+    assert found == {"--learner", *(place.option.flag for place in own)}
 
 
 def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
@@ -171,6 +189,25 @@ def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):
     assert needed <= set(re.findall(r"^  (--\w+)", text, re.MULTILINE))
     assert "Also read with --source=kafka:" in text
     assert "--encoding" not in text and "--replay_speed" not in text
+    required = {line.split()[0] for line in text.splitlines() if "required)" in line}
+    assert required == {"--kafka_servers", "--kafka_topic"}
+
+
+@pytest.mark.parametrize("flag", ["--help", "--help=all"])
+def test_help_says_what_is_required(capsys, flag):
+    groups = [*GROUPS, SourceOptions, KafkaOptions]
+    with pytest.raises(SystemExit):
+        parse([flag], "pipelines.x", "What it does.", groups, {"model_store": "models"})
+    text = " ".join(capsys.readouterr().out.split())
+    assert (
+        "--model_store X folder, or gs://bucket/folder, for models and checkpoints (required)"
+        in text
+    )
+    assert "with commas (required with --source=files or replay)" in text
+    if flag == "--help=all":
+        assert "--kafka_topic X the topic to read (required)" in text
+        assert "host:port, with commas (required with --source=kafka)" in text
+    assert text.count("(required") == (5 if flag == "--help=all" else 2)
 
 
 def test_help_of_everything(capsys):

@@ -33,13 +33,17 @@ from pipelines.cli.settings_from_options import (
     learner_settings_of,
     publish_settings_of,
     read_settings_of,
-    sequence_settings_of,
     tokeniser_settings_of,
 )
+from pipelines.cli.settings_options import settings_of
 
 
 def options(*flags):
     return PipelineOptions(list(flags))
+
+
+def sequence_settings_of(given):
+    return settings_of(given, SequenceSettings)
 
 
 def words_of(text):

@@ -35,17 +35,17 @@ def test_a_job_that_ends_before_all_was_learned_fails():
 
 def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
     assert (
-        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents"])).resume_from
+        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents"])).run.start
         == "latest"
     )
     assert (
-        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents=false"])).resume_from
+        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents=false"])).run.start
         == ""
     )
     assert (
         learn_options_of(
             PipelineOptions(["--model_store=m", "--add_documents", "--resume_from=7"])
-        ).resume_from
+        ).run.start
         == "7"
     )
 

@@ -7,7 +7,7 @@ from math import exp
 import numpy as np
 import pytest
 from corpora import awkward, document_of, minibatches_of, topical
-from learner_battery import STREAM, plain
+from learner_battery import STREAM, evidence_is_of_the_last_minibatches, plain
 from learner_variants import PARTICLES, SMALL, TOKENWISE, VARIANTS, settings_of, small
 
 from model.errors import DamagedDataError, OptionError
@@ -140,13 +140,7 @@ def test_without_visits_the_topics_hold_what_came(others):
 @pytest.mark.parametrize("variant", ["no initial batch", "chains, token units"])
 def test_islands_are_compared_by_the_minibatches_of_the_evidence_window(variant, window):
     settings = replace(settings_of(variant), evidence_window=window)
-    learner = learner_for(settings)
-    state, scored = learner.init(settings, "", 0, 1), []
-    for minibatch in STREAM:
-        info = learner.step(state, minibatch)
-        scored += [info.log_evidence] if info.scored_tokens else []
-        assert learner.summary(state).evidence.log() == pytest.approx(sum(scored[-window:]))
-    assert len(scored) > window and len(set(scored)) == len(scored)
+    evidence_is_of_the_last_minibatches(settings, window)
 
 
 @pytest.mark.parametrize("variant", PARTICLES)

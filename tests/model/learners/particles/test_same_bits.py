@@ -49,7 +49,8 @@ def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
     "variant",
     [
         "particle-filter",
-        "incremental-gibbs",
+        # Their kernels are compiled anew for these counts, which takes most of the time.
+        pytest.param("incremental-gibbs", marks=pytest.mark.slow),
         pytest.param("by tokens, residual", marks=pytest.mark.slow),
     ],
 )

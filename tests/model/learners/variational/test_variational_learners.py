@@ -2,7 +2,7 @@
 
 import pytest
 from corpora import awkward
-from learner_battery import STREAM, plain
+from learner_battery import evidence_is_of_the_last_minibatches, plain
 from learner_variants import VARIANTS, VARIATIONAL, settings_of, small
 
 from model.errors import DamagedDataError
@@ -15,14 +15,7 @@ from model.learners.variational import shared
 def test_evidence_is_that_of_the_last_minibatches(name, window, monkeypatch):
     # These learners have no islands, so their window is not an option.
     monkeypatch.setattr(shared, "EVIDENCE_WINDOW", window)
-    settings = settings_of(name)
-    learner = learner_for(settings)
-    state, scored = learner.init(settings, "", 0, 1), []
-    for minibatch in STREAM:
-        info = learner.step(state, minibatch)
-        scored += [info.log_evidence] if info.scored_tokens else []
-        assert learner.summary(state).evidence.log() == pytest.approx(sum(scored[-window:]))
-    assert len(scored) > window and len(set(scored)) == len(scored)
+    evidence_is_of_the_last_minibatches(settings_of(name), window)
 
 
 @pytest.mark.parametrize("name", ["fixvoc-vb", "infvoc"])

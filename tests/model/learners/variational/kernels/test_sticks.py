@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.learners.variational.kernels.sticks import Sticks, expected_logs, look_up, means
+from model.learners.variational.kernels.sticks import (
+    Sticks,
+    StickUpdate,
+    expected_logs,
+    learn,
+    look_up,
+    means,
+)
 
 
 def sticks_of(sizes, words=9, seed=4):
@@ -34,6 +41,34 @@ def test_expectations_are_those_of_the_betas():
             assert weight[k, :size] == pytest.approx(broken * before[:-1], rel=1e-9)
             assert left[k] == pytest.approx(before[-1], rel=1e-9)
     assert weight[0, :4].sum() + left[0] == pytest.approx(1)
+
+
+def test_a_step_learns_uses_and_what_comes_after_them():
+    """Eq. 8 and 9, of words in the order and of words that join it."""
+    sticks, step, concentration, scale, entry = sticks_of([4, 0, 7]), 0.25, 3.0, 2.0, 5.0
+    rows, counts = np.array([8, 2, 5]), np.array([[1, 0, 2], [3, 2, 0], [0, 1, 1]], np.int32)
+    use, rest, sums = sticks.use.copy(), sticks.rest.copy(), np.empty((3, 2))
+    orders = [list(sticks.words[k, : sticks.size[k]]) for k in range(3)]
+    for k, order in enumerate(orders):
+        for v, w in enumerate(rows):
+            if counts[v, k] and w not in order:
+                use[k, len(order)], rest[k, len(order)] = 0.0, entry
+                order.append(w)
+        gain = [scale * sum(counts[v, k] for v in range(3) if rows[v] == w) for w in order]
+        for t in range(len(order)):
+            later = concentration + sum(gain[t + 1 :])
+            use[k, t] = (1 - step) * use[k, t] + step * gain[t]
+            rest[k, t] = (1 - step) * rest[k, t] + step * later
+    update = StickUpdate(scale, step, concentration, entry)
+    learn(0, 2, rows, counts, update, sticks, sums)
+    learn(2, 3, rows, counts, update, sticks, sums)
+    for k, order in enumerate(orders):
+        size = len(order)
+        assert sticks.words[k, :size].tolist() == order and sticks.size[k] == size
+        assert sticks.position[order, k].tolist() == list(range(size))
+        assert sticks.use[k, :size] == pytest.approx(use[k, :size])
+        assert sticks.rest[k, :size] == pytest.approx(rest[k, :size])
+        assert sums[k] == pytest.approx([use[k, :size].sum(), rest[k, :size].sum()])
 
 
 def test_a_stick_that_is_used_up_leaves_something():

@@ -1,0 +1,3 @@
+"""Units of memory."""
+
+MEGABYTE = 2**20

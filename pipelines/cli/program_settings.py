@@ -1,0 +1,179 @@
+"""Settings of the programs: what they read, where they write, and what they show.
+
+The settings of the work itself are beside its code in :mod:`model`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.options import Record, option
+
+DAY = 86_400_000_000
+
+
+@dataclass(frozen=True)
+class InputSettings(Record):
+    """What is read."""
+
+    input: tuple[str, ...] = option(
+        (),
+        "files of JSON or CSV (also .gz), Avro or Parquet: paths or globs, with commas",
+        unit="paths",
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
+class TrainingInputSettings(Record):
+    """What the model learned."""
+
+    training: tuple[str, ...] | None = option(
+        None,
+        "gibbs1: documents that the model learned: paths or globs, with commas",
+        unit="paths",
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
+class EvaluationInputSettings(Record):
+    """What the versions of a model are evaluated on."""
+
+    held_out: tuple[str, ...] = option(
+        (),
+        "documents that the model has not learned: paths or globs, with commas",
+        unit="paths",
+        first=True,
+    )
+    coherence_with: tuple[str, ...] | None = option(
+        None, "documents whose word pairs give the coherence (PMI) of topics", unit="paths"
+    )
+    classify: tuple[str, ...] | None = option(
+        None, "labelled documents for a linear SVM, tested on those of --held_out", unit="paths"
+    )
+    words: tuple[str, ...] = option(
+        (), "words, with commas, whose rank in a topic is shown over the versions", unit="words"
+    )
+    versions: int = option(
+        50, "number of versions to evaluate, evenly spread, with the newest", least=1
+    )
+
+
+@dataclass(frozen=True)
+class KafkaClientSettings(Record):
+    """How Kafka is reached."""
+
+    servers: str = option(
+        "",
+        "brokers of --source=kafka and --sink=kafka: host:port, with commas",
+        name="kafka_servers",
+    )
+    config: str = option(
+        "",
+        "file of client properties that workers can read, one name=value in each line",
+        name="kafka_config",
+    )
+
+
+@dataclass(frozen=True)
+class OutputFileSettings(Record):
+    """How output files are written, and where dead letters go."""
+
+    dead_letters: str = option(
+        "",
+        "folder for the records that could not be used, each with source and reason",
+        first=True,
+    )
+    file_period: int | None = option(
+        None,
+        "event time in one output file of a stream; without it, a file for each bundle",
+        unit="microseconds",
+        least=1,
+    )
+
+
+@dataclass(frozen=True)
+class EventSettings(Record):
+    """Where events go."""
+
+    events: str | None = option(
+        None, "folder for what the stream did: changes, topics and chains that were replaced"
+    )
+
+
+@dataclass(frozen=True)
+class CoverageFileSettings(Record):
+    """Where coverage reports go."""
+
+    coverage: str | None = option(
+        None,
+        "folder for the coverage reports, one for each window; without it they are only logged and"
+        " counted",
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
+class MixtureSettings(Record):
+    """What is written of a mixture."""
+
+    top_topics: int = option(
+        3, "number of largest topics that are listed beside the proportions", least=0
+    )
+
+
+@dataclass(frozen=True)
+class FigureSettings(Record):
+    """Where figures go."""
+
+    json: str | None = option(
+        None, "file for the figures, one JSON line for each row of the table", first=True
+    )
+
+
+@dataclass(frozen=True)
+class PlotSettings(Record):
+    """Where a plot goes."""
+
+    plot: str | None = option(None, "file for a plot of the figures, a .png or .svg", first=True)
+
+
+@dataclass(frozen=True)
+class ShowSettings(Record):
+    """What is shown of a topic."""
+
+    top_words: int = option(10, "words shown for each topic", least=1)
+
+
+@dataclass(frozen=True)
+class DemoSettings(Record):
+    """Where the demo writes."""
+
+    folder: str = option(
+        "demo-run", "output folder; files of an earlier demo there are removed", first=True
+    )
+
+
+@dataclass(frozen=True)
+class ArchiveSettings(Record):
+    """How an archive is written."""
+
+    archive: str = option("", "folder for the Avro files", first=True)
+    shard_period: int = option(30 * DAY, "event time in one file", unit="microseconds", least=1)
+
+
+@dataclass(frozen=True)
+class CompareSettings(Record):
+    """Which inference methods are compared, and how."""
+
+    methods: tuple[str, ...] = option(
+        ("gibbs2", "gibbs3", "gibbs3-s", "variational"),
+        "methods to compare, with commas",
+        unit="names",
+        first=True,
+    )
+    reference: str = option("gibbs2", "method with which the others are compared", first=True)
+    mass: float = option(
+        0.8, "F1 compares the smallest sets of topics that hold this share", above=0, most=1
+    )
