@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.kernels.jit import inlined, kernel
-from model.records import IntArray, LongArray
 
 ENTRIES, BANDS = 64, 16
 _ROWS = ENTRIES // BANDS
@@ -39,8 +38,8 @@ class Memory(NamedTuple):
     """
 
     ring: Any
-    bands: LongArray
-    seen: LongArray
+    bands: Any
+    seen: Any
 
 
 def new_memory(remembered: int) -> Memory:
@@ -169,9 +168,8 @@ def restore(memory: Any, signatures: Any, count: Any) -> None:
         _remember(memory, signatures[row])
 
 
-def saved(memory: Memory) -> IntArray:
+def saved(memory: Memory) -> Any:
     """Return the signatures of a memory in their order, uint32[n, ENTRIES]."""
     count, most = int(memory.seen[0]), len(memory.ring)
     numbers = np.arange(max(0, count - most), count)
-    rows: IntArray = memory.ring[numbers % most]
-    return rows
+    return memory.ring[numbers % most]
