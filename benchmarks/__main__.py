@@ -21,6 +21,7 @@ from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.variational import variational
+from benchmarks.versions import versions
 from benchmarks.windows import windows
 from benchmarks.yao import yao
 
@@ -34,6 +35,7 @@ CASES = {
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,
+    "versions": versions,
     "windows": windows,
     "runners": runners,
     "memory": memory,

@@ -100,7 +100,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
             )
         chosen = {key: store.manifest(key, which.model_version) for key in keys}
     for manifest in chosen.values():
-        store.get_snapshot(manifest.key, manifest.snapshot)
+        store.get_snapshot(manifest)
     if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
         raise OptionError(
             "--key_field",

@@ -54,7 +54,7 @@ def show(options: PipelineOptions) -> None:
     )
     words = options.view_as(ShowOptions).top_words
     chosen = store.manifest(which.model_key, which.model_version)
-    snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
+    snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
     drawn = curves(history, snapshot.topic_count, _CURVE)
     out = console()

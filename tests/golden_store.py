@@ -266,7 +266,7 @@ def fit(stored, documents):
 
 
 def published_model(stored, manifest, classifier=None, training=()):
-    snapshot = stored.store.get_snapshot(stored.key, manifest.snapshot)
+    snapshot = stored.store.get_snapshot(manifest)
     return PublishedModel(snapshot, manifest.version, classifier, tuple(training))
 
 

@@ -86,7 +86,7 @@ class _Count(beam.DoFn):
             )
 
     def _read(self, key: str, version: str) -> Snapshot:
-        return self._store.get_snapshot(key, self._store.manifest(key, version).snapshot)
+        return self._store.get_snapshot(self._store.manifest(key, version))
 
 
 class _Report(PeriodDoFn):

@@ -345,5 +345,5 @@ def published_model(
             key, classifier or classifiers.find(key, manifest.version, settings.kind)
         )
     return PublishedModel(
-        store.get_snapshot(key, manifest.snapshot), manifest.version, found, training
+        store.get_snapshot(manifest), manifest.version, found, training
     )

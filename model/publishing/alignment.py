@@ -44,10 +44,10 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
 def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     """Return the same model with its topic ``order[i]`` as topic ``i``."""
     ids = np.empty(len(order), np.int32)
-    ids[list(order)] = np.arange(len(order))
+    ids[list(order)] = np.arange(len(order), dtype=np.int32)
     by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     topics = ids[snapshot.topics]
-    ascending = np.lexsort((topics, by_word))
+    ascending = np.argsort(by_word * len(order) + topics)
     prior = replace(snapshot.prior, strength=snapshot.prior.strength[list(order)])
     return replace(
         snapshot,
@@ -60,10 +60,14 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
     """Return float64[T, T]: a row for each previous topic, a column for each new one."""
-    known = previous.numbers
-    rows = np.array([known.get(word, -1) for word in new.words], np.int64)
-    shared = rows >= 0
-    before, after = _root_frequencies(previous)[rows[shared]], _root_frequencies(new)[shared]
+    before, after = _root_frequencies(previous), _root_frequencies(new)
+    known = len(previous.words)
+    if new.words[:known] == previous.words:
+        # A learner appends new words, so the rows of the words that both know are the same.
+        after = after[:known]
+    else:
+        rows = np.array([previous.numbers.get(word, -1) for word in new.words], np.int64)
+        before, after = before[rows[rows >= 0]], after[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
 
 

@@ -23,7 +23,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -106,13 +106,26 @@ def unescape_key(name: str) -> str:
     return "" if name == "_" else unquote(name)
 
 
-def create_named(blobs: Blobs, path: str, data: bytes) -> None:
+def path_in(key: str, rest: str) -> str:
+    """Return the path of a file of a key."""
+    return f"{escape_key(key)}/{rest}"
+
+
+def create_named(
+    blobs: Blobs, path: str, data: bytes, same: Callable[[bytes], bool] | None = None
+) -> None:
     """Write bytes that are named by their content.
 
+    Args:
+        blobs: Where the path is.
+        path: The path.
+        data: The bytes.
+        same: A test for other bytes with the same content; None if there are no such bytes.
+
     Raises:
-        DamagedDataError: The path holds other bytes.
+        DamagedDataError: The path holds other content.
     """
-    if not blobs.create(path, data):
+    if not blobs.create(path, data) and not (same and same(blobs.read(path))):
         raise DamagedDataError(
             f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it,"
             " and run again."

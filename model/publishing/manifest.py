@@ -160,15 +160,15 @@ class Manifest(_Sealed):
         sequence: The minibatch after which the version was made.
         event_time: The end of the window of that minibatch, in microseconds.
         parent: The version before it, None for the first.
-        snapshot: The digest of the file of the snapshot, hex.
+        snapshot: The digest of the snapshot of the candidate, hex.
         island: The island whose candidate was published.
         islands: The number of islands.
         fingerprint: The fingerprint of the learner, hex.
         chain: h_n, hex.
         settings: The settings of ``tokeniser``, ``sequence`` and ``learner``. Lists of words are
             replaced by size and digest.
-        topic_order: The permutation that gave the topics the ids of the parent; [] if none was
-            needed.
+        topic_order: The permutation that gives the topics of the snapshot the ids of the parent:
+            its topic ``topic_order[i]`` is topic ``i`` of the version. [] if none is needed.
         changes: The words that entered and left the first ten of each topic since the parent
             (:func:`model.publishing.topic_changes.changes`).
         documents: The number of documents learned so far.
@@ -287,6 +287,8 @@ class Manifest(_Sealed):
             checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
         checks.whole(f"field event_time of {name}", self.event_time, -_LATEST_TIME, _LATEST_TIME)
         checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
+        if sorted(self.topic_order) != list(range(len(self.topic_order))):
+            checks.refuse(f"field topic_order of {name}", self.topic_order, "a permutation")
         if (
             self.parent is not None
             and sequence_of(self.parent, f"field parent of {name}") >= self.sequence

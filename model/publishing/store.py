@@ -3,7 +3,7 @@
 The store is plain files in a folder, or objects of a bucket.
 
     <root>/<key>/settings.json                the settings that everything below was made with
-    <root>/<key>/snapshots/<digest>.avro      models, see model.publishing.snapshot_file
+    <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshot_file
     <root>/<key>/checkpoints/<digest>         states of learners, each with a small .json entry
     <root>/<key>/manifests/<version>.json     one for each version; it names its parent
     <root>/<key>/LATEST                       the newest version; it only moves forward
@@ -17,18 +17,15 @@ are not listed.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import re
-from itertools import islice
 from typing import Any
 
-from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing import snapshot_file
+from model.publishing import snapshots
 from model.publishing.binding import NO_FLAGS, Flags, check_bound
-from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
-from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, Pointer, seal, unseal
+from model.publishing.blobs import create_named, path_in, read_verified, unescape_key
+from model.publishing.checkpoint_store import CheckpointStore, sequence_in
+from model.publishing.manifest import VERSION_FORM, Manifest, Pointer, seal, unseal
 from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
@@ -38,16 +35,13 @@ _REMEDIES = (
     " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
     " give an empty model store."
 )
-_SHOWN = 5
-_ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
 
 
-class ModelStore:
+class ModelStore(CheckpointStore):
     """The store under ``root``: cheap to make, and safe to use from several processes at once."""
 
     def __init__(self, root: str) -> None:
-        self.root = root
-        self._blobs = blobs_at(root)
+        super().__init__(root)
         self._parents: dict[tuple[str, str], str | None] = {}
 
     def keys(self) -> list[str]:
@@ -71,136 +65,34 @@ class ModelStore:
         Raises:
             StoreConflictError: The store holds what was learned with other settings.
         """
-        path = _path(key, "settings.json")
+        path = path_in(key, "settings.json")
         if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
-            data, name = self._named(path)
-            check_bound(unseal(data, name), settings_digest, settings, flags, name)
+            name = self._blobs.where(path)
+            bound = unseal(self._blobs.read(path), name)
+            check_bound(bound, settings_digest, settings, flags, name)
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
-        """Write a model and return its digest, hex."""
-        data = snapshot_file.snapshot_to_bytes(snapshot)
-        digest = snapshot_file.snapshot_digest(data)
-        create_named(self._blobs, _path(snapshot.key, f"snapshots/{digest}.avro"), data)
-        return digest
+        """Write the model of a candidate and return its digest, hex."""
+        return snapshots.put(self._blobs, snapshot)
 
-    def get_snapshot(self, key: str, digest: str) -> Snapshot:
-        """Return the model with this digest.
+    def get_candidate(self, key: str, digest: str) -> Snapshot:
+        """Return the model with this digest, with the topic ids of the learner that made it.
 
         Raises:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
-        path = _path(
-            key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro"
-        )
-        return snapshot_file.snapshot_from_bytes(
-            read_verified(self._blobs, path, digest), self._blobs.where(path)
-        )
+        return snapshots.get(self._blobs, key, digest)
 
-    def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
-        """Write the state of a learner, then its entry; return the entry with its digest."""
-        digest = hashlib.sha256(data).hexdigest()
-        entry = dataclasses.replace(entry, digest=digest)
-        create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
-        create_named(
-            self._blobs, _path(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json()
-        )
-        return entry
-
-    def get_checkpoint(self, key: str, digest: str) -> bytes:
-        """Return the state with this digest.
+    def get_snapshot(self, manifest: Manifest) -> Snapshot:
+        """Return the model of a version, with the published topic ids.
 
         Raises:
-            DamagedDataError: It is missing, or does not have the content that was written.
+            DamagedDataError: It is missing, does not have the content that was written, or has
+                other topics than the manifest.
         """
-        path = _path(key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}")
-        return read_verified(self._blobs, path, digest)
-
-    def has_checkpoints(self, key: str) -> bool:
-        """Return whether a key has a checkpoint."""
-        return bool(self._entries(key))
-
-    def checkpoints(self, key: str) -> list[CheckpointEntry]:
-        """Return all checkpoints of a key, by sequence and island."""
-        return [
-            entry
-            for names in self._entries(key).values()
-            for entry in self._read_entries(key, names)
-        ]
-
-    def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
-        """Return the checkpoints to continue from, one for each island, after the same minibatch.
-
-        Args:
-            key: The model key.
-            resume_from: A sequence number, or ``latest``: the newest one that all islands have.
-            islands: The number of islands.
-
-        Raises:
-            OptionError: There is no such point.
-            StoreConflictError: The store holds two histories at that point.
-        """
-        entries = self._entries(key)
-        # The newest first, and no more than are needed: a store may hold checkpoints of years.
-        points = (
-            (n, found)
-            for n in sorted(entries, reverse=True)
-            if (found := self._histories(key, entries[n], islands))
+        return snapshots.in_published_order(
+            self.get_candidate(manifest.key, manifest.snapshot), manifest
         )
-        if resume_from == "latest":
-            at, histories = next(points, (0, []))
-        else:
-            at = _number(resume_from) or 0
-            histories = self._histories(key, entries.get(at, []), islands)
-        if not histories:
-            listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
-            raise OptionError(
-                "--resume_from",
-                resume_from,
-                f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
-                f" checkpoint (the newest: {listed})",
-                "Give one of those, or start again with an empty model store.",
-            )
-        if len(histories) > 1:
-            raise StoreConflictError(
-                f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier"
-                " checkpoint"
-            )
-        return [entry for _, entry in sorted(histories[0].items())]
-
-    def _entries(self, key: str) -> dict[int, list[str]]:
-        """Return the names of the entries of checkpoints by sequence, in order."""
-        found: dict[int, list[str]] = {}
-        for name in self._blobs.list(_path(key, "checkpoints")):
-            if _ENTRY.fullmatch(name):
-                found.setdefault(_sequence(name), []).append(name)
-        return found
-
-    def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
-        return [self._read_entry(key, name) for name in names]
-
-    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
-        data, where = self._named(_path(key, f"checkpoints/{name}"))
-        entry = CheckpointEntry.from_json(data, where)
-        if entry.file_name != name or entry.key != key:
-            raise DamagedDataError(
-                f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
-                " copy"
-            )
-        return entry
-
-    def _histories(
-        self, key: str, names: list[str], islands: int
-    ) -> list[dict[int, CheckpointEntry]]:
-        """Return the histories that have an entry of every island, each as entries by island.
-
-        If an island has two entries, the later one was written at the end of a stream and knows of
-        one more version. It is the one that is returned.
-        """
-        chains: dict[str, dict[int, CheckpointEntry]] = {}
-        for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
-            if entry.island < islands:
-                chains.setdefault(entry.chain, {})[entry.island] = entry
-        return [found for found in chains.values() if len(found) == islands]
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Write a version and move LATEST to it.
@@ -226,10 +118,10 @@ class ModelStore:
                     manifest, newest, f"which follows {manifest.parent or 'no version'}"
                 )
             create_named(
-                self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data
+                self._blobs, path_in(manifest.key, f"manifests/{manifest.version}.json"), data
             )
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
-            if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
+            if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
                 return manifest
 
     def has_versions(self, key: str) -> bool:
@@ -279,7 +171,7 @@ class ModelStore:
             DamagedDataError: There is no LATEST.
             OptionError: LATEST does not lead to this version.
         """
-        name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
+        name, newest = self._blobs.where(path_in(last.key, "LATEST")), self.latest(last.key)
         if newest is None:
             raise DamagedDataError(
                 f"{name} is missing although there is a version {last.version}; restore it from a"
@@ -306,7 +198,7 @@ class ModelStore:
             StoreConflictError: The history has another version there.
         """
         name: str | None = newest.version
-        while name is not None and _sequence(name) > manifest.sequence:
+        while name is not None and sequence_in(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
         found = None if name is None else self._read_manifest(manifest.key, name)
         if found is None or not found.repeats(manifest):
@@ -334,14 +226,14 @@ class ModelStore:
 
     def _pointer(self, key: str) -> bytes | None:
         try:
-            return self._blobs.read(_path(key, "LATEST"))
+            return self._blobs.read(path_in(key, "LATEST"))
         except FileNotFoundError:
             return None
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
-        name = self._blobs.where(_path(key, "LATEST"))
+        name = self._blobs.where(path_in(key, "LATEST"))
         target = Pointer.from_json(pointer, name)
-        path = _path(key, f"manifests/{target.version}.json")
+        path = path_in(key, f"manifests/{target.version}.json")
         return self._named_manifest(
             key, target.version, read_verified(self._blobs, path, target.manifest)
         )
@@ -352,7 +244,7 @@ class ModelStore:
             return None
         try:
             return self._named_manifest(
-                key, version, self._blobs.read(_path(key, f"manifests/{version}.json"))
+                key, version, self._blobs.read(path_in(key, f"manifests/{version}.json"))
             )
         except FileNotFoundError:
             return None
@@ -363,7 +255,7 @@ class ModelStore:
         Raises:
             DamagedDataError: The file holds another version.
         """
-        name = self._blobs.where(_path(key, f"manifests/{version}.json"))
+        name = self._blobs.where(path_in(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
             raise DamagedDataError(
@@ -371,19 +263,3 @@ class ModelStore:
                 " a copy"
             )
         return manifest
-
-    def _named(self, path: str) -> tuple[bytes, str]:
-        return self._blobs.read(path), self._blobs.where(path)
-
-
-def _path(key: str, rest: str) -> str:
-    return f"{escape_key(key)}/{rest}"
-
-
-def _sequence(name: str) -> int:
-    """Return the sequence in the name of a version or of the entry of a checkpoint."""
-    return int(name.partition("-")[0])
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None

@@ -38,7 +38,7 @@ def test_run_inference_gives_what_the_method_gives(store):
     manifest = store.latest("")
     method = inference_for(SETTINGS)
     prepared = method.prepare(
-        SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version)
+        SETTINGS, PublishedModel(store.get_snapshot(manifest), manifest.version)
     )
     assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {
@@ -87,7 +87,7 @@ def test_labelled_documents_by_versions_of_their_own(store):
     method = inference_for(SETTINGS)
     for manifest in [*manifests, *manifests[::-1]]:
         prepared = method.prepare(
-            SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version)
+            SETTINGS, PublishedModel(store.get_snapshot(manifest), manifest.version)
         )
         (mixture,) = method.infer(prepared, ITEMS[:1])
         assert list(step.process((ITEMS[0].to_bytes(), manifest.version))) == [mixture.to_bytes()]
@@ -99,7 +99,7 @@ def test_models_are_kept_while_they_are_used(store, monkeypatch):
     monkeypatch.setattr(
         ModelStore,
         "get_snapshot",
-        lambda self, key, digest: reads.append(digest) or read(self, key, digest),
+        lambda self, manifest: reads.append(manifest) or read(self, manifest),
     )
     step = labeller(store.root)
     for item in ITEMS:
@@ -110,7 +110,7 @@ def test_models_are_kept_while_they_are_used(store, monkeypatch):
 def test_a_damaged_model_is_refused(tmp_path):
     train(ITEMS, learn_options(tmp_path, fake_settings()))
     version = ModelStore(str(tmp_path)).latest("")
-    path = tmp_path / "_" / "snapshots" / f"{version.snapshot}.avro"
+    path = tmp_path / "_" / "snapshots" / version.snapshot
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -144,7 +144,7 @@ def test_all_documents_together(store, name):
     found = needs_all_documents(store, shuffled(new, "t"), name, learned and shuffled(learned, "u"))
     manifest, settings = store.latest(""), inferring(name, sweeps=3)
     published = PublishedModel(
-        store.get_snapshot("", manifest.snapshot), manifest.version, None, tuple(learned or ())
+        store.get_snapshot(manifest), manifest.version, None, tuple(learned or ())
     )
     method = inference_for(settings)
     assert found == {

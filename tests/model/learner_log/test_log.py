@@ -448,7 +448,7 @@ def test_candidates_say_what_was_learned(tmp_path):
     worker.bundle(LINKS)
     last = worker.candidates[-1]
     assert last.documents == 60 and last.tokens == sum(len(item.tokens) for item in ITEMS)
-    snapshot = ModelStore(str(tmp_path / "s")).get_snapshot("", last.snapshot)
+    snapshot = ModelStore(str(tmp_path / "s")).get_candidate("", last.snapshot)
     assert (snapshot.sequence, snapshot.event_time, snapshot.fingerprint) == (
         last.sequence,
         last.event_time,

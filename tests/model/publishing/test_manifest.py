@@ -132,7 +132,7 @@ WRONG = [
             [{"topic": 1, "entered": {"w": "x"}, "left": {}}],
         )
     ),
-    *(("topic_order", wrong) for wrong in (["a"], 3, None)),
+    *(("topic_order", wrong) for wrong in (["a"], [1, 1], [1, 2], 3, None)),
     *(("snapshot", wrong) for wrong in ("../../dev/zero", "A" * 64, "a" * 63, None)),
     *(
         ("parent", wrong)

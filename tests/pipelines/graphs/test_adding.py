@@ -112,7 +112,7 @@ def test_topics_keep_their_numbers(trial):
         before = store.latest("")
         assert trial.run(month(number), *real, ADD)[0] == 0
         first = next(one for one in store.manifests("") if one.parent == before.version)
-        then, now = (store.get_snapshot("", one.snapshot) for one in (before, first))
+        then, now = (store.get_snapshot(one) for one in (before, first))
         assert align_topics(then, now) == list(range(then.topic_count))
 
 
