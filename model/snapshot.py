@@ -195,14 +195,15 @@ class Snapshot:
         np.cumsum(np.bincount(self.topics, minlength=self.topic_count), out=offsets[1:])
         return ByTopic(offsets, rows[order], self.counts[order])
 
-    def top_words(self, count: int) -> list[list[str]]:
-        """Return the most frequent words of each topic; ties are in the order of the vocabulary."""
+    def top_rows(self, count: int) -> list[list[int]]:
+        """Return the rows of the words of :meth:`top_words`."""
         offsets, rows, counts = self.by_topic
         parts = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-        return [
-            [self.words[row] for row in rows[first + _largest(counts[first:last], count)]]
-            for first, last in parts
-        ]
+        return [rows[first + _largest(counts[first:last], count)].tolist() for first, last in parts]
+
+    def top_words(self, count: int) -> list[list[str]]:
+        """Return the most frequent words of each topic; ties are in the order of the vocabulary."""
+        return [[self.words[row] for row in rows] for rows in self.top_rows(count)]
 
 
 def _largest(values: FloatArray, count: int) -> LongArray:

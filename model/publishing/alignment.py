@@ -60,21 +60,23 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
     """Return float64[T, T]: a row for each previous topic, a column for each new one."""
-    before, after = _root_frequencies(previous), _root_frequencies(new)
     known = len(previous.words)
+    before = _root_frequencies(previous, known)
     if new.words[:known] == previous.words:
         # A learner appends new words, so the rows of the words that both know are the same.
-        after = after[:known]
+        after = _root_frequencies(new, known)
     else:
+        after = _root_frequencies(new, len(new.words))
         rows = np.array([previous.numbers.get(word, -1) for word in new.words], np.int64)
         before, after = before[rows[rows >= 0]], after[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
 
 
-def _root_frequencies(snapshot: Snapshot) -> csr_array:
-    """Return sparse [W, T]: the square root of n_wz / n_z."""
-    values = np.sqrt(snapshot.counts / snapshot.totals[snapshot.topics])
+def _root_frequencies(snapshot: Snapshot, words: int) -> csr_array:
+    """Return sparse [words, T], for the first words: the square root of n_wz / n_z."""
+    end = snapshot.offsets[words]
+    topics = snapshot.topics[:end]
+    values = np.sqrt(snapshot.counts[:end] / snapshot.totals[topics])
     return csr_array(
-        (values, snapshot.topics, snapshot.offsets),
-        shape=(len(snapshot.words), snapshot.topic_count),
+        (values, topics, snapshot.offsets[: words + 1]), shape=(words, snapshot.topic_count)
     )
