@@ -98,7 +98,7 @@ def published(before: Snapshot, after: Snapshot) -> tuple[float, float]:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as root:
             store, held = ModelStore(root), Held()
-            publisher = Publisher(store, "", 1, {}, PublishSettings(), held)
+            publisher = Publisher(store, "", 1, {}, PublishSettings(), held=held)
             head = PublishHead()
             # The second version has a parent that was compared with its own, as later ones have.
             for sequence in (1, 2):

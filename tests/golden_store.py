@@ -229,7 +229,12 @@ def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
     settings, head, bag, versions = stored.options.manifest_settings(), PublishHead(), ListBag(), []
     publisher = Publisher(
-        stored.store, stored.key, stored.islands, settings, stored.options.publishing
+        stored.store,
+        stored.key,
+        stored.islands,
+        settings,
+        stored.options.publishing,
+        every=dict([stored.options.publish_every]),
     )
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)

@@ -82,6 +82,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             options.settings.islands,
             options.manifest_settings(),
             options.publishing,
+            every=dict([options.publish_every]),
         )
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)

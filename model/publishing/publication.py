@@ -10,8 +10,9 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model import __version__, checks, wire
@@ -28,6 +29,7 @@ from model.publishing.topic_changes import changes
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
+NOT_KNOWN: Mapping[str, int] = MappingProxyType({})
 N = TypeVar("N", int, float)
 
 
@@ -117,6 +119,7 @@ class Publisher:
         islands: The number of candidates that make a version.
         settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
         publishing: When a version may come from another island than its parent.
+        every: How often versions are published, for the manifests.
         held: The models of the newest versions in this process.
     """
 
@@ -127,10 +130,12 @@ class Publisher:
         islands: int,
         settings: dict[str, Any],
         publishing: PublishSettings,
+        *,
+        every: Mapping[str, int] = NOT_KNOWN,
         held: Held = HELD,
     ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
-        self._publishing, self._held = publishing, held
+        self._publishing, self._every, self._held = publishing, every, held
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -258,6 +263,7 @@ class Publisher:
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
             publishing=self._publishing.to_json(),
+            publish_every=dict(self._every),
             particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],
             replaced=_replaced(last, standing, best),

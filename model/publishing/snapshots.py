@@ -44,12 +44,22 @@ def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
     try:
         data = blobs.read(path)
     except FileNotFoundError as error:
-        if blobs.exists(path + _OLDER):
-            checks.known_form(f"the snapshot {name}{_OLDER}", _OLDER_FORM, FORM)
+        check_form(blobs, key, digest)
         raise DamagedDataError(
             f"{name} is missing from the model store; restore it from a copy"
         ) from error
     return snapshot_from_bytes(data, name, digest)
+
+
+def check_form(blobs: Blobs, key: str, digest: str) -> None:
+    """Refuse a snapshot of the form before this one.
+
+    Raises:
+        DamagedDataError: There is such a file.
+    """
+    older = path_in(key, f"snapshots/{digest}{_OLDER}")
+    if blobs.exists(older):
+        checks.known_form(f"the snapshot {blobs.where(older)}", _OLDER_FORM, FORM)
 
 
 def in_published_order(snapshot: Snapshot, manifest: Manifest) -> Snapshot:

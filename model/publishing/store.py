@@ -22,8 +22,8 @@ from typing import Any
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshots
-from model.publishing.binding import NO_FLAGS, Flags, check_bound
-from model.publishing.blobs import create_named, path_in, read_verified, unescape_key
+from model.publishing.binding import NO_FLAGS, Flags, check_bound, check_rhythm
+from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer, seal, unseal
 from model.publishing.missing import missing_version
@@ -70,6 +70,22 @@ class ModelStore(CheckpointStore):
             name = self._blobs.where(path)
             bound = unseal(self._blobs.read(path), name)
             check_bound(bound, settings_digest, settings, flags, name)
+
+    def check_start(self, key: str, learned: int, every: tuple[str, int]) -> None:
+        """Check that a run can continue or repeat what is published, before it learns anything.
+
+        Args:
+            key: The model key.
+            learned: As in :func:`model.publishing.binding.check_rhythm`.
+            every: How often the run publishes.
+
+        Raises:
+            StoreConflictError: The run would publish at other times than the store has versions.
+            DamagedDataError: The newest version has a form of another release.
+        """
+        if (newest := self.latest(key)) is not None:
+            snapshots.check_form(self._blobs, key, newest.snapshot)
+            check_rhythm(newest, learned, every, self._blobs.where(escape_key(key)))
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write the model of a candidate and return its digest, hex."""

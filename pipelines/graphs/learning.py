@@ -74,7 +74,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     Keys that come from records are checked when their first document arrives.
 
     Raises:
-        StoreConflictError: the store holds other settings.
+        StoreConflictError: the store holds other settings, or versions at other times.
         OptionError: the store has no such checkpoint.
     """
     store, keyed = ModelStore(learning.store), options.view_as(RecordOptions).key_field is not None
@@ -93,8 +93,11 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
             )
         return
     store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
-    if learning.resume_from:
+    if not learning.resume_from:
+        store.check_start("", 0, learning.publish_every)
+    else:
         point = store.resume_point("", learning.resume_from, learning.settings.islands)
+        store.check_start("", point[0].offered, learning.publish_every)
         if adds:
             print_start(store, point[0], learning.resume_from)
 

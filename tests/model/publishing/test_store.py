@@ -345,3 +345,48 @@ class TestBind:
     def test_keys_are_bound_apart(self, store):
         store.bind("a", "d", {"a": 1})
         store.bind("b", "e", {"a": 2})
+
+
+class TestStart:
+    """What a run is told before it learns anything."""
+
+    @pytest.fixture
+    def used(self, store):
+        first = manifest_of(2, snapshot=store.put_snapshot(random_snapshot()))
+        first = dataclasses.replace(first, publish_every={"period": 14 * 86_400_000_000})
+        store.publish(first)
+        return store
+
+    @pytest.mark.parametrize("every", [("windows", 14), ("period", 7 * 86_400_000_000)])
+    def test_another_rhythm_of_versions_is_refused(self, used, every):
+        told = (
+            r"store/_ has versions up to 000000000002-\S+ that were published with"
+            r" --publish_every=2w, and this run would make them again with --publish_every="
+            r"(14windows|1w)\. Give the same --publish_every\. If the input holds only documents"
+            r" that came after .* --add_documents, .* an empty model store\."
+        )
+        with pytest.raises(StoreConflictError, match=told):
+            used.check_start("", 1, every)
+
+    def test_the_same_is_allowed_and_another_one_after_the_newest_version(self, used):
+        used.check_start("", 0, ("period", 14 * 86_400_000_000))
+        used.check_start("", 2, ("windows", 1))
+        used.check_start("other key", 0, ("windows", 1))
+
+    def test_a_version_that_does_not_say_allows_any(self, store):
+        store.publish(manifest_of(2))
+        store.check_start("", 0, ("windows", 1))
+
+    def test_a_store_of_an_older_release_is_refused_with_what_to_do(self, used):
+        snapshot = Path(used.root, "_", "snapshots", used.latest("").snapshot)
+        snapshot.rename(f"{snapshot}.avro")
+        told = (
+            rf"the snapshot {snapshot}\.avro has form 2, and this release reads form 3\. An older"
+            r" release wrote it: use that release, or start with an empty model store\.$"
+        )
+        for use in (
+            lambda: used.check_start("", 0, ("period", 14 * 86_400_000_000)),
+            lambda: used.get_snapshot(used.latest("")),
+        ):
+            with pytest.raises(DamagedDataError, match=told):
+                use()

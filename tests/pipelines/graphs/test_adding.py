@@ -269,3 +269,21 @@ def test_an_addition_that_was_interrupted_is_repeated_from_where_it_began(trial)
     assert trial.run(month(1), ADD, "--resume_from=5")[0] == 0
     assert trial.run([*month(0), *month(1)], store="whole")[0] == 0
     assert newest(trial.store()) == newest(trial.store("whole"))
+
+
+@pytest.mark.parametrize("key", [[], ["--key_field=label"]], ids=["one model", "keys of records"])
+def test_a_used_store_with_another_publish_every_is_refused_before_anything_is_learned(trial, key):
+    rows = month(0, label="a")
+    assert trial.run(rows, *key)[0] == 0
+    files = sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
+    status, told = trial.run(rows, *key, "--publish_every=18d")
+    assert status == 2
+    assert "published with --publish_every=12d" in told
+    assert "would make them again with --publish_every=18d" in told
+    assert files == sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
+    # What comes after the versions may have another rhythm.
+    assert trial.run(month(1, label="a"), *key, ADD, "--publish_every=18d")[0] == 0
+    store = trial.store()
+    rhythms = [one.publish_every for one in store.manifests("a" if key else "")]
+    assert rhythms[0] == {"period": 12 * 86_400_000_000}
+    assert rhythms[-1] == {"period": 18 * 86_400_000_000}
