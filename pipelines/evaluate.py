@@ -93,7 +93,11 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     which = options.view_as(ModelVersionOptions)
     store = ModelStore(options.view_as(StoreOptions).model_store)
     last = store.manifest(which.model_key, which.model_version)
-    return thin(store.up_to(last), options.view_as(EvaluationOptions).versions)
+    # Some of the versions before may have expired.
+    found = [
+        one for one in store.up_to(last) if one.version == last.version or store.has_model(one)
+    ]
+    return thin(found, options.view_as(EvaluationOptions).versions)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:

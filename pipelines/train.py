@@ -14,6 +14,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines.cli.command import command
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
+    KeepOptions,
     LearnerOptions,
     SequenceOptions,
     StoreOptions,
@@ -40,6 +41,7 @@ GROUPS = (
     SequenceOptions,
     LearnerOptions,
     TrainingOptions,
+    KeepOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 

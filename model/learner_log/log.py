@@ -119,6 +119,8 @@ class Session:
             self.key, self.options.resume_from, self.options.settings.islands
         )[self.island]
         self._store.check_start(self.key, entry.offered, self.options.publish_every)
+        # Until the next checkpoint the runner's state refers to this one.
+        self._store.use_checkpoint(self.key, entry.digest)
         saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,

@@ -10,6 +10,7 @@ from model import wire
 from model.learners.base import LEARNER, LearnerSettings
 from model.options import StoredOption
 from model.publishing.choice import PublishSettings
+from model.publishing.keeping import Keep
 from model.settings import SequenceSettings, TokeniserSettings
 
 
@@ -28,6 +29,7 @@ class LearnOptions:
         threads: The threads of one learner.
         resume_from: "" for a new run, ``latest``, or the sequence number of a checkpoint.
         publishing: When a version may come from another particle or island than its parent.
+        keep: What expires when a version is published; None for nothing.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
     """
@@ -42,6 +44,7 @@ class LearnOptions:
     threads: int = 1
     resume_from: str = ""
     publishing: PublishSettings = field(default_factory=PublishSettings)
+    keep: Keep | None = None
     end_of_stream: int = 0
 
     def settings_dict(self) -> dict[str, Any]:

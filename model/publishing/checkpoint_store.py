@@ -19,7 +19,7 @@ from model.publishing.blobs import Blobs, blobs_at, create_named, path_in, read_
 from model.publishing.manifest import CheckpointEntry
 
 _SHOWN = 5
-_ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
+ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
 
 
 class CheckpointStore:
@@ -49,6 +49,11 @@ class CheckpointStore:
             key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}"
         )
         return read_verified(self._blobs, path, digest)
+
+    def use_checkpoint(self, key: str, digest: str) -> bool:
+        """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
+        checks.hexadecimal("the digest of a checkpoint", digest)
+        return self._blobs.touch(path_in(key, f"checkpoints/{digest}"))
 
     def has_checkpoints(self, key: str) -> bool:
         """Return whether a key has a checkpoint."""
@@ -102,11 +107,26 @@ class CheckpointStore:
             )
         return [entry for _, entry in sorted(histories[0].items())]
 
+    def remove_checkpoints_after(self, key: str, sequence: int) -> list[str]:
+        """Remove the entries of checkpoints after a minibatch, and return their names.
+
+        The states stay until they expire.
+        """
+        folder = path_in(key, "checkpoints")
+        late = {
+            name: stamp
+            for name, stamp in self._blobs.stamps(folder).items()
+            if ENTRY.fullmatch(name) and sequence_in(name) > sequence
+        }
+        for name, stamp in sorted(late.items(), reverse=True):
+            self._blobs.remove(f"{folder}/{name}", stamp)
+        return sorted(late)
+
     def _entries(self, key: str) -> dict[int, list[str]]:
         """Return the names of the entries of checkpoints by sequence, in order."""
         found: dict[int, list[str]] = {}
         for name in self._blobs.list(path_in(key, "checkpoints")):
-            if _ENTRY.fullmatch(name):
+            if ENTRY.fullmatch(name):
                 found.setdefault(sequence_in(name), []).append(name)
         return found
 

@@ -46,9 +46,16 @@ def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
     except FileNotFoundError as error:
         check_form(blobs, key, digest)
         raise DamagedDataError(
-            f"{name} is missing from the model store; restore it from a copy"
+            f"{name} is missing from the model store: it has expired (--keep, or python -m"
+            " pipelines.versions), or was lost. Choose a version that python -m pipelines.versions"
+            " list shows with a model, or restore it from a copy"
         ) from error
     return snapshot_from_bytes(data, name, digest)
+
+
+def exists(blobs: Blobs, key: str, digest: str) -> bool:
+    """Return whether there is a snapshot with this digest."""
+    return blobs.exists(path_in(key, f"snapshots/{digest}"))
 
 
 def check_form(blobs: Blobs, key: str, digest: str) -> None:

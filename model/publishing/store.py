@@ -155,7 +155,7 @@ class ModelStore(CheckpointStore):
         Raises:
             OptionError: There is no such version.
         """
-        found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
+        found = self.latest(key) if version == "latest" else self.find(key, version)
         if found is None:
             raise missing_version(self, key, version)
         return found
@@ -168,14 +168,42 @@ class ModelStore(CheckpointStore):
         newest = self.latest(key)
         return [] if newest is None else self.history(newest)
 
+    def has_model(self, manifest: Manifest) -> bool:
+        """Return whether the model of a version is there, and not expired."""
+        return snapshots.exists(self._blobs, manifest.key, manifest.snapshot)
+
+    def roll_back(self, manifest: Manifest) -> list[str]:
+        """Make an earlier version the newest one, and remove the checkpoints after it.
+
+        LATEST moves first, so an attempt that was cut off can be repeated.
+
+        Returns:
+            The names of the entries of checkpoints that were removed.
+
+        Raises:
+            OptionError: LATEST does not lead to this version, or its model has expired.
+            StoreConflictError: LATEST moved meanwhile.
+        """
+        pointer = self._pointer(manifest.key)
+        self.up_to(manifest)
+        self.get_snapshot(manifest)
+        digest = hashlib.sha256(manifest.to_json()).hexdigest()
+        target, path = Pointer(manifest.version, digest).to_json(), path_in(manifest.key, "LATEST")
+        if pointer != target and not self._blobs.replace_pointer(path, pointer, target):
+            raise StoreConflictError(
+                f"{self._blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
+            )
+        return self.remove_checkpoints_after(manifest.key, manifest.sequence)
+
     def history(self, last: Manifest) -> list[Manifest]:
         """Return the versions from the oldest one that exists to ``last``.
 
-        Each parent has a smaller sequence, so the search ends.
+        The chain begins with the first version, or with one whose parent has expired. Each parent
+        has a smaller sequence, so the search ends.
         """
         found: list[Manifest] = [last]
         while (parent := found[-1].parent) is not None and (
-            manifest := self._read_manifest(last.key, parent)
+            manifest := self.find(last.key, parent)
         ) is not None:
             found.append(manifest)
         return found[::-1]
@@ -193,9 +221,11 @@ class ModelStore(CheckpointStore):
                 f"{name} is missing although there is a version {last.version}; restore it from a"
                 " copy"
             )
-        found = [
-            manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence
-        ]
+        chain = self.history(newest)
+        found = [manifest for manifest in chain if manifest.sequence <= last.sequence]
+        if not found and chain[0].parent is not None:
+            # The versions between this one and those that LATEST leads to have expired.
+            return self.history(last)
         if not found or found[-1].version != last.version:
             raise OptionError(
                 "--model_version",
@@ -216,7 +246,7 @@ class ModelStore(CheckpointStore):
         name: str | None = newest.version
         while name is not None and sequence_in(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
-        found = None if name is None else self._read_manifest(manifest.key, name)
+        found = None if name is None else self.find(manifest.key, name)
         if found is None or not found.repeats(manifest):
             raise self._conflict(manifest, newest, "within that history")
         return found
@@ -236,7 +266,7 @@ class ModelStore(CheckpointStore):
         It is read once, because a manifest never changes.
         """
         if (key, version) not in self._parents:
-            found = self._read_manifest(key, version)
+            found = self.find(key, version)
             self._parents[key, version] = found.parent if found else None
         return self._parents[key, version]
 
@@ -254,7 +284,8 @@ class ModelStore(CheckpointStore):
             key, target.version, read_verified(self._blobs, path, target.manifest)
         )
 
-    def _read_manifest(self, key: str, version: str) -> Manifest | None:
+    def find(self, key: str, version: str) -> Manifest | None:
+        """Return a version by its name; None if there is none."""
         # Versions come from users and become part of a path.
         if not VERSION_FORM.fullmatch(version):
             return None

@@ -20,6 +20,7 @@ from model.options import options_of
 from model.publishing.choice import PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values
+from pipelines.cli.keeping import KEEP_HELP, keep
 from pipelines.cli.settings_options import add_choice, add_options
 
 TOKENS_OF_A_CHECKPOINT = 2_000_000
@@ -62,6 +63,39 @@ class StoreOptions(PipelineOptions):
         parser.add_argument(
             "--model_store",
             help="folder, or gs://bucket/folder, for models and checkpoints",
+        )
+
+
+class KeepOptions(PipelineOptions):
+    """Expiry."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--keep", type=keep, metavar="RULES", help=KEEP_HELP)
+
+
+class DryRunOptions(PipelineOptions):
+    """Trial."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--dry_run",
+            type=values.switch,
+            nargs="?",
+            const=True,
+            default=False,
+            help="list what would be removed, and remove nothing",
+        )
+
+
+class BaseVersionOptions(PipelineOptions):
+    """Comparison."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--base_version", help="version to compare with (where it is absent: the parent)"
         )
 
 

@@ -18,7 +18,7 @@ from model.learner_log.options import LearnOptions
 from model.publishing.store import ModelStore
 from pipelines.cli.inference_options import CoverageOptions
 from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import StoreOptions, TrainingOptions
+from pipelines.cli.options import KeepOptions, StoreOptions, TrainingOptions
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
     publish_settings_of,
@@ -65,6 +65,7 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
         threads=given.threads,
         resume_from=given.resume_from or ("latest" if given.add_documents else ""),
         publishing=publish_settings_of(options, settings),
+        keep=options.view_as(KeepOptions).keep,
     )
 
 

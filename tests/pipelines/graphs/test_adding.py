@@ -278,8 +278,8 @@ def test_a_used_store_with_another_publish_every_is_refused_before_anything_is_l
     files = sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
     status, told = trial.run(rows, *key, "--publish_every=18d")
     assert status == 2
-    assert "published with --publish_every=12d" in told
-    assert "would make them again with --publish_every=18d" in told
+    assert "published with --publish_every=1w5d" in told
+    assert "would make them again with --publish_every=2w4d" in told
     assert files == sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
     # What comes after the versions may have another rhythm.
     assert trial.run(month(1, label="a"), *key, ADD, "--publish_every=18d")[0] == 0

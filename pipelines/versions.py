@@ -1,0 +1,159 @@
+"""List, pin, compare, roll back and expire the versions of a model store.
+
+``python -m pipelines.versions list --model_store=models``
+
+``pin`` and ``unpin`` take ``--model_version``; no expiry removes a version that is pinned. ``diff``
+compares the first words of the topics of two versions. ``rollback`` makes an earlier version the
+newest one. ``expire`` removes what ``--keep`` does not keep; with ``--dry_run`` it lists that only.
+Stop the job that publishes before a rollback. All others may run beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from model.errors import OptionError
+from model.publishing.blobs import blobs_at
+from model.publishing.expiry import Expiry
+from model.publishing.manifest import Manifest
+from model.publishing.pins import pin, pinned, unpin
+from model.publishing.store import ModelStore
+from model.publishing.topic_changes import TOP_WORDS, changes
+from pipelines.cli.command import command
+from pipelines.cli.options import (
+    BaseVersionOptions,
+    DryRunOptions,
+    KeepOptions,
+    ModelVersionOptions,
+    StoreOptions,
+)
+from pipelines.cli.terminal import change_table, console, day, figure_table
+
+_WHICH = (StoreOptions, ModelVersionOptions)
+
+
+def opened(options: PipelineOptions) -> tuple[ModelStore, Manifest]:
+    """Return the store and the chosen version."""
+    store, which = (
+        ModelStore(options.view_as(StoreOptions).model_store),
+        options.view_as(ModelVersionOptions),
+    )
+    return store, store.manifest(which.model_key, which.model_version)
+
+
+def list_versions(options: PipelineOptions) -> None:
+    """Print a line for each version that LATEST leads to, and for each other one that is pinned."""
+    store, last = opened(options)
+    pins = pinned(blobs_at(store.root), last.key)
+    history = store.up_to(last)
+    listed = {one.version for one in history}
+    apart = [found for name in sorted(pins - listed) if (found := store.find(last.key, name))]
+    rows = [
+        (
+            one.version,
+            day(one.event_time),
+            one.documents,
+            one.words,
+            "yes" if store.has_model(one) else "expired",
+            "yes" if one.version in pins else "",
+        )
+        for one in (*apart, *history)
+    ]
+    columns = ("version", "up to", "documents", "words", "model", "pinned")
+    console().print(figure_table(f"{len(rows)} versions", columns, rows))
+    if history[0].parent is not None:
+        print(f"Versions before {history[0].version} have expired.")
+
+
+def pin_version(options: PipelineOptions) -> None:
+    """Pin a version."""
+    store, chosen = opened(options)
+    pin(blobs_at(store.root), chosen)
+    print(f"version {chosen.version} is pinned")
+
+
+def unpin_version(options: PipelineOptions) -> None:
+    """Unpin a version."""
+    store, chosen = opened(options)
+    unpin(blobs_at(store.root), chosen.key, chosen.version)
+    print(f"version {chosen.version} is not pinned")
+
+
+def diff(options: PipelineOptions) -> None:
+    """Print the words that entered and left the first words of each topic between two versions."""
+    store, after = opened(options)
+    base = options.view_as(BaseVersionOptions).base_version or after.parent
+    if base is None:
+        raise OptionError(
+            "--model_version", after.version, "a version with a parent", "Give --base_version."
+        )
+    before = store.manifest(after.key, base)
+    found = changes(store.get_snapshot(before), store.get_snapshot(after))
+    said = f"from {before.version} to {after.version}: {len(found)} topics with other first"
+    console().print(change_table(f"{said} {TOP_WORDS} words, and ranks now", found))
+
+
+def roll_back(options: PipelineOptions) -> None:
+    """Make a version the newest one."""
+    store, chosen = opened(options)
+    removed = store.roll_back(chosen)
+    print(f"version {chosen.version} is the newest one; {len(removed)} later checkpoints removed")
+
+
+def expire(options: PipelineOptions) -> None:
+    """Remove what ``--keep`` does not keep, of each key."""
+    root, keep = options.view_as(StoreOptions).model_store, options.view_as(KeepOptions).keep
+    key = options.view_as(ModelVersionOptions).model_key
+    store, expiry = ModelStore(root), Expiry(root, keep)
+    for name in [key] if key else store.keys():
+        plan = expiry.plan(name)
+        if options.view_as(DryRunOptions).dry_run:
+            for removal in plan:
+                print(removal.path)
+            print(f"{len(plan)} files of key {name!r} would be removed")
+        else:
+            print(f"{expiry.carry_out(plan)} files of key {name!r} were removed")
+
+
+_STORE = {"model_store": "models"}
+
+
+def _action(
+    name: str, run: Callable[[PipelineOptions], None], *groups: type[PipelineOptions], **more: str
+) -> Callable[[Sequence[str] | None], int]:
+    summary = str(run.__doc__).partition("\n")[0]
+    return command(
+        f"pipelines.versions {name}", summary, (*_WHICH, *groups), {**_STORE, **more}, run
+    )
+
+
+ACTIONS = {
+    "list": _action("list", list_versions),
+    "pin": _action("pin", pin_version),
+    "unpin": _action("unpin", unpin_version),
+    "diff": _action("diff", diff, BaseVersionOptions),
+    "rollback": _action("rollback", roll_back),
+    "expire": _action(
+        "expire", expire, KeepOptions, DryRunOptions, keep="versions:30d,checkpoints:3"
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the action that the first argument names, and return the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given and given[0] in ACTIONS:
+        return ACTIONS[given[0]](given[1:])
+    asked = not given or given[0] in ("-h", "--help", "--help=all")
+    out = sys.stdout if asked else sys.stderr
+    if not asked:
+        print(f"python -m pipelines.versions: {given[0]!r} was given", end="; ", file=out)
+    print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
+    return 0 if asked else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
