@@ -11,13 +11,13 @@ Stop the job that publishes before a rollback. All others may run beside it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.publishing.blobs import blobs_at
-from model.publishing.expiry import Expiry
+from model.publishing.expiry import Expiry, Removal
 from model.publishing.manifest import Manifest
 from model.publishing.pins import pin, pinned, unpin
 from model.publishing.store import ModelStore
@@ -25,7 +25,6 @@ from model.publishing.topic_changes import TOP_WORDS, changes
 from pipelines.cli.command import command
 from pipelines.cli.options import (
     BaseVersionOptions,
-    DryRunOptions,
     KeepOptions,
     ModelVersionOptions,
     StoreOptions,
@@ -104,18 +103,26 @@ def roll_back(options: PipelineOptions) -> None:
 
 
 def expire(options: PipelineOptions) -> None:
-    """Remove what ``--keep`` does not keep, of each key."""
+    """Remove what --keep does not keep, of each key; with --dry_run list it only."""
+    for key, expiry, plan in _plans(options):
+        print(f"{expiry.carry_out(plan)} files of key {key!r} were removed")
+
+
+def list_expired(options: PipelineOptions) -> None:
+    """List what --keep does not keep, of each key."""
+    for key, _, plan in _plans(options):
+        for removal in plan:
+            print(removal.path)
+        print(f"{len(plan)} files of key {key!r} would be removed")
+
+
+def _plans(options: PipelineOptions) -> Iterator[tuple[str, Expiry, list[Removal]]]:
+    """Yield each key with what can go of it."""
     root, keep = options.view_as(StoreOptions).model_store, options.view_as(KeepOptions).keep
     key = options.view_as(ModelVersionOptions).model_key
     store, expiry = ModelStore(root), Expiry(root, keep)
     for name in [key] if key else store.keys():
-        plan = expiry.plan(name)
-        if options.view_as(DryRunOptions).dry_run:
-            for removal in plan:
-                print(removal.path)
-            print(f"{len(plan)} files of key {name!r} would be removed")
-        else:
-            print(f"{expiry.carry_out(plan)} files of key {name!r} were removed")
+        yield name, expiry, expiry.plan(name)
 
 
 _STORE = {"model_store": "models"}
@@ -130,21 +137,25 @@ def _action(
     )
 
 
+_EXPIRE = {"keep": "versions:30d,checkpoints:3"}
 ACTIONS = {
     "list": _action("list", list_versions),
     "pin": _action("pin", pin_version),
     "unpin": _action("unpin", unpin_version),
     "diff": _action("diff", diff, BaseVersionOptions),
     "rollback": _action("rollback", roll_back),
-    "expire": _action(
-        "expire", expire, KeepOptions, DryRunOptions, keep="versions:30d,checkpoints:3"
-    ),
+    "expire": _action("expire", expire, KeepOptions, **_EXPIRE),
 }
+# Beam has an option of this name, which takes a value.
+_DRY_RUN = "--dry_run"
+_DRY = _action("expire", list_expired, KeepOptions, **_EXPIRE)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the action that the first argument names, and return the exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["expire"] and _DRY_RUN in given:
+        return _DRY([one for one in given[1:] if one != _DRY_RUN])
     if given and given[0] in ACTIONS:
         return ACTIONS[given[0]](given[1:])
     asked = not given or given[0] in ("-h", "--help", "--help=all")

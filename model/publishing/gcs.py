@@ -147,7 +147,8 @@ class GcsBlobs:
             except GoogleAPICallError as error:
                 if _status(error) != HTTPStatus.PRECONDITION_FAILED:
                     raise
-                return False
+                # An object that is gone has no generation, either.
+                return not self.exists(path)
             return True
 
     def _write(self, path: str, data: bytes, generation: int) -> bool:

@@ -248,7 +248,10 @@ class ModelStore(CheckpointStore):
             name = self._parent(manifest.key, name)
         found = None if name is None else self.find(manifest.key, name)
         if found is None or not found.repeats(manifest):
-            raise self._conflict(manifest, newest, "within that history")
+            first = self.history(newest)[0]
+            expired = found is None and first.parent is not None
+            what = f"; its versions before {first.version} have expired" if expired else ""
+            raise self._conflict(manifest, newest, f"within that history{what}")
         return found
 
     def _conflict(

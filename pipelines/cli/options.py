@@ -74,21 +74,6 @@ class KeepOptions(PipelineOptions):
         parser.add_argument("--keep", type=keep, metavar="RULES", help=KEEP_HELP)
 
 
-class DryRunOptions(PipelineOptions):
-    """Trial."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--dry_run",
-            type=values.switch,
-            nargs="?",
-            const=True,
-            default=False,
-            help="list what would be removed, and remove nothing",
-        )
-
-
 class BaseVersionOptions(PipelineOptions):
     """Comparison."""
 
