@@ -32,6 +32,8 @@ from pipelines.cli.options import (
 from pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (StoreOptions, ModelVersionOptions)
+# The options of all actions.
+GROUPS = (*_WHICH, KeepOptions, BaseVersionOptions)
 
 
 def opened(options: PipelineOptions) -> tuple[ModelStore, Manifest]:

@@ -14,8 +14,10 @@ from collections.abc import Callable
 from model.snapshot import Snapshot
 
 _MOST_BYTES = 256 << 20
-# About what a short string takes beside its characters, and its place in a tuple.
-_WORD_BYTES = 64
+# A topic and a count by word, a row and a count by topic.
+_ENTRY_BYTES = 4 + 8 + 8 + 8
+# About what a short string takes, with its base, its offset, and its place in a tuple.
+_WORD_BYTES = 90
 
 Name = tuple[str, str, str]
 
@@ -35,36 +37,32 @@ class Held:
     def get(self, name: Name, read: Callable[[], Snapshot]) -> Snapshot:
         """Return a model, read by ``read`` if it is not held."""
         with self._lock:
-            if (model := self._models.get(name)) is not None:
+            if (snapshot := self._models.get(name)) is not None:
                 self._models.move_to_end(name)
-                return model
-        model = read()
-        self.put(name, model)
-        return model
+                return snapshot
+        snapshot = read()
+        self.put(name, snapshot)
+        return snapshot
 
-    def put(self, name: Name, model: Snapshot) -> None:
+    def put(self, name: Name, snapshot: Snapshot) -> None:
         """Hold a model."""
         with self._lock:
             if name not in self._models:
-                self._models[name] = model
-                self._size += size_of(model)
+                self._models[name] = snapshot
+                self._size += size_of(snapshot)
             while self._size > self._most:
                 self._size -= size_of(self._models.popitem(last=False)[1])
 
     def drop(self, name: Name) -> None:
         """Forget a model that is not needed any more."""
         with self._lock:
-            if (model := self._models.pop(name, None)) is not None:
-                self._size -= size_of(model)
+            if (snapshot := self._models.pop(name, None)) is not None:
+                self._size -= size_of(snapshot)
 
 
 HELD = Held()
 
 
-def size_of(model: Snapshot) -> int:
-    """Return the bytes that a model takes in memory, about.
-
-    Its entries are counted twice, because a comparison sorts them by topic.
-    """
-    entries = model.topics.nbytes + model.counts.nbytes
-    return 2 * entries + model.offsets.nbytes + _WORD_BYTES * len(model.words)
+def size_of(snapshot: Snapshot) -> int:
+    """Return the bytes that a model takes in memory, about."""
+    return _ENTRY_BYTES * len(snapshot.counts) + _WORD_BYTES * len(snapshot.words)

@@ -281,11 +281,11 @@ class Publisher:
             self._name(version.version), lambda: self._store.get_snapshot(version)
         )
 
-    def _keep(self, published: Manifest, model: Snapshot, parent: str | None) -> None:
+    def _keep(self, published: Manifest, snapshot: Snapshot, parent: str | None) -> None:
         """Hold the model of the newest version in place of its parent's."""
         if parent:
             self._held.drop(self._name(parent))
-        self._held.put(self._name(published.version), model)
+        self._held.put(self._name(published.version), snapshot)
 
     def _name(self, version: str) -> tuple[str, str, str]:
         return self._store.root, self._key, version
