@@ -196,19 +196,7 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            # A link may lead anywhere. One that stays within the store is accepted.
-            try:
-                target, root = (self._root / path).resolve(), self._root.resolve()
-            except RuntimeError as error:
-                raise DamagedDataError(
-                    f"{self.where(path)} is a link that leads back to itself; put a file there"
-                ) from error
-            if not target.is_relative_to(root):
-                raise DamagedDataError(
-                    f"{self.where(path)} is a link out of the model store, to {target}; put a file"
-                    " there"
-                )
-            return _read_regular(target, self.where(path))
+            return _read_regular(self._inside(path), self.where(path))
 
     def exists(self, path: str) -> bool:
         with self._explained():
@@ -252,10 +240,10 @@ class LocalBlobs:
         return found
 
     def touch(self, path: str) -> bool:
-        target = self._root / path
         if not self.exists(path):
             return False
         with self._explained(), self._lock():
+            target = self._inside(path)
             if (before := self._stamp(path)) is None:
                 return False
             os.utime(target)
@@ -271,9 +259,29 @@ class LocalBlobs:
                 return True
             if found != stamp:
                 return False
-            (self._root / path).unlink()
-            _sync((self._root / path).parent)
+            target = self._inside(path)
+            target.unlink()
+            _sync(target.parent)
             return True
+
+    def _inside(self, path: str) -> Path:
+        """Return the file of a path; a link may lead anywhere, and must stay within the store.
+
+        Raises:
+            DamagedDataError: It leads out of the store, or back to itself.
+        """
+        try:
+            target, root = (self._root / path).resolve(), self._root.resolve()
+        except RuntimeError as error:
+            raise DamagedDataError(
+                f"{self.where(path)} is a link that leads back to itself; put a file there"
+            ) from error
+        if not target.is_relative_to(root):
+            raise DamagedDataError(
+                f"{self.where(path)} is a link out of the model store, to {target}; put a file"
+                " there"
+            )
+        return target
 
     def _stamp(self, path: str) -> Stamp | None:
         try:
