@@ -6,13 +6,14 @@ The store is plain files in a folder, or objects of a bucket.
     <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshot_file
     <root>/<key>/checkpoints/<digest>         states of learners, each with a small .json entry
     <root>/<key>/manifests/<version>.json     one for each version; it names its parent
-    <root>/<key>/LATEST                       the newest version; it only moves forward
+    <root>/<key>/LATEST                       the newest version
 
 A version is named by its sequence and digest. Files are named by their content, so writing one
 twice changes nothing, and a reader checks the digest of a file before it uses the bytes. A run that
 repeats an earlier one (a retry or a replay) leaves everything as it was. A run that would write
-another history into the store is refused. Versions that LATEST does not lead to were abandoned and
-are not listed.
+another history into the store is refused. LATEST moves forward; only :meth:`ModelStore.roll_back`
+moves it back. Versions that LATEST does not lead to were abandoned, or the versions between have
+expired (:mod:`model.publishing.expiry`).
 """
 
 from __future__ import annotations
