@@ -17,7 +17,7 @@ from model.publishing import gcs
 from model.publishing.blobs import blobs_at
 from model.publishing.expiry import Expiry
 from model.publishing.keeping import DAY, Keep, Rule
-from model.publishing.manifest import CheckpointEntry
+from model.publishing.manifest import CheckpointEntry, seal
 from model.publishing.pins import pin, pinned, unpin
 from model.publishing.store import ModelStore
 
@@ -135,6 +135,19 @@ def test_checkpoints_stay_from_the_newest_that_latest_has_reached(store, root, t
             store.put_checkpoint(entry, b"state %d %d" % (point, island))
     Expiry(root, Keep(checkpoints=1, grace=0)).expire("")
     assert {entry.sequence for entry in store.checkpoints("")} == {10, 12, 14}
+
+
+def test_classifiers_go_with_the_models_that_they_belong_to(store, root, ten):
+    blobs = blobs_at(root)
+    for number, version in ((3, ten[2].version), (10, ten[9].version)):
+        digest = f"{number:064x}"
+        for name in (digest, f"{digest}.json"):
+            blobs.create(f"_/classifiers/{name}", b"weights")
+        blobs.create(f"_/classifiers/{version}.latest", seal({"digest": digest}))
+    publish_day(store, 11)
+    Expiry(root, THREE_DAYS).expire("")
+    left = f"{10:064x}"
+    assert files(root, "classifiers") == {left, f"{left}.json", f"{ten[9].version}.latest"}
 
 
 def test_a_pinned_version_stays_and_goes_once_it_is_unpinned(store, root, ten):
