@@ -26,8 +26,8 @@ from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.character_model import CharacterModel
 
-FORM = 3
-MAGIC = b"BTz%d" % FORM
+MAGIC = b"BTz3"
+FORM = int(MAGIC[3:])
 # Kernels divide by sums and by products of these values. A shared distribution may give a word less
 # than the 2^-500 that any string has.
 _SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
