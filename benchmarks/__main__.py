@@ -22,6 +22,7 @@ from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.variational import variational
+from benchmarks.versions import versions
 from benchmarks.windows import windows
 from benchmarks.yao import yao
 
@@ -35,6 +36,7 @@ CASES = {
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,
+    "versions": versions,
     "windows": windows,
     "scale": scale,
     "runners": runners,

@@ -214,7 +214,7 @@ def bare_maxent(folder: Path, name: str) -> float:
     store, classifiers = ModelStore(f"{folder}/models"), ClassifierStore(f"{folder}/models")
     manifest = store.manifest("")
     published = PublishedModel(
-        store.get_snapshot("", manifest.snapshot),
+        store.get_snapshot(manifest),
         manifest.version,
         classifiers.get("", classifiers.find("", manifest.version, "maxent")),
     )
@@ -240,7 +240,7 @@ def copy_models(source: Path, target: Path, keys: int) -> None:
     """Publish the newest version of a store under many keys."""
     store, others = ModelStore(str(source)), ModelStore(str(target))
     manifest = store.manifest("")
-    snapshot = store.get_snapshot("", manifest.snapshot)
+    snapshot = store.get_snapshot(manifest)
     for number in range(keys):
         copy = replace(snapshot, key=_customer(number))
         others.publish(

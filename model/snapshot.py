@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,20 @@ class TopicWordPrior:
             return np.array([self.unseen for _ in words], np.float64)
         found: FloatArray = self.unseen * self.characters.probabilities(words)
         return found
+
+
+class ByTopic(NamedTuple):
+    """The entries of a snapshot in the order of topics, and of words within a topic.
+
+    Attributes:
+        offsets: int64[T + 1]; topic z has the entries from offsets[z] to offsets[z + 1].
+        rows: int64[nnz], the word of each entry.
+        counts: float64[nnz].
+    """
+
+    offsets: LongArray
+    rows: LongArray
+    counts: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,15 +188,35 @@ class Snapshot:
             dense[row, self.topics[at]] = self.counts[at]
         return dense
 
+    @cached_property
+    def by_topic(self) -> ByTopic:
+        """The entries by topic."""
+        # A stable sort of two bytes takes linear time.
+        narrow = np.uint16 if self.topic_count <= 1 << 16 else np.uint32
+        order = np.argsort(self.topics.astype(narrow), kind="stable")
+        rows = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
+        offsets = np.zeros(self.topic_count + 1, np.int64)
+        np.cumsum(np.bincount(self.topics, minlength=self.topic_count), out=offsets[1:])
+        return ByTopic(offsets, rows[order], self.counts[order])
+
+    def top_rows(self, count: int) -> list[list[int]]:
+        """Return the rows of the words of :meth:`top_words`."""
+        offsets, rows, counts = self.by_topic
+        parts = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        return [rows[first + _largest(counts[first:last], count)].tolist() for first, last in parts]
+
     def top_words(self, count: int) -> list[list[str]]:
         """Return the most frequent words of each topic; ties are in the order of the vocabulary."""
-        by_word = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
-        order = np.lexsort((by_word, -self.counts, self.topics))
-        starts = np.searchsorted(self.topics[order], np.arange(self.topic_count + 1))
-        return [
-            [self.words[by_word[i]] for i in order[a : min(a + count, b)]]
-            for a, b in zip(starts[:-1], starts[1:], strict=True)
-        ]
+        return [[self.words[row] for row in rows] for rows in self.top_rows(count)]
+
+
+def _largest(values: FloatArray, count: int) -> LongArray:
+    """Return the places of the largest values in descending order, the first of equals first."""
+    places = np.arange(len(values))
+    if count < len(values):
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        places = np.flatnonzero(values >= least)
+    return places[np.argsort(-values[places], kind="stable")[:count]]
 
 
 def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:

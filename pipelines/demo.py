@@ -89,7 +89,7 @@ def report(out: Console, folder: Path) -> None:
     """Print topics with their course over the decades, and a few passages."""
     store = ModelStore(str(folder / "models"))
     newest = store.manifest("")
-    snapshot = store.get_snapshot("", newest.snapshot)
+    snapshot = store.get_snapshot(newest)
     mixtures = read_mixtures(folder / "mixtures")
     curves = [sparkline(row) for row in shares_by_decade(mixtures, snapshot.topic_count, DECADES)]
     title = (

@@ -53,7 +53,7 @@ def show(options: OptionGroup) -> None:
     store = ModelStore(settings_of(options, StoreSettings).root)
     words = settings_of(options, ShowSettings).top_words
     chosen = chosen_version(options)
-    snapshot = store.get_snapshot(chosen.key, chosen.snapshot)
+    snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
     drawn = curves(history, snapshot.topic_count, _CURVE)
     out = console()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.cli.command import command
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
+    KeepOptions,
     LearnerOptions,
     SequenceOptions,
     StoreOptions,
@@ -33,6 +34,7 @@ GROUPS = (
     SequenceOptions,
     LearnerOptions,
     TrainingOptions,
+    KeepOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 

@@ -11,7 +11,6 @@ quarter and some kilobytes. What an artefact declares is compared with what it h
 of that size is made.
 """
 
-import io
 import json
 import os
 import resource
@@ -23,14 +22,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import fastavro
 import numpy as np
 from corpora import document_of, learned, minibatches_of, topical
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
 
-from model import wire
+from model import columns, wire
 from model.errors import BeamTopicsError
 from model.inference import PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
@@ -158,9 +156,13 @@ def saved(kind):
     return learner_for(settings_of(kind)).save(state_of(kind))
 
 
+def snapshot_bytes(snapshot):
+    return snapshot_file.snapshot_to_file(snapshot).data
+
+
 @cache
 def snapshot_of(kind="filter, hierarchical"):
-    return snapshot_file.snapshot_to_bytes(learner_for(settings_of(kind)).snapshot(state_of(kind)))
+    return snapshot_bytes(learner_for(settings_of(kind)).snapshot(state_of(kind)))
 
 
 @cache
@@ -192,7 +194,7 @@ def try_state(kind, data):
     for minibatch in STREAM[4:]:
         learner.step(state, minibatch)
     # Not every state that was loaded can be published and learned from: that is told when it is.
-    try_snapshot(snapshot_file.snapshot_to_bytes(learner.snapshot(state)), ("gibbs3",))
+    try_snapshot(snapshot_bytes(learner.snapshot(state)), ("gibbs3",))
     learner.load(settings_of(kind), "", 0, learner.save(state))
 
 
@@ -318,7 +320,7 @@ def good_peak(kind):
 
 def damaged(draw, data):
     """The artefact with one part changed, whatever seals it made good."""
-    if data[:3] == b"Obj" and draw(st.integers(0, 3)):
+    if data[:4] == snapshot_file.MAGIC and draw(st.integers(0, 3)):
         return _damaged_snapshot(draw, data)
     if data[:2] == b"BT" and draw(st.integers(0, 9)):
         try:
@@ -364,11 +366,6 @@ def inflated(data):
         for at, blob in enumerate(blobs):
             for changed in inflated(blob):
                 yield message(data[:4], header, [*blobs[:at], changed, *blobs[at + 1 :]])
-    elif data[:3] == b"Obj":
-        reader = fastavro.reader(io.BytesIO(data))
-        facts, records = json.loads(reader.metadata["beam_topics"]), list(reader)
-        for changed in _inflated_value(facts):
-            yield snapshot_with(reader.writer_schema, records, changed)
 
 
 def _inflated_value(value):
@@ -399,22 +396,18 @@ def _damaged_value(draw, value):
     return draw(st.sampled_from(VALUES))
 
 
-def _damaged_array(draw, blob):
+def _damaged_array(draw, blob, kinds=("<u1", "<u2", "<u4", "<i8")):
     """One element of the array that the bytes may be, or its length."""
     packed = len(blob) > 1 and blob[0] < 4 and draw(st.integers(0, 3))
     start = 1 if packed else 0
-    kind = (
-        ("<u1", "<u2", "<u4", "<i8")[blob[0]]
-        if packed
-        else draw(st.sampled_from(["<i8", "<f8", "<f8", "<i4", "<f4"]))
-    )
+    kind = kinds[blob[0]] if packed else draw(st.sampled_from(["<i8", "<f8", "<f8", "<i4", "<f4"]))
     size = np.dtype(kind).itemsize
     values = np.frombuffer(blob[start : start + (len(blob) - start) // size * size], kind).copy()
     if not len(values) or not draw(st.integers(0, 9)):
         return _damaged_bytes(draw, blob)
     if packed and draw(st.booleans()):
         # Wider numbers hold what the narrow ones cannot.
-        blob, kind = b"\x03" + blob[1:], "<i8"
+        blob, kind = b"\x03" + blob[1:], kinds[3]
         values = values.astype(kind)
     at = draw(st.integers(0, len(values) - 1))
     how = draw(st.integers(0, 4))
@@ -448,42 +441,31 @@ def _damaged_bytes(draw, data):
 
 
 def _damaged_snapshot(draw, data):
-    """Another file of the same schema: one field of its metadata or of a word changed."""
+    """The file with a field of its header or a value of a column changed."""
     try:
-        reader = fastavro.reader(io.BytesIO(data))
-        facts, records = json.loads(reader.metadata["beam_topics"]), list(reader)
+        header, packed = wire.unpack(snapshot_file.MAGIC, data)
+        facts = snapshot_file.Facts(**header)
+        contents = columns.unpack_columns("it", packed, facts.lengths())
     except Exception:
         # It has been damaged before.
         return _damaged_bytes(draw, data)
     if draw(st.booleans()):
-        facts = _damaged_value(draw, facts)
+        return message(snapshot_file.MAGIC, _damaged_value(draw, header), packed)
+    at = draw(st.integers(0, len(contents) - 1))
+    if contents[at][1:3] == b"BT":
+        contents[at] = contents[at][:1] + damaged(draw, contents[at][1:])
     else:
-        record = records[draw(st.integers(0, len(records) - 1))]
-        name = draw(st.sampled_from(sorted(record)))
-        if name == "word":
-            record[name] = draw(st.sampled_from(["", "a\nb", records[0]["word"], "x" * 999]))
-        elif name == "base":
-            record[name] = draw(st.sampled_from(FLOATS))
-        else:
-            extremes = FLOATS if name == "counts" else (-1, 0, 1, 2, 3, 2**31 - 1, -(2**31))
-            values = record[name] or [0]
-            values[draw(st.integers(0, len(values) - 1))] = draw(st.sampled_from(extremes))
-            record[name] = values + values[-1:] if draw(st.booleans()) else values
-    return snapshot_with(reader.writer_schema, records, facts)
+        contents[at] = _damaged_array(draw, contents[at], columns.TYPES)
+    # A length that does not fit the header is tried too.
+    if draw(st.booleans()):
+        header["characters"] = len(contents[-1]) - 1
+    made = [_plain(content) for content in contents]
+    return message(snapshot_file.MAGIC, header, made)
 
 
-def snapshot_with(schema, records, facts):
-    """The bytes of a snapshot, with any metadata."""
-    out = io.BytesIO()
-    fastavro.writer(
-        out,
-        schema,
-        records,
-        codec="null",
-        sync_marker=bytes(16),
-        metadata={"beam_topics": json.dumps(facts)},
-    )
-    return out.getvalue()
+def _plain(content):
+    """A column as it is, whatever its type and its length."""
+    return content[:1] + b"\0" + content[1:]
 
 
 def fuzz(kind, examples, folder):

@@ -102,6 +102,32 @@ class Battery:
             thread.join(DEADLINE)
         assert blobs.read("p") == b"40"
 
+    def test_what_was_used_since_is_not_removed(self, root):
+        blobs = blobs_at(root)
+        assert not blobs.touch("k/file")
+        for name in ("file", "other"):
+            blobs.create(f"k/{name}", b"1")
+        blobs.create("k/deeper/file", b"1")
+        seen = blobs.stamps("k")
+        assert set(seen) == {"file", "other"} and blobs.stamps("none") == {}
+        assert blobs.touch("k/file")
+        now = blobs.stamps("k")
+        assert now["file"] != seen["file"] and now["other"] == seen["other"]
+        assert now["file"].time >= seen["file"].time
+        assert not blobs.remove("k/file", seen["file"])
+        assert blobs.read("k/file") == b"1"
+        assert blobs.remove("k/file", now["file"]) and not blobs.exists("k/file")
+        assert blobs.remove("k/file", now["file"])
+        assert blobs.create("k/file", b"2")
+        assert not blobs.remove("k/file", now["file"])
+
+    def test_a_pointer_that_moves_has_another_stamp(self, root):
+        blobs = blobs_at(root)
+        blobs.replace_pointer("k/p", None, b"1")
+        seen = blobs.stamps("k")["p"]
+        blobs.replace_pointer("k/p", b"1", b"2")
+        assert not blobs.remove("k/p", seen)
+
     def test_two_processes_race_for_latest(self, root, rounds):
         """One writer wins each time, and a reader sees whole versions only, never an older one."""
         context = get_context("spawn")

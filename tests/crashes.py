@@ -66,7 +66,7 @@ def check_consistent(root, before, sequence):
     at = newest.sequence if newest else 0
     assert at in (before, sequence)
     for manifest in models.manifests(""):
-        assert models.get_snapshot("", manifest.snapshot).sequence == manifest.sequence
+        assert models.get_snapshot(manifest).sequence == manifest.sequence
     for entry in models.checkpoints(""):
         assert models.get_checkpoint("", entry.digest) == b"state %d" % entry.sequence
     return at

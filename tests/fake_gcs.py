@@ -4,8 +4,8 @@
         server.put("bucket", "name", b"data")
         server.lose_answers("POST", 1)     the next POST is carried out, and answered with 503
 
-It has uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page and
-deletes. Generation preconditions hold: one lock makes a check and its action one step.
+It has uploads (in one part, or resumable), reads (whole or a range), metadata, listings by page,
+changes of metadata and deletes. Preconditions hold: one lock makes a check and its action one step.
 tests/runners/gcs compares with another implementation.
 
 The client also asks for the bucket from a thread of its own, for its traces. Such a request is
@@ -21,6 +21,7 @@ import re
 import threading
 import zlib
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from email.parser import BytesParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -50,6 +51,8 @@ class Held:
     data: bytes
     generation: int
     metadata: dict = field(default_factory=dict)
+    metageneration: int = 1
+    updated: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def resource(self, bucket):
         return {
@@ -57,7 +60,8 @@ class Held:
             "bucket": bucket,
             "name": self.name,
             "generation": str(self.generation),
-            "metageneration": "1",
+            "metageneration": str(self.metageneration),
+            "updated": self.updated.isoformat().replace("+00:00", "Z"),
             "size": str(len(self.data)),
             "crc32c": base64.b64encode(google_crc32c.value(self.data).to_bytes(4, "big")).decode(),
             "metadata": self.metadata,
@@ -132,7 +136,7 @@ class FakeGcs:
         if match := _UPLOAD.fullmatch(path):
             return self._upload(match[1], method, query, headers, body)
         if match := _OBJECT.fullmatch(path):
-            return self._object(match[1], unquote(match[2]), method, query, headers)
+            return self._object(match[1], unquote(match[2]), method, query, headers, body)
         if match := _LIST.fullmatch(path):
             return self._list(match[1], query)
         if match := _BUCKET.fullmatch(path):
@@ -157,15 +161,21 @@ class FakeGcs:
         for option, holds in (("ifGenerationMatch", True), ("ifGenerationNotMatch", False)):
             if option in query and (int(query[option]) == generation) != holds:
                 raise Refused(412, f"{option}={query[option]}, the generation is {generation}")
+        wanted = query.get("ifMetagenerationMatch")
+        if held is not None and wanted not in (None, str(held.metageneration)):
+            raise Refused(412, f"ifMetagenerationMatch={wanted}, it is {held.metageneration}")
         return held
 
-    def _object(self, bucket, name, method, query, headers):
+    def _object(self, bucket, name, method, query, headers, body):
         held = self._check(bucket, name, query)
         if held is None or query.get("generation", str(held.generation)) != str(held.generation):
             raise Refused(404, f"No such object: {bucket}/{name}")
         if method == "DELETE":
             del self.buckets[bucket][name]
             return 204, {}, b""
+        if method == "PATCH":
+            held.metadata = {**held.metadata, **json.loads(body).get("metadata", {})}
+            held.metageneration, held.updated = held.metageneration + 1, datetime.now(UTC)
         if query.get("alt") != "media":
             return 200, {}, json.dumps(held.resource(bucket)).encode()
         resource = held.resource(bucket)
@@ -279,7 +289,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    do_GET = do_POST = do_PUT = do_DELETE = _answer
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
     def log_message(self, *args):
         pass

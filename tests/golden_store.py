@@ -230,7 +230,12 @@ def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
     settings, head, bag, versions = stored.options.manifest_settings(), PublishHead(), ListBag(), []
     publisher = Publisher(
-        stored.store, stored.key, stored.islands, settings, stored.options.publishing
+        stored.store,
+        stored.key,
+        stored.islands,
+        settings,
+        stored.options.publishing,
+        every=dict([stored.options.publish_every]),
     )
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
@@ -267,7 +272,7 @@ def fit(stored, documents):
 
 
 def published_model(stored, manifest, classifier=None, training=()):
-    snapshot = stored.store.get_snapshot(stored.key, manifest.snapshot)
+    snapshot = stored.store.get_snapshot(manifest)
     return PublishedModel(snapshot, manifest.version, classifier, tuple(training))
 
 

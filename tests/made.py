@@ -50,7 +50,7 @@ def manifest_of(sequence, parent=None, **others):
         "fingerprint": "f",
         "chain": "c",
         "settings": {"learner": {"topics": 3, "words": ["a", "b"]}},
-        "topic_order": [1, 0],
+        "topic_order": [],
         "changes": [{"topic": 1, "entered": {"w1": 2}, "left": {"w2": 12, "w3": None}}],
         "documents": 10,
         "tokens": 100,

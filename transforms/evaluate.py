@@ -63,7 +63,7 @@ def figures_of(
         plan: What to compute.
     """
     manifest = Manifest.from_json(version)
-    snapshot = ModelStore(plan.store).get_snapshot(manifest.key, manifest.snapshot)
+    snapshot = ModelStore(plan.store).get_snapshot(manifest)
     held_out, known, labelled = (_in_order(part) for part in (documents, reference, training))
     figures = {
         "version": manifest.version,

@@ -77,7 +77,7 @@ class _Fit(beam.DoFn):
     def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
         store = ModelStore(self._store)
         manifest = store.manifest(self._key, self._version)
-        topics = store.get_snapshot(manifest.key, manifest.snapshot).topic_count
+        topics = store.get_snapshot(manifest).topic_count
         pairs = map(Pair.from_bytes, element[1])
         yield ClassifierStore(self._store).put(
             fit_classifier(

@@ -227,6 +227,4 @@ def published_model(
         found = classifiers.get(
             key, classifier or classifiers.find(key, manifest.version, settings.kind)
         )
-    return PublishedModel(
-        store.get_snapshot(key, manifest.snapshot), manifest.version, found, training
-    )
+    return PublishedModel(store.get_snapshot(manifest), manifest.version, found, training)

@@ -16,6 +16,7 @@ with the attribute ``kind``.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.learner_log.options import LearnOptions
 from model.publishing.candidates import Candidate
+from model.publishing.expiry import Expiry
 from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
@@ -37,6 +39,8 @@ from transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
 EVENTS = "events"
+# Versions of a key between two expiries in a process; there is one after the first version.
+_EXPIRE_EVERY = 16
 
 
 class Published(NamedTuple):
@@ -61,7 +65,12 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
     def setup(self) -> None:
         super().setup()
         self._versions = Metrics.counter(NAMESPACE, "versions")
+        self._expired = Metrics.counter(NAMESPACE, "expired_files")
         self._store = ModelStore(self._options.store)
+        keep = self._options.keep
+        self._expiry = Expiry(self._options.store, keep) if keep else None
+        # The versions of each key that this process published.
+        self._published: Counter[str] = Counter()
 
     def head_from(self, key: bytes, data: bytes | None) -> PublishHead:
         return PublishHead.from_bytes(data) if data else PublishHead()
@@ -82,6 +91,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             options.settings.islands,
             options.manifest_settings(),
             options.publishing,
+            every=dict([options.run.publish_every]),
         )
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)
@@ -96,6 +106,19 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
                 for record in records_of(manifest):
                     yield beam.pvalue.TaggedOutput(EVENTS, TimestampedValue(record, travels))
             yield TimestampedValue((key, manifest.to_json()), travels)
+        if versions:
+            self._expire(key.decode(), len(versions))
+
+    def _expire(self, key: str, made: int) -> None:
+        """Remove what is not needed any more, now and then: a listing costs as much as a version.
+
+        Where the bundle fails after this, it is repeated. What it refers to is within the time of
+        grace.
+        """
+        before = self._published[key]
+        self._published[key] += made
+        if self._expiry and before // _EXPIRE_EVERY < -(-self._published[key] // _EXPIRE_EVERY):
+            self._expired.inc(self._expiry.expire(key))
 
 
 def log_events(manifest: Manifest) -> None:

@@ -42,13 +42,11 @@ class ServedModel(NamedTuple):
     Attributes:
         key: The model key.
         version: The version; ``""`` is the prior.
-        snapshot: The digest of the snapshot; None looks it up.
         classifier: The digest of the classifier; None takes the newest one, if one is needed.
     """
 
     key: str
     version: str
-    snapshot: str | None = None
     classifier: str | None = None
 
 
@@ -169,7 +167,6 @@ class Serving:
             DamagedDataError: A file does not have the content that was written.
         """
         store = ModelStore(self.store)
-        digest = served.snapshot or store.manifest(served.key, served.version).snapshot
         found = None
         if CLASSIFIER in inference_for(self.settings).needs:
             classifiers = ClassifierStore(self.store)
@@ -178,7 +175,7 @@ class Serving:
                 served.classifier
                 or classifiers.find(served.key, served.version, self.settings.kind),
             )
-        snapshot = store.get_snapshot(served.key, digest)
+        snapshot = store.get_snapshot(store.manifest(served.key, served.version))
         return PublishedModel(snapshot, served.version, found, training)
 
 

@@ -102,7 +102,8 @@ class Session:
         There are such candidates only with ``resume_from``.
 
         Raises:
-            StoreConflictError: The store holds what was learned with other settings.
+            StoreConflictError: The store holds what was learned with other settings, or versions
+                that were published at other times.
             OptionError: There is no such point to resume from.
         """
         self._store.bind(
@@ -112,10 +113,14 @@ class Session:
             self.options.settings_flags(),
         )
         if not self.options.run.start or not self._store.has_checkpoints(self.key):
+            self._store.check_start(self.key, 0, self.options.run.publish_every)
             return self._replayer.first_head(), []
         entry = self._store.resume_point(
             self.key, self.options.run.start, self.options.settings.islands
         )[self.island]
+        self._store.check_start(self.key, entry.offered, self.options.run.publish_every)
+        # Until the next checkpoint the runner's state refers to this one.
+        self._store.use_checkpoint(self.key, entry.digest)
         saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,

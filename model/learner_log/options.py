@@ -10,6 +10,7 @@ from model import wire
 from model.learners.base import LEARNER, LearnerSettings
 from model.options import Record, StoredOption, option
 from model.publishing.choice import PublishSettings
+from model.publishing.keeping import Keep
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import duration_text
 
@@ -78,6 +79,7 @@ class LearnOptions:
         store: The root of the model store.
         run: Publications, checkpoints and resources.
         publishing: When a version may come from another particle or island than its parent.
+        keep: What expires when a version is published; None for nothing.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
     """
@@ -88,6 +90,7 @@ class LearnOptions:
     store: str
     run: RunSettings = RunSettings()
     publishing: PublishSettings = field(default_factory=PublishSettings)
+    keep: Keep | None = None
     end_of_stream: int = 0
 
     def settings_dict(self) -> dict[str, Any]:

@@ -150,6 +150,11 @@ class Replayer:
         while True:
             for candidate in map(Candidate.from_bytes, saved.candidates):
                 offers[candidate.sequence] = candidate
-            if not saved.checkpoint or min(offers, default=reached + 1) <= reached:
+            # What was offered before a checkpoint that expired is published.
+            if (
+                not saved.checkpoint
+                or min(offers, default=reached + 1) <= reached
+                or not self._store.use_checkpoint(self._key, saved.checkpoint)
+            ):
                 return [offers[sequence] for sequence in sorted(offers)]
             saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)

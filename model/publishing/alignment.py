@@ -49,10 +49,10 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
 def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     """Return the same model with its topic ``order[i]`` as topic ``i``."""
     ids = np.empty(len(order), np.int32)
-    ids[list(order)] = np.arange(len(order))
+    ids[list(order)] = np.arange(len(order), dtype=np.int32)
     by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
     topics = ids[snapshot.topics]
-    ascending = np.lexsort((topics, by_word))
+    ascending = np.argsort(by_word * len(order) + topics)
     prior = replace(snapshot.prior, strength=snapshot.prior.strength[list(order)])
     return replace(
         snapshot,
@@ -65,19 +65,25 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
 
 def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
     """Return float64[T, T]: a row for each previous topic, a column for each new one."""
-    known = previous.numbers
-    rows = np.array([known.get(word, -1) for word in new.words], np.int64)
-    shared = rows >= 0
-    before, after = _root_frequencies(previous)[rows[shared]], _root_frequencies(new)[shared]
+    known = len(previous.words)
+    before = _root_frequencies(previous, known)
+    if new.words[:known] == previous.words:
+        # A learner appends new words, so the rows of the words that both know are the same.
+        after = _root_frequencies(new, known)
+    else:
+        after = _root_frequencies(new, len(new.words))
+        rows = np.array([previous.numbers.get(word, -1) for word in new.words], np.int64)
+        before, after = before[rows[rows >= 0]], after[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
 
 
-def _root_frequencies(snapshot: Snapshot) -> csr_array:
-    """Return sparse [W, T]: the square root of n_wz / n_z."""
+def _root_frequencies(snapshot: Snapshot, words: int) -> csr_array:
+    """Return sparse [words, T], for the first words: the square root of n_wz / n_z."""
     from scipy.sparse import csr_array
 
-    values = np.sqrt(snapshot.counts / snapshot.totals[snapshot.topics])
+    end = snapshot.offsets[words]
+    topics = snapshot.topics[:end]
+    values = np.sqrt(snapshot.counts[:end] / snapshot.totals[topics])
     return csr_array(
-        (values, snapshot.topics, snapshot.offsets),
-        shape=(len(snapshot.words), snapshot.topic_count),
+        (values, topics, snapshot.offsets[: words + 1]), shape=(words, snapshot.topic_count)
     )

@@ -9,6 +9,8 @@ from typing import Any
 from model import checks, wire
 from model.errors import StoreConflictError
 from model.options import Option, StoredOption
+from model.publishing.manifest import Manifest
+from model.times import duration_text
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]
@@ -50,6 +52,36 @@ def check_bound(
         f"{name} was written with other settings: {listed}. Give the same settings, or use an empty"
         " model store."
     )
+
+
+def check_rhythm(newest: Manifest, learned: int, every: tuple[str, int], name: str) -> None:
+    """Refuse a run that would make versions again that were published at other times.
+
+    Args:
+        newest: The newest version of the store.
+        learned: The sequence of the last version that the run does not make again; 0 if it starts
+            at the beginning.
+        every: How often the run publishes, see :class:`model.learner_log.options.LearnOptions`.
+        name: The name of the part of the store, for messages.
+
+    Raises:
+        StoreConflictError: The run begins before the newest version, and publishes at other times.
+    """
+    theirs = list(newest.publish_every.items())
+    if newest.sequence <= learned or theirs in ([], [every]):
+        return
+    raise StoreConflictError(
+        f"{name} has versions up to {newest.version} that were published with --publish_every="
+        f"{rhythm_text(*theirs[0])}, and this run would make them again with --publish_every="
+        f"{rhythm_text(*every)}. Give the same --publish_every. If the input holds only documents"
+        " that came after those that were learned, add --add_documents, with any --publish_every."
+        " For a new run, give an empty model store."
+    )
+
+
+def rhythm_text(kind: str, every: int) -> str:
+    """Return how often versions are published as users write it."""
+    return duration_text(every) if kind == "period" else f"{every}windows"
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, str]:

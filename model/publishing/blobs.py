@@ -1,7 +1,7 @@
-"""The bytes of the model store: five operations that a folder and an object store both support.
+"""The bytes of the model store: operations that a folder and an object store both support.
 
 Paths are relative to a root and use ``/``. Everything but a pointer is written once and never
-changed. The only operation that needs care is :meth:`Blobs.replace_pointer`, a compare-and-set. In
+changed. The operation that needs most care is :meth:`Blobs.replace_pointer`, a compare-and-set. In
 a folder it is a lock around ``os.replace``; in an object store it is ``if_generation_match``
 (:mod:`model.publishing.gcs`).
 
@@ -11,6 +11,10 @@ a folder it is a lock around ``os.replace``; in an object store it is ``if_gener
 (True, True, False)
 >>> blobs.list("a")
 ['one']
+
+A file has a :class:`Stamp`, which changes when the file is written or used again (``touch``).
+``remove`` takes the stamp that was seen, and leaves a file that was used since. So what a writer
+found in its place, and refers to now, is not removed behind it.
 
 A model key is any text. :func:`escape_key` turns it into a name that is safe in a path.
 """
@@ -23,10 +27,10 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
 from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
@@ -34,6 +38,18 @@ from model.files.leftovers import PREFIX, remove_leftovers
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
+
+
+class Stamp(NamedTuple):
+    """When a file was written or used last.
+
+    Attributes:
+        time: In microseconds, by the clock of the file system or of the service.
+        token: What differs after each change.
+    """
+
+    time: int
+    token: str
 
 
 class Blobs(Protocol):
@@ -77,6 +93,15 @@ class Blobs(Protocol):
             data: The new bytes.
         """
 
+    def stamps(self, prefix: str) -> dict[str, Stamp]:
+        """Return the stamps of the files directly in a folder, by name."""
+
+    def touch(self, path: str) -> bool:
+        """Change the stamp of a path; return whether the path exists."""
+
+    def remove(self, path: str, stamp: Stamp) -> bool:
+        """Remove a path if it has this stamp; return whether it is gone afterwards."""
+
 
 def escape_key(key: str) -> str:
     """Return the name of the folder of a key.
@@ -106,13 +131,28 @@ def unescape_key(name: str) -> str:
     return "" if name == "_" else unquote(name)
 
 
-def create_named(blobs: Blobs, path: str, data: bytes) -> None:
+def path_in(key: str, rest: str) -> str:
+    """Return the path of a file of a key."""
+    return f"{escape_key(key)}/{rest}"
+
+
+def create_named(
+    blobs: Blobs, path: str, data: bytes, same: Callable[[bytes], bool] | None = None
+) -> None:
     """Write bytes that are named by their content.
 
+    Args:
+        blobs: Where the path is.
+        path: The path.
+        data: The bytes.
+        same: A test for other bytes with the same content; None if there are no such bytes.
+
     Raises:
-        DamagedDataError: The path holds other bytes.
+        DamagedDataError: The path holds other content.
     """
-    if not blobs.create(path, data):
+    # What is there already is used from now on, so an expiry that saw it before must not remove it.
+    blobs.touch(path)
+    if not blobs.create(path, data) and not (same and same(blobs.read(path))):
         raise DamagedDataError(
             f"{blobs.where(path)} is damaged: it holds other bytes than its name says. Delete it,"
             " and run again."
@@ -156,19 +196,7 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            # A link may lead anywhere. One that stays within the store is accepted.
-            try:
-                target, root = (self._root / path).resolve(), self._root.resolve()
-            except RuntimeError as error:
-                raise DamagedDataError(
-                    f"{self.where(path)} is a link that leads back to itself; put a file there"
-                ) from error
-            if not target.is_relative_to(root):
-                raise DamagedDataError(
-                    f"{self.where(path)} is a link out of the model store, to {target}; put a file"
-                    " there"
-                )
-            return _read_regular(target, self.where(path))
+            return _read_regular(self._inside(path), self.where(path))
 
     def exists(self, path: str) -> bool:
         with self._explained():
@@ -203,6 +231,64 @@ class LocalBlobs:
                 return True
         finally:
             new.unlink(missing_ok=True)
+
+    def stamps(self, prefix: str) -> dict[str, Stamp]:
+        found = {}
+        for name in self.list(prefix):
+            if not name.endswith("/") and (stamp := self._stamp(f"{prefix}/{name}")) is not None:
+                found[name] = stamp
+        return found
+
+    def touch(self, path: str) -> bool:
+        if not self.exists(path):
+            return False
+        with self._explained(), self._lock():
+            target = self._inside(path)
+            if (before := self._stamp(path)) is None:
+                return False
+            os.utime(target)
+            if self._stamp(path) == before:
+                # The clock of a file system is coarse.
+                later = target.stat().st_mtime_ns + 1
+                os.utime(target, ns=(later, later))
+            return True
+
+    def remove(self, path: str, stamp: Stamp) -> bool:
+        with self._explained(), self._lock():
+            if (found := self._stamp(path)) is None:
+                return True
+            if found != stamp:
+                return False
+            target = self._inside(path)
+            target.unlink()
+            _sync(target.parent)
+            return True
+
+    def _inside(self, path: str) -> Path:
+        """Return the file of a path; a link may lead anywhere, and must stay within the store.
+
+        Raises:
+            DamagedDataError: It leads out of the store, or back to itself.
+        """
+        try:
+            target, root = (self._root / path).resolve(), self._root.resolve()
+        except RuntimeError as error:
+            raise DamagedDataError(
+                f"{self.where(path)} is a link that leads back to itself; put a file there"
+            ) from error
+        if not target.is_relative_to(root):
+            raise DamagedDataError(
+                f"{self.where(path)} is a link out of the model store, to {target}; put a file"
+                " there"
+            )
+        return target
+
+    def _stamp(self, path: str) -> Stamp | None:
+        try:
+            nanoseconds = (self._root / path).stat().st_mtime_ns
+        except FileNotFoundError:
+            return None
+        return Stamp(nanoseconds // 1000, str(nanoseconds))
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -41,10 +41,11 @@ from google.cloud.storage.exceptions import InvalidResponse
 from google.cloud.storage.retry import DEFAULT_RETRY
 
 from model.errors import OptionError
+from model.publishing.blobs import Stamp
 
 SCHEME = "gs://"
 _ABSENT = 0
-_MARK = "written-by"
+_MARK, _USED = "written-by", "used-by"
 
 
 class GcsBlobs:
@@ -112,6 +113,44 @@ class GcsBlobs:
             except FileNotFoundError:
                 return False
 
+    def stamps(self, prefix: str) -> dict[str, Stamp]:
+        folder = f"{self._folder}{prefix}/"
+        with self._explained():
+            found = self._bucket().client.list_blobs(
+                self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY
+            )
+            named = {blob.name.removeprefix(folder): _stamp(blob) for blob in found}
+        return {name: stamp for name, stamp in named.items() if name and name[0] != "."}
+
+    def touch(self, path: str) -> bool:
+        blob = self._blob(path)
+        blob.metadata = {_USED: os.urandom(16).hex()}
+        with self._explained():
+            try:
+                # A change of the metadata changes the metageneration.
+                blob.patch(retry=DEFAULT_RETRY)
+            except NotFound:
+                return False
+            return True
+
+    def remove(self, path: str, stamp: Stamp) -> bool:
+        generation, _, changes = stamp.token.partition(".")
+        with self._explained():
+            try:
+                self._blob(path).delete(
+                    if_generation_match=int(generation),
+                    if_metageneration_match=int(changes),
+                    retry=DEFAULT_RETRY,
+                )
+            except NotFound:
+                return True
+            except GoogleAPICallError as error:
+                if _status(error) != HTTPStatus.PRECONDITION_FAILED:
+                    raise
+                # An object that is gone has no generation, either.
+                return not self.exists(path)
+            return True
+
     def _write(self, path: str, data: bytes, generation: int) -> bool:
         """Write if the object has this generation, and return whether the write happened.
 
@@ -159,6 +198,12 @@ class GcsBlobs:
                 "a bucket that is there and that you may read and write",
                 remedy,
             ) from error
+
+
+def _stamp(blob: storage.Blob) -> Stamp:
+    """Return the stamp of an object that was listed."""
+    micros = round(blob.updated.timestamp() * 1_000_000) if blob.updated else 0
+    return Stamp(micros, f"{blob.generation}.{blob.metageneration}")
 
 
 def _status(error: Any) -> int:

@@ -37,7 +37,7 @@ _LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
-_NOT_COMPARED = frozenset({"sha256", "release", "publishing"})
+_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every"})
 
 
 def seal(values: dict[str, Any]) -> bytes:
@@ -160,15 +160,15 @@ class Manifest(_Sealed):
         sequence: The minibatch after which the version was made.
         event_time: The end of the window of that minibatch, in microseconds.
         parent: The version before it, None for the first.
-        snapshot: The digest of the file of the snapshot, hex.
+        snapshot: The digest of the snapshot of the candidate, hex.
         island: The island whose candidate was published.
         islands: The number of islands.
         fingerprint: The fingerprint of the learner, hex.
         chain: h_n, hex.
         settings: The settings of ``tokeniser``, ``sequence`` and ``learner``. Lists of words are
             replaced by size and digest.
-        topic_order: The permutation that gave the topics the ids of the parent; [] if none was
-            needed.
+        topic_order: The permutation that gives the topics of the snapshot the ids of the parent:
+            its topic ``topic_order[i]`` is topic ``i`` of the version. [] if none is needed.
         changes: The words that entered and left the first ten of each topic since the parent
             (:func:`model.publishing.topic_changes.changes`).
         documents: The number of documents learned so far.
@@ -197,6 +197,8 @@ class Manifest(_Sealed):
             without a known word have no topic.
         events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
             the ids of the published topics and their first words.
+        publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
+            microseconds of event time}``; empty if it is not known.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
     """
 
@@ -228,6 +230,7 @@ class Manifest(_Sealed):
     topic_tokens: list[float] | None = None
     topic_documents: list[int] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
+    publish_every: dict[str, int] = field(default_factory=dict)
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -287,6 +290,8 @@ class Manifest(_Sealed):
             checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
         checks.whole(f"field event_time of {name}", self.event_time, -_LATEST_TIME, _LATEST_TIME)
         checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
+        if sorted(self.topic_order) != list(range(len(self.topic_order))):
+            checks.refuse(f"field topic_order of {name}", self.topic_order, "a permutation")
         if (
             self.parent is not None
             and sequence_of(self.parent, f"field parent of {name}") >= self.sequence
@@ -297,6 +302,10 @@ class Manifest(_Sealed):
                 f"a version with a sequence below {self.sequence}",
             )
         checks.whole(f"field particle of {name}", self.particle)
+        for kind, every in self.publish_every.items():
+            if kind not in ("windows", "period"):
+                checks.refuse(f"field publish_every of {name}", kind, "windows or period")
+            checks.whole(f"{kind} in field publish_every of {name}", every, 1)
         self._check_choice(name)
         for field_name in ("topic_tokens", "topic_documents"):
             counts = np.array(getattr(self, field_name) or [], np.float64)

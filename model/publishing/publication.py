@@ -10,8 +10,9 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model import __version__, checks, wire
@@ -21,12 +22,14 @@ from model.pending import Bag
 from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
 from model.publishing.choice import PublishSettings, Rival, Standing, choose
+from model.publishing.held import HELD, Held
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
+NOT_KNOWN: Mapping[str, int] = MappingProxyType({})
 N = TypeVar("N", int, float)
 
 
@@ -116,6 +119,8 @@ class Publisher:
         islands: The number of candidates that make a version.
         settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
         publishing: When a version may come from another island than its parent.
+        every: How often versions are published, for the manifests.
+        held: The models of the newest versions in this process.
     """
 
     def __init__(
@@ -125,9 +130,12 @@ class Publisher:
         islands: int,
         settings: dict[str, Any],
         publishing: PublishSettings,
+        *,
+        every: Mapping[str, int] = NOT_KNOWN,
+        held: Held = HELD,
     ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
-        self._publishing = publishing
+        self._publishing, self._every, self._held = publishing, every, held
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -226,30 +234,25 @@ class Publisher:
             group[0].event_time,
         )
         best = group[standing.number]
-        snapshot, order = self._store.get_snapshot(self._key, best.snapshot), []
-        digest, changed, before = best.snapshot, [], None
-        if last:
-            before = self._store.get_snapshot(self._key, last.snapshot)
-            order = align_topics(before, snapshot)
-            if order == list(range(snapshot.topic_count)):
-                order = []
-            else:
-                snapshot = reorder(snapshot, order)
-                digest = self._store.put_snapshot(snapshot)
-            changed = changes(before, snapshot)
+        offered = self._store.get_candidate(self._key, best.snapshot)
+        before = self._model(last) if last else None
+        order = align_topics(before, offered) if before else []
+        if order == list(range(offered.topic_count)):
+            order = []
+        snapshot = reorder(offered, order) if order else offered
         manifest = Manifest(
             key=self._key,
             sequence=best.sequence,
             event_time=best.event_time,
             parent=parent,
-            snapshot=digest,
+            snapshot=best.snapshot,
             island=best.island,
             islands=self._islands,
             fingerprint=best.fingerprint,
             chain=best.chain,
             settings=self._settings,
             topic_order=order,
-            changes=changed,
+            changes=changes(before, snapshot) if before else [],
             documents=best.documents,
             tokens=best.tokens,
             words=best.words,
@@ -260,6 +263,7 @@ class Publisher:
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
             publishing=self._publishing.to_json(),
+            publish_every=dict(self._every),
             particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],
             replaced=_replaced(last, standing, best),
@@ -267,4 +271,21 @@ class Publisher:
             topic_documents=_renumbered(best.topic_documents, order),
             events=_published(best, order, snapshot, before),
         )
-        return best.at, self._store.publish(manifest)
+        published = self._store.publish(manifest)
+        self._keep(published, snapshot, parent)
+        return best.at, published
+
+    def _model(self, version: Manifest) -> Snapshot:
+        """Return the model of a version, from memory where it is held."""
+        return self._held.get(
+            self._name(version.version), lambda: self._store.get_snapshot(version)
+        )
+
+    def _keep(self, published: Manifest, snapshot: Snapshot, parent: str | None) -> None:
+        """Hold the model of the newest version in place of its parent's."""
+        if parent:
+            self._held.drop(self._name(parent))
+        self._held.put(self._name(published.version), snapshot)
+
+    def _name(self, version: str) -> tuple[str, str, str]:
+        return self._store.root, self._key, version

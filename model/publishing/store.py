@@ -3,32 +3,30 @@
 The store is plain files in a folder, or objects of a bucket.
 
     <root>/<key>/settings.json                the settings that everything below was made with
-    <root>/<key>/snapshots/<digest>.avro      models, see model.publishing.snapshot_file
+    <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshot_file
     <root>/<key>/checkpoints/<digest>         states of learners, each with a small .json entry
     <root>/<key>/manifests/<version>.json     one for each version; it names its parent
-    <root>/<key>/LATEST                       the newest version; it only moves forward
+    <root>/<key>/LATEST                       the newest version
 
 A version is named by its sequence and digest. Files are named by their content, so writing one
 twice changes nothing, and a reader checks the digest of a file before it uses the bytes. A run that
 repeats an earlier one (a retry or a replay) leaves everything as it was. A run that would write
-another history into the store is refused. Versions that LATEST does not lead to were abandoned and
-are not listed.
+another history into the store is refused. LATEST moves forward; only :meth:`ModelStore.roll_back`
+moves it back. Versions that LATEST does not lead to were abandoned, or the versions between have
+expired (:mod:`model.publishing.expiry`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import re
-from itertools import islice
 from typing import Any
 
-from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing import snapshot_file
-from model.publishing.binding import NO_FLAGS, Flags, check_bound
-from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified, unescape_key
-from model.publishing.manifest import VERSION_FORM, CheckpointEntry, Manifest, Pointer, seal, unseal
+from model.publishing import snapshots
+from model.publishing.binding import NO_FLAGS, Flags, check_bound, check_rhythm
+from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
+from model.publishing.checkpoint_store import CheckpointStore, sequence_in
+from model.publishing.manifest import VERSION_FORM, Manifest, Pointer, seal, unseal
 from model.publishing.missing import missing_version
 from model.snapshot import Snapshot
 
@@ -38,16 +36,13 @@ _REMEDIES = (
     " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
     " give an empty model store."
 )
-_SHOWN = 5
-_ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
 
 
-class ModelStore:
+class ModelStore(CheckpointStore):
     """The store under ``root``: cheap to make, and safe to use from several processes at once."""
 
     def __init__(self, root: str) -> None:
-        self.root = root
-        self._blobs = blobs_at(root)
+        super().__init__(root)
         self._parents: dict[tuple[str, str], str | None] = {}
 
     def keys(self) -> list[str]:
@@ -71,136 +66,50 @@ class ModelStore:
         Raises:
             StoreConflictError: The store holds what was learned with other settings.
         """
-        path = _path(key, "settings.json")
+        path = path_in(key, "settings.json")
         if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
-            data, name = self._named(path)
-            check_bound(unseal(data, name), settings_digest, settings, flags, name)
+            name = self._blobs.where(path)
+            bound = unseal(self._blobs.read(path), name)
+            check_bound(bound, settings_digest, settings, flags, name)
 
-    def put_snapshot(self, snapshot: Snapshot) -> str:
-        """Write a model and return its digest, hex."""
-        data = snapshot_file.snapshot_to_bytes(snapshot)
-        digest = snapshot_file.snapshot_digest(data)
-        create_named(self._blobs, _path(snapshot.key, f"snapshots/{digest}.avro"), data)
-        return digest
-
-    def get_snapshot(self, key: str, digest: str) -> Snapshot:
-        """Return the model with this digest.
-
-        Raises:
-            DamagedDataError: It is missing, or does not have the content that was written.
-        """
-        path = _path(
-            key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}.avro"
-        )
-        return snapshot_file.snapshot_from_bytes(
-            read_verified(self._blobs, path, digest), self._blobs.where(path)
-        )
-
-    def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
-        """Write the state of a learner, then its entry; return the entry with its digest."""
-        digest = hashlib.sha256(data).hexdigest()
-        entry = dataclasses.replace(entry, digest=digest)
-        create_named(self._blobs, _path(entry.key, f"checkpoints/{digest}"), data)
-        create_named(
-            self._blobs, _path(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json()
-        )
-        return entry
-
-    def get_checkpoint(self, key: str, digest: str) -> bytes:
-        """Return the state with this digest.
-
-        Raises:
-            DamagedDataError: It is missing, or does not have the content that was written.
-        """
-        path = _path(key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}")
-        return read_verified(self._blobs, path, digest)
-
-    def has_checkpoints(self, key: str) -> bool:
-        """Return whether a key has a checkpoint."""
-        return bool(self._entries(key))
-
-    def checkpoints(self, key: str) -> list[CheckpointEntry]:
-        """Return all checkpoints of a key, by sequence and island."""
-        return [
-            entry
-            for names in self._entries(key).values()
-            for entry in self._read_entries(key, names)
-        ]
-
-    def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
-        """Return the checkpoints to continue from, one for each island, after the same minibatch.
+    def check_start(self, key: str, learned: int, every: tuple[str, int]) -> None:
+        """Check that a run can continue or repeat what is published, before it learns anything.
 
         Args:
             key: The model key.
-            resume_from: A sequence number, or ``latest``: the newest one that all islands have.
-            islands: The number of islands.
+            learned: As in :func:`model.publishing.binding.check_rhythm`.
+            every: How often the run publishes.
 
         Raises:
-            OptionError: There is no such point.
-            StoreConflictError: The store holds two histories at that point.
+            StoreConflictError: The run would publish at other times than the store has versions.
+            DamagedDataError: The newest version has a form of another release.
         """
-        entries = self._entries(key)
-        # The newest first, and no more than are needed: a store may hold checkpoints of years.
-        points = (
-            (n, found)
-            for n in sorted(entries, reverse=True)
-            if (found := self._histories(key, entries[n], islands))
+        if (newest := self.latest(key)) is not None:
+            snapshots.check_form(self._blobs, key, newest.snapshot)
+            check_rhythm(newest, learned, every, self._blobs.where(escape_key(key)))
+
+    def put_snapshot(self, snapshot: Snapshot) -> str:
+        """Write the model of a candidate and return its digest, hex."""
+        return snapshots.put(self._blobs, snapshot)
+
+    def get_candidate(self, key: str, digest: str) -> Snapshot:
+        """Return the model with this digest, with the topic ids of the learner that made it.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
+        """
+        return snapshots.get(self._blobs, key, digest)
+
+    def get_snapshot(self, manifest: Manifest) -> Snapshot:
+        """Return the model of a version, with the published topic ids.
+
+        Raises:
+            DamagedDataError: It is missing, does not have the content that was written, or has
+                other topics than the manifest.
+        """
+        return snapshots.in_published_order(
+            self.get_candidate(manifest.key, manifest.snapshot), manifest
         )
-        if resume_from == "latest":
-            at, histories = next(points, (0, []))
-        else:
-            at = _number(resume_from) or 0
-            histories = self._histories(key, entries.get(at, []), islands)
-        if not histories:
-            listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
-            raise OptionError(
-                "--resume_from",
-                resume_from,
-                f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
-                f" checkpoint (the newest: {listed})",
-                "Give one of those, or start again with an empty model store.",
-            )
-        if len(histories) > 1:
-            raise StoreConflictError(
-                f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier"
-                " checkpoint"
-            )
-        return [entry for _, entry in sorted(histories[0].items())]
-
-    def _entries(self, key: str) -> dict[int, list[str]]:
-        """Return the names of the entries of checkpoints by sequence, in order."""
-        found: dict[int, list[str]] = {}
-        for name in self._blobs.list(_path(key, "checkpoints")):
-            if _ENTRY.fullmatch(name):
-                found.setdefault(_sequence(name), []).append(name)
-        return found
-
-    def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
-        return [self._read_entry(key, name) for name in names]
-
-    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
-        data, where = self._named(_path(key, f"checkpoints/{name}"))
-        entry = CheckpointEntry.from_json(data, where)
-        if entry.file_name != name or entry.key != key:
-            raise DamagedDataError(
-                f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
-                " copy"
-            )
-        return entry
-
-    def _histories(
-        self, key: str, names: list[str], islands: int
-    ) -> list[dict[int, CheckpointEntry]]:
-        """Return the histories that have an entry of every island, each as entries by island.
-
-        If an island has two entries, the later one was written at the end of a stream and knows of
-        one more version. It is the one that is returned.
-        """
-        chains: dict[str, dict[int, CheckpointEntry]] = {}
-        for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
-            if entry.island < islands:
-                chains.setdefault(entry.chain, {})[entry.island] = entry
-        return [found for found in chains.values() if len(found) == islands]
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Write a version and move LATEST to it.
@@ -226,10 +135,10 @@ class ModelStore:
                     manifest, newest, f"which follows {manifest.parent or 'no version'}"
                 )
             create_named(
-                self._blobs, _path(manifest.key, f"manifests/{manifest.version}.json"), data
+                self._blobs, path_in(manifest.key, f"manifests/{manifest.version}.json"), data
             )
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
-            if self._blobs.replace_pointer(_path(manifest.key, "LATEST"), pointer, target):
+            if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
                 return manifest
 
     def has_versions(self, key: str) -> bool:
@@ -247,7 +156,7 @@ class ModelStore:
         Raises:
             OptionError: There is no such version.
         """
-        found = self.latest(key) if version == "latest" else self._read_manifest(key, version)
+        found = self.latest(key) if version == "latest" else self.find(key, version)
         if found is None:
             raise missing_version(self, key, version)
         return found
@@ -260,14 +169,42 @@ class ModelStore:
         newest = self.latest(key)
         return [] if newest is None else self.history(newest)
 
+    def has_model(self, manifest: Manifest) -> bool:
+        """Return whether the model of a version is there, and not expired."""
+        return snapshots.exists(self._blobs, manifest.key, manifest.snapshot)
+
+    def roll_back(self, manifest: Manifest) -> list[str]:
+        """Make an earlier version the newest one, and remove the checkpoints after it.
+
+        LATEST moves first, so an attempt that was cut off can be repeated.
+
+        Returns:
+            The names of the entries of checkpoints that were removed.
+
+        Raises:
+            OptionError: LATEST does not lead to this version, or its model has expired.
+            StoreConflictError: LATEST moved meanwhile.
+        """
+        pointer = self._pointer(manifest.key)
+        self.up_to(manifest)
+        self.get_snapshot(manifest)
+        digest = hashlib.sha256(manifest.to_json()).hexdigest()
+        target, path = Pointer(manifest.version, digest).to_json(), path_in(manifest.key, "LATEST")
+        if pointer != target and not self._blobs.replace_pointer(path, pointer, target):
+            raise StoreConflictError(
+                f"{self._blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
+            )
+        return self.remove_checkpoints_after(manifest.key, manifest.sequence)
+
     def history(self, last: Manifest) -> list[Manifest]:
         """Return the versions from the oldest one that exists to ``last``.
 
-        Each parent has a smaller sequence, so the search ends.
+        The chain begins with the first version, or with one whose parent has expired. Each parent
+        has a smaller sequence, so the search ends.
         """
         found: list[Manifest] = [last]
         while (parent := found[-1].parent) is not None and (
-            manifest := self._read_manifest(last.key, parent)
+            manifest := self.find(last.key, parent)
         ) is not None:
             found.append(manifest)
         return found[::-1]
@@ -279,15 +216,17 @@ class ModelStore:
             DamagedDataError: There is no LATEST.
             OptionError: LATEST does not lead to this version.
         """
-        name, newest = self._blobs.where(_path(last.key, "LATEST")), self.latest(last.key)
+        name, newest = self._blobs.where(path_in(last.key, "LATEST")), self.latest(last.key)
         if newest is None:
             raise DamagedDataError(
                 f"{name} is missing although there is a version {last.version}; restore it from a"
                 " copy"
             )
-        found = [
-            manifest for manifest in self.history(newest) if manifest.sequence <= last.sequence
-        ]
+        chain = self.history(newest)
+        found = [manifest for manifest in chain if manifest.sequence <= last.sequence]
+        if not found and chain[0].parent is not None:
+            # The versions between this one and those that LATEST leads to have expired.
+            return self.history(last)
         if not found or found[-1].version != last.version:
             raise OptionError(
                 "--model_version",
@@ -306,11 +245,14 @@ class ModelStore:
             StoreConflictError: The history has another version there.
         """
         name: str | None = newest.version
-        while name is not None and _sequence(name) > manifest.sequence:
+        while name is not None and sequence_in(name) > manifest.sequence:
             name = self._parent(manifest.key, name)
-        found = None if name is None else self._read_manifest(manifest.key, name)
+        found = None if name is None else self.find(manifest.key, name)
         if found is None or not found.repeats(manifest):
-            raise self._conflict(manifest, newest, "within that history")
+            first = self.history(newest)[0]
+            expired = found is None and first.parent is not None
+            what = f"; its versions before {first.version} have expired" if expired else ""
+            raise self._conflict(manifest, newest, f"within that history{what}")
         return found
 
     def _conflict(
@@ -328,31 +270,32 @@ class ModelStore:
         It is read once, because a manifest never changes.
         """
         if (key, version) not in self._parents:
-            found = self._read_manifest(key, version)
+            found = self.find(key, version)
             self._parents[key, version] = found.parent if found else None
         return self._parents[key, version]
 
     def _pointer(self, key: str) -> bytes | None:
         try:
-            return self._blobs.read(_path(key, "LATEST"))
+            return self._blobs.read(path_in(key, "LATEST"))
         except FileNotFoundError:
             return None
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
-        name = self._blobs.where(_path(key, "LATEST"))
+        name = self._blobs.where(path_in(key, "LATEST"))
         target = Pointer.from_json(pointer, name)
-        path = _path(key, f"manifests/{target.version}.json")
+        path = path_in(key, f"manifests/{target.version}.json")
         return self._named_manifest(
             key, target.version, read_verified(self._blobs, path, target.manifest)
         )
 
-    def _read_manifest(self, key: str, version: str) -> Manifest | None:
+    def find(self, key: str, version: str) -> Manifest | None:
+        """Return a version by its name; None if there is none."""
         # Versions come from users and become part of a path.
         if not VERSION_FORM.fullmatch(version):
             return None
         try:
             return self._named_manifest(
-                key, version, self._blobs.read(_path(key, f"manifests/{version}.json"))
+                key, version, self._blobs.read(path_in(key, f"manifests/{version}.json"))
             )
         except FileNotFoundError:
             return None
@@ -363,7 +306,7 @@ class ModelStore:
         Raises:
             DamagedDataError: The file holds another version.
         """
-        name = self._blobs.where(_path(key, f"manifests/{version}.json"))
+        name = self._blobs.where(path_in(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
             raise DamagedDataError(
@@ -371,19 +314,3 @@ class ModelStore:
                 " a copy"
             )
         return manifest
-
-    def _named(self, path: str) -> tuple[bytes, str]:
-        return self._blobs.read(path), self._blobs.where(path)
-
-
-def _path(key: str, rest: str) -> str:
-    return f"{escape_key(key)}/{rest}"
-
-
-def _sequence(name: str) -> int:
-    """Return the sequence in the name of a version or of the entry of a checkpoint."""
-    return int(name.partition("-")[0])
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None

@@ -20,6 +20,7 @@ from model.publishing.choice import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli.groups import OptionGroup
+from pipelines.cli.keeping import KEEP_HELP, keep
 from pipelines.cli.program_settings import (
     ArchiveSettings,
     DemoSettings,
@@ -60,6 +61,24 @@ class LearnerOptions(OptionGroup):
 @declares(StoreSettings)
 class StoreOptions(OptionGroup):
     """Model store."""
+
+
+class KeepOptions(OptionGroup):
+    """Expiry."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--keep", type=keep, metavar="RULES", help=KEEP_HELP)
+
+
+class BaseVersionOptions(OptionGroup):
+    """Comparison."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--base_version", help="version to compare with (where it is absent: the parent)"
+        )
 
 
 @declares(RunSettings, PublishSettings, EventSettings)

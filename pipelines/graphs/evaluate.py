@@ -59,8 +59,12 @@ _MIXED = (
 
 def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     """Return the versions up to ``--model_version``, evenly spread if they are many."""
-    history = ModelStore(settings_of(options, StoreSettings).root).up_to(chosen_version(options))
-    return thin(history, settings_of(options, EvaluationInputSettings).versions)
+    store, last = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
+    # The models of some versions before may have expired.
+    found = [
+        one for one in store.up_to(last) if one.version == last.version or store.has_model(one)
+    ]
+    return thin(found, settings_of(options, EvaluationInputSettings).versions)
 
 
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:

@@ -66,7 +66,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
                 "Train one first.",
             )
     for manifest in islice(chosen.values(), MOST_CHECKED):
-        store.get_snapshot(manifest.key, manifest.snapshot)
+        store.get_snapshot(manifest)
     if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
         raise OptionError(
             "--key_field",
@@ -103,7 +103,6 @@ def served_models(
         key: ServedModel(
             manifest.key,
             manifest.version,
-            manifest.snapshot,
             classifiers and classifiers.find(manifest.key, manifest.version, settings.kind),
         )
         for key, manifest in chosen.items()

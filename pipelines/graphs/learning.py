@@ -18,6 +18,7 @@ from model.learner_log.options import LearnOptions, RunSettings
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.settings import SequenceSettings
+from pipelines.cli.options import KeepOptions
 from pipelines.cli.program_settings import CoverageFileSettings, EventSettings, OutputFileSettings
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
@@ -62,6 +63,7 @@ def learn_options_of(options: PipelineOptions) -> LearnOptions:
         store=settings_of(options, StoreSettings).root,
         run=settings_of(options, RunSettings),
         publishing=publish_settings_of(options, settings),
+        keep=options.view_as(KeepOptions).keep,
     )
 
 
@@ -71,7 +73,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     Keys that come from records are checked when their first document arrives.
 
     Raises:
-        StoreConflictError: the store holds other settings.
+        StoreConflictError: the store holds other settings, or versions at other times.
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
@@ -90,8 +92,11 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
             )
         return
     store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
-    if run.start:
+    if not run.start:
+        store.check_start("", 0, run.publish_every)
+    else:
         point = store.resume_point("", run.start, learning.settings.islands)
+        store.check_start("", point[0].offered, run.publish_every)
         if adds:
             print_start(store, point[0], run.start)
 

@@ -82,7 +82,7 @@ def stated_key(stored, folder):
     learned = stored.documents(folder / "learned.jsonl")
     versions = publish(stored, learn(stored, links_of(stored, learned, added=False)))
     fit(stored, learned)
-    newest = stored.store.get_snapshot(stored.key, versions[-1].snapshot)
+    newest = stored.store.get_snapshot(versions[-1])
     entries = stored.store.checkpoints(stored.key)
     return {
         "versions": [one.version for one in versions],

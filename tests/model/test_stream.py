@@ -195,7 +195,7 @@ def check_events(manifest, version, before, store):
 
 
 def snapshot_of(manifest, store):
-    return ModelStore(str(store)).get_snapshot("k", manifest.snapshot)
+    return ModelStore(str(store)).get_snapshot(manifest)
 
 
 def check_model(manifest, version, before, store):
@@ -204,7 +204,7 @@ def check_model(manifest, version, before, store):
     order = tuple(manifest.topic_order or range(3))
     assert order in (twin.best_numberings(before, model) if before else [(0, 1, 2)])
     model = model.numbered(order)
-    snapshot = ModelStore(str(store)).get_snapshot("k", manifest.snapshot)
+    snapshot = ModelStore(str(store)).get_snapshot(manifest)
     assert snapshot.words == tuple(sorted(model.counts))
     assert snapshot.rows(np.arange(len(snapshot.words))).tolist() == [
         model.counts[word] for word in snapshot.words

@@ -268,7 +268,7 @@ def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(
     corpus, tmp_path, capsys, known
 ):
     store = known
-    path = next((tmp_path / "models").glob(f"*/snapshots/{store.manifest('').snapshot}.avro"))
+    path = next((tmp_path / "models").glob(f"*/snapshots/{store.manifest('').snapshot}"))
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)

@@ -28,7 +28,9 @@ def test_every_command_is_listed():
     made = {
         path.stem
         for path in FOLDER.glob("*.py")
-        if re.search(r"^main = command\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if re.search(
+            r"^(main = command\(|ACTIONS = )", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     assert made == set(COMMANDS)
 

@@ -55,7 +55,7 @@ def test_methods_are_compared_with_the_first(store):
     assert set(rows) == set(methods)
     newest = store.latest("")
     published, mixtures = (
-        PublishedModel(store.get_snapshot("", newest.snapshot), newest.version),
+        PublishedModel(store.get_snapshot(newest), newest.version),
         {},
     )
     ordered = sorted(ITEMS, key=lambda item: (item.timestamp, item.id))

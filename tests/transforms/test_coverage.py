@@ -43,7 +43,7 @@ class Tallied(beam.DoFn):
         item, tallies = TokenisedDocument.from_bytes(data), {}
         if version:
             store = ModelStore(self._store)
-            snapshot = store.get_snapshot(item.key, store.manifest(item.key, version).snapshot)
+            snapshot = store.get_snapshot(store.manifest(item.key, version))
             windows = [time.micros // DAY]
             for window, tally in tally_documents(snapshot, [item], windows).items():
                 tallies[item.key, version, window] = tally

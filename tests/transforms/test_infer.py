@@ -37,7 +37,7 @@ def test_run_inference_gives_what_the_method_gives(store):
     manifest = store.latest("")
     method = inference_for(SETTINGS)
     prepared = method.prepare(
-        SETTINGS, PublishedModel(store.get_snapshot("", manifest.snapshot), manifest.version)
+        SETTINGS, PublishedModel(store.get_snapshot(manifest), manifest.version)
     )
     assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {
@@ -77,7 +77,7 @@ def test_batches_are_fixed_and_measured_without_a_pickle(store):
 def test_a_damaged_model_is_refused(tmp_path):
     train(ITEMS, learn_options(tmp_path, fake_settings()))
     version = ModelStore(str(tmp_path)).latest("")
-    path = tmp_path / "_" / "snapshots" / f"{version.snapshot}.avro"
+    path = tmp_path / "_" / "snapshots" / version.snapshot
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)

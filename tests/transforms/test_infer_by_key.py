@@ -37,14 +37,11 @@ def serving(store, settings=SETTINGS, cache_mb=64):
 
 def models_of(store):
     newest = {key: store.latest(key) for key in KEYS}
-    return {
-        key: ServedModel(key, manifest.version, manifest.snapshot)
-        for key, manifest in newest.items()
-    }
+    return {key: ServedModel(key, manifest.version) for key, manifest in newest.items()}
 
 
 def published(store, key, version, learned=()):
-    snapshot = store.get_snapshot(key, store.manifest(key, version).snapshot)
+    snapshot = store.get_snapshot(store.manifest(key, version))
     return PublishedModel(snapshot, version, None, tuple(learned))
 
 

@@ -29,9 +29,11 @@ from streams import (
     train,
 )
 
+import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS
 from model.learner_log.log import run_without_beam
 from model.publishing.choice import PublishSettings
+from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
@@ -339,3 +341,27 @@ def test_a_job_that_continues_emits_the_events_of_its_own_versions_alone(tmp_pat
     train(ITEMS, replace(given, run=replace(given.run, resume_from="latest")))
     assert {record for _, record in collected("events")} <= set(before)
     assert len(before) > len(collected("events"))
+
+
+def test_old_versions_and_checkpoints_expire_where_versions_are_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(transforms.publish, "_EXPIRE_EVERY", 4)
+    given = {"publish_every": ("windows", 1), "checkpoint_tokens": 10}
+    whole, short = options(tmp_path / "whole", **given), options(tmp_path / "short", **given)
+    keep = Keep((Rule(0, 2 * SEQUENCE.window),), checkpoints=1, grace=0)
+    short = replace(short, keep=keep)
+    kept, found = ModelStore(whole.store), ModelStore(short.store)
+    train(ITEMS, whole)
+    counted = counters(train(ITEMS, short))
+    assert found.latest("") == kept.latest("")
+    assert counted["expired_files"] > 0
+    whole_history, history = kept.manifests(""), found.manifests("")
+    assert 2 <= len(history) < len(whole_history)
+    assert history == whole_history[-len(history) :]
+    assert len(found.checkpoints("")) < len(kept.checkpoints(""))
+    for manifest in history:
+        assert found.get_snapshot(manifest).words == kept.get_snapshot(manifest).words
+    point = found.resume_point("", "latest", 1)
+    assert point == kept.resume_point("", "latest", 1)
+    # The rest of a run that was interrupted is the same.
+    train(ITEMS, replace(short, resume_from="latest"))
+    assert found.latest("") == kept.latest("")

@@ -1,6 +1,7 @@
 import hashlib
 from dataclasses import replace
 from math import exp
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session, run_without_beam
 from model.pending import ListBag
+from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -448,7 +450,7 @@ def test_candidates_say_what_was_learned(tmp_path):
     worker.bundle(LINKS)
     last = worker.candidates[-1]
     assert last.documents == 60 and last.tokens == sum(len(item.tokens) for item in ITEMS)
-    snapshot = ModelStore(str(tmp_path / "s")).get_snapshot("", last.snapshot)
+    snapshot = ModelStore(str(tmp_path / "s")).get_candidate("", last.snapshot)
     assert (snapshot.sequence, snapshot.event_time, snapshot.fingerprint) == (
         last.sequence,
         last.event_time,
@@ -547,3 +549,31 @@ def test_checkpoint_holds_the_learner_and_its_head(tmp_path):
     assert (
         hashlib.sha256(state).hexdigest() == run_without_beam(LINKS, fake_settings()).state_digest
     )
+
+
+def test_a_run_that_is_resumed_goes_back_no_further_than_the_checkpoints_that_are_left(tmp_path):
+    """No version was offered yet, so the search for candidates has no other end."""
+    first = Worker(tmp_path / "s", publish_every=("windows", 1000), checkpoint_tokens=1)
+    first.bundle(LINKS[:9])
+    store = ModelStore(str(tmp_path / "s"))
+    points = store.checkpoints("")
+    assert len(points) > 3
+    for entry in points[:-1]:
+        Path(store.root, "_", "checkpoints", entry.digest).unlink()
+    again = Worker(
+        tmp_path / "s", publish_every=("windows", 1000), checkpoint_tokens=1, resume_from="latest"
+    )
+    again.bundle([*LINKS[9:], END])
+    assert published(again) == [len(LINKS)]
+
+
+def test_a_checkpoint_to_continue_from_is_marked_as_used(tmp_path):
+    """Until the next checkpoint the head refers to it, so no expiry may remove it."""
+    first = Worker(tmp_path / "s", checkpoint_tokens=1)
+    first.bundle(LINKS[:9])
+    blobs = blobs_at(str(tmp_path / "s"))
+    before = blobs.stamps("_/checkpoints")
+    again = Worker(tmp_path / "s", checkpoint_tokens=1, resume_from="latest")
+    again.bundle(LINKS[9:10])
+    newest = ModelStore(str(tmp_path / "s")).checkpoints("")[-2].digest
+    assert blobs.stamps("_/checkpoints")[newest] != before[newest]

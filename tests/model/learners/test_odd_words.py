@@ -9,7 +9,7 @@ from learner_options import inferring, made
 
 from model.inference import PublishedModel, inference_for
 from model.learners import learner_for
-from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_bytes
+from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_file
 
 ODD = [
     "a" * 10_000,
@@ -71,7 +71,7 @@ def test_odd_words(name):
     assert set(snapshot.words) == set(ODD)
     assert np.isfinite(snapshot.counts).all()
     assert (snapshot.prior.base > 0).all()
-    reread = snapshot_from_bytes(snapshot_to_bytes(snapshot))
+    reread = snapshot_from_bytes(snapshot_to_file(snapshot).data)
     for method in ("gibbs3", "variational", "naive-bayes"):
         settings = inferring(method)
         inference = inference_for(settings)

@@ -5,7 +5,7 @@ from blob_battery import Battery
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.errors import OptionError, OutputError
+from model.errors import DamagedDataError, OptionError, OutputError
 from model.publishing.blobs import LocalBlobs, blobs_at, escape_key, unescape_key
 
 
@@ -123,3 +123,19 @@ def test_an_error_without_a_file_names_none(tmp_path, monkeypatch):
     monkeypatch.setattr("model.publishing.blobs.os.fsync", broken)
     with pytest.raises(OptionError, match=r"The system says: Input/output error\.$"):
         LocalBlobs(str(tmp_path)).create("a", b"1")
+
+
+def test_nothing_outside_of_the_store_is_removed_or_marked(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    root = tmp_path / "store"
+    root.mkdir()
+    (root / "k").symlink_to(outside)
+    blobs = LocalBlobs(str(root))
+    stamp = blobs.stamps("k")["file"]
+    for act in (lambda: blobs.remove("k/file", stamp), lambda: blobs.touch("k/file")):
+        with pytest.raises(DamagedDataError, match="is a link out of the model store"):
+            act()
+    assert (outside / "file").read_text() == "mine"
+    assert blobs.stamps("k")["file"] == stamp

@@ -92,7 +92,7 @@ def test_a_pointer_that_is_no_json_is_one_line(made, data):
 
 def test_a_digest_that_is_a_path_is_refused(made):
     store, _ = made
-    for read in (store.get_snapshot, store.get_checkpoint, ClassifierStore(store.root).get):
+    for read in (store.get_candidate, store.get_checkpoint, ClassifierStore(store.root).get):
         with pytest.raises(
             DamagedDataError, match="found '../../.*allowed is 64 lowercase hexadecimal digits"
         ):

@@ -132,7 +132,8 @@ WRONG = [
             [{"topic": 1, "entered": {"w": "x"}, "left": {}}],
         )
     ),
-    *(("topic_order", wrong) for wrong in (["a"], 3, None)),
+    *(("publish_every", wrong) for wrong in ({"days": 1}, {"windows": 0}, {"period": "1d"}, [])),
+    *(("topic_order", wrong) for wrong in (["a"], [1, 1], [1, 2], 3, None)),
     *(("snapshot", wrong) for wrong in ("../../dev/zero", "A" * 64, "a" * 63, None)),
     *(
         ("parent", wrong)

@@ -236,7 +236,7 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
     assert after.topic_tokens == [second[-1].topic_tokens[topic] for topic in after.topic_order]
     assert sum(after.topic_tokens) == after.tokens - before.tokens > 0
     store = ModelStore(str(tmp_path))
-    old, new = store.get_snapshot("", before.snapshot), store.get_snapshot("", after.snapshot)
+    old, new = store.get_snapshot(before), store.get_snapshot(after)
     assert new.tokeniser == TOKENISER
     for word in WORDS:
         topics = [int(s.topics[s.offsets[s.numbers[word]]]) for s in (old, new)]
@@ -257,7 +257,7 @@ def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkey
     assert manifests[0].changes == []
     for before, after in zip(manifests, manifests[1:], strict=False):
         assert after.changes == publication.changes(
-            *(store.get_snapshot("", manifest.snapshot) for manifest in (before, after))
+            *(store.get_snapshot(manifest) for manifest in (before, after))
         )
     assert any(manifest.changes for manifest in manifests)
 

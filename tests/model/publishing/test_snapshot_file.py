@@ -1,8 +1,6 @@
 import dataclasses
-import io
 from contextlib import suppress
 
-import fastavro
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import random_snapshot, snapshot_of
 
+from model import columns, wire
 from model.errors import DamagedDataError
-from model.publishing.snapshot_file import snapshot_digest, snapshot_from_bytes, snapshot_to_bytes
+from model.publishing.snapshot_file import MAGIC, snapshot_from_bytes, snapshot_to_file
 
 
 def same(one, two):
@@ -42,20 +41,10 @@ def test_round_trip(counts, key, alpha):
         if len(counts)
         else snapshot_of(np.zeros((1, counts.shape[1])), alpha=alpha)
     )
-    data = snapshot_to_bytes(before)
-    after = snapshot_from_bytes(data)
+    file = snapshot_to_file(before)
+    after = snapshot_from_bytes(file.data, "it", file.digest)
     same(before, after)
-    assert snapshot_to_bytes(after) == data
-
-
-def test_any_avro_tool_reads_it():
-    snapshot = snapshot_of([[1.5, 0], [0, 0], [2, 3]], words=("sea", "sun", "ice"))
-    records = list(fastavro.reader(io.BytesIO(snapshot_to_bytes(snapshot))))
-    assert records == [
-        {"word": "sea", "base": 1 / 3, "topics": [0], "counts": [1.5]},
-        {"word": "sun", "base": 1 / 3, "topics": [], "counts": []},
-        {"word": "ice", "base": 1 / 3, "topics": [0, 1], "counts": [2.0, 3.0]},
-    ]
+    assert snapshot_to_file(after) == file
 
 
 def test_every_field_changes_the_digest():
@@ -76,43 +65,104 @@ def test_every_field_changes_the_digest():
         dataclasses.replace(base, buckets=9),
         dataclasses.replace(base, tokeniser=dataclasses.replace(base.tokeniser, min_length=3)),
     ]
-    digests = {snapshot_digest(snapshot_to_bytes(snapshot)) for snapshot in (base, *others)}
+    digests = {snapshot_to_file(snapshot).digest for snapshot in (base, *others)}
     assert len(digests) == 1 + len(others)
-    assert snapshot_digest(snapshot_to_bytes(random_snapshot())) in digests
+    assert snapshot_to_file(random_snapshot()).digest in digests
 
 
 @pytest.mark.parametrize("length", [0, 3, 50, 200, -40, -1])
 def test_truncated_file(length):
-    data = snapshot_to_bytes(random_snapshot())
-    with pytest.raises(DamagedDataError, match=r"x.avro is not a whole snapshot"):
-        snapshot_from_bytes(data[:length], "x.avro")
+    file = snapshot_to_file(random_snapshot())
+    with pytest.raises(DamagedDataError, match="BTz3"):
+        snapshot_from_bytes(file.data[:length], "x", file.digest)
 
 
 def test_flipped_bytes_never_raise_anything_else():
-    data = snapshot_to_bytes(random_snapshot(words=4, topics=2))
-    for at in range(0, len(data), 3):
-        damaged = bytearray(data)
+    snapshot = random_snapshot(words=4, topics=2)
+    file = snapshot_to_file(snapshot)
+    for at in range(0, len(file.data), 3):
+        damaged = bytearray(file.data)
         damaged[at] ^= 0x41
         with suppress(DamagedDataError):
             snapshot_from_bytes(bytes(damaged))
+        # Of what the digest covers, nothing can be changed.
+        with suppress(DamagedDataError):
+            same(snapshot_from_bytes(bytes(damaged), "x", file.digest), snapshot)
+
+
+def test_the_digest_is_that_of_the_contents_and_not_of_the_packed_bytes(monkeypatch):
+    snapshot = random_snapshot(words=300)
+    file = snapshot_to_file(snapshot)
+    monkeypatch.setattr(columns, "MOST", 0)
+    monkeypatch.setattr(columns, "SLACK", 0)
+    plain = snapshot_to_file(snapshot)
+    monkeypatch.undo()
+    assert plain.digest == file.digest and len(plain.data) > len(file.data)
+    for data in (plain.data, file.data):
+        same(snapshot_from_bytes(data, "x", file.digest), snapshot)
+    with pytest.raises(DamagedDataError, match="x is damaged: its .* do not have the digest 00"):
+        snapshot_from_bytes(file.data, "x", "00" * 32)
+
+
+def test_counts_are_small_where_they_are_whole():
+    generator = np.random.default_rng(0)
+    counts = generator.integers(0, 3, (2000, 20)).astype(float)
+    whole, halves = (
+        len(snapshot_to_file(snapshot_of(made)).data) for made in (counts, counts * 0.3)
+    )
+    assert whole < halves < 4 * whole < 8 * np.count_nonzero(counts)
 
 
 def test_other_version():
-    data = snapshot_to_bytes(random_snapshot())
-    for version, told in ((1, "An older release wrote it: use that"), (7, "A later release")):
-        other = data.replace(b'"version":2', b'"version":%d' % version)
-        said = rf"the snapshot s has form {version}, and this release reads form 2\. {told}"
+    data = snapshot_to_file(random_snapshot()).data
+    for form, told in ((2, "An older release wrote it: use that"), (7, "A later release")):
+        other = data.replace(b"BTz3", b"BTz%d" % form)
+        said = rf"a record 'BTz' has form {form}, and this release reads form 3\. {told}"
         with pytest.raises(DamagedDataError, match=said):
             snapshot_from_bytes(other, "s")
 
 
-def test_the_version_is_looked_at_before_the_schema():
-    data = snapshot_to_bytes(random_snapshot()).replace(b'"version":2', b'"version":1')
-    with pytest.raises(DamagedDataError, match="the snapshot s has form 1"):
-        snapshot_from_bytes(data.replace(b"TopicCounts", b"TopicCountz"), "s")
-
-
 def test_a_tokeniser_without_a_field_that_must_be_there_is_refused():
-    data = snapshot_to_bytes(random_snapshot()).replace(b'"min_length"', b'"max_widths"')
+    data = snapshot_to_file(random_snapshot()).data.replace(b'"min_length"', b'"max_widths"')
     with pytest.raises(DamagedDataError, match="the tokeniser of s.max_widths is not known here"):
         snapshot_from_bytes(data, "s")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("words", 10**9, "size of the columns of s: found .*, allowed is at most"),
+        ("entries", 10**9, "size of the columns of s: found .*, allowed is at most"),
+        ("entries", 3, "bytes"),
+        ("text", -1, "text of s: found -1"),
+        ("topics", 0, "topics of s: found 0"),
+        ("buckets", 31, "buckets of s: found 31, allowed is .* 0 to 30"),
+        ("unseen", 1.5, "unseen of s: found 1.5"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused_before_anything_is_unpacked(field, value, told):
+    header, blobs = wire.unpack(MAGIC, snapshot_to_file(random_snapshot()).data)
+    with pytest.raises(DamagedDataError, match=told):
+        snapshot_from_bytes(wire.pack(MAGIC, {**header, field: value}, *blobs), "s")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        (1, [0.0, 0.5], "base of s: found 0.0"),
+        (2, [2, 2], "entries of the words of s: found 4, allowed is 3"),
+        (2, [0.5, 2.5], "entries of the words of s: found floats"),
+        (3, [0, 0, 2], "topics of s: found 2, allowed is 0 to 1"),
+        (3, [1, 1, 0], "topics of a word of s"),
+        (4, [1.0, float("nan"), 2.0], "counts of s: found nan"),
+        (4, [1.0, -1.0, 2.0], "counts of s: found -1.0"),
+        (5, [0.0, 1.0], "alpha of s: found 0,"),
+        (6, [1.0, float("inf")], "strength of s: found inf"),
+    ],
+)
+def test_a_column_with_an_impossible_value_is_refused(column, values, told):
+    snapshot = snapshot_of([[1.0, 0.0], [4.0, 2.0]])
+    header, packed = wire.unpack(MAGIC, snapshot_to_file(snapshot).data)
+    packed[column] = columns.pack_columns([columns.Column.of(np.array(values))])[0]
+    with pytest.raises(DamagedDataError, match=told):
+        snapshot_from_bytes(wire.pack(MAGIC, header, *packed), "s")

@@ -9,7 +9,7 @@ import pytest
 
 from model.publishing.alignment import align_topics
 from model.publishing.store import ModelStore
-from pipelines import stream, train
+from pipelines import show, stream, train
 
 DAY = 86_400
 WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
@@ -112,7 +112,7 @@ def test_topics_keep_their_numbers(trial):
         before = store.latest("")
         assert trial.run(month(number), *real, ADD)[0] == 0
         first = next(one for one in store.manifests("") if one.parent == before.version)
-        then, now = (store.get_snapshot("", one.snapshot) for one in (before, first))
+        then, now = (store.get_snapshot(one) for one in (before, first))
         assert align_topics(then, now) == list(range(then.topic_count))
 
 
@@ -269,3 +269,53 @@ def test_an_addition_that_was_interrupted_is_repeated_from_where_it_began(trial)
     assert trial.run(month(1), ADD, "--resume_from=5")[0] == 0
     assert trial.run([*month(0), *month(1)], store="whole")[0] == 0
     assert newest(trial.store()) == newest(trial.store("whole"))
+
+
+@pytest.mark.parametrize("key", [[], ["--key_field=label"]], ids=["one model", "keys of records"])
+def test_a_used_store_with_another_publish_every_is_refused_before_anything_is_learned(trial, key):
+    rows = month(0, label="a")
+    assert trial.run(rows, *key)[0] == 0
+    files = sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
+    status, told = trial.run(rows, *key, "--publish_every=18d")
+    assert status == 2
+    assert "published with --publish_every=1w5d" in told
+    assert "would make them again with --publish_every=2w4d" in told
+    assert files == sorted(path for path in (trial.folder / "models").rglob("*") if path.is_file())
+    # What comes after the versions may have another rhythm.
+    assert trial.run(month(1, label="a"), *key, ADD, "--publish_every=18d")[0] == 0
+    store = trial.store()
+    rhythms = [one.publish_every for one in store.manifests("a" if key else "")]
+    assert rhythms[0] == {"period": 12 * 86_400_000_000}
+    assert rhythms[-1] == {"period": 18 * 86_400_000_000}
+
+
+KEEP = "--keep=versions:24d,checkpoints:2,grace:0"
+
+
+def test_a_store_whose_old_versions_expired_goes_on_as_one_that_keeps_all(trial, capsys):
+    for number in range(4):
+        add = [ADD] if number else []
+        assert trial.run(month(number), *add)[0] == 0
+        assert trial.run(month(number), *add, KEEP, store="short")[0] == 0
+    whole, short = trial.store(), trial.store("short")
+    history = short.manifests("")
+    assert newest(whole) == newest(short)
+    # The manifests differ from those of the whole store in nothing, so the names are the same.
+    assert [one.version for one in history] == [
+        one.version for one in whole.manifests("")[-len(history) :]
+    ]
+    assert history[0].parent is not None and len(history) < len(whole.manifests(""))
+    assert len(short.checkpoints("")) < len(whole.checkpoints(""))
+    # It is shown, and a run that was interrupted is repeated.
+    assert show.main([f"--model_store={short.root}"]) == 0
+    point = str(short.checkpoints("")[-2].sequence)
+    assert trial.run(month(3), ADD, f"--resume_from={point}", store="short")[0] == 0
+    assert newest(whole) == newest(short)
+
+
+def test_a_run_from_the_start_cannot_repeat_a_history_whose_begin_expired(trial):
+    for number in range(3):
+        assert trial.run(month(number), *([ADD] if number else []), KEEP)[0] == 0
+    status, told = trial.run(month(0))
+    assert status != 0
+    assert "its versions before" in told and "have expired" in told

@@ -1,0 +1,141 @@
+"""Columns of numbers in few bytes: narrow types, and Deflate with a bound on what it unpacks to.
+
+A column is bytes that begin with two numbers: its type, one of :data:`TYPES`, and how the rest is
+packed. Compressed bytes differ between versions of zlib, so nothing is named by them: a digest of a
+column covers its *content*, the type and the values in it.
+
+A few bytes can unpack to a thousand times as many. So the columns of one file may together have at
+most :data:`MOST` times their packed bytes, and :data:`SLACK`. A reader checks this before it
+unpacks anything, and a writer that would exceed it leaves the columns as they are.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model import checks, wire
+from model.errors import DamagedDataError
+
+TYPES = ("<u1", "<u2", "<u4", "<f8")
+MOST, SLACK = 32, 1 << 16
+_PLAIN, _DEFLATED, _PLANES = range(3)
+_HEAD = 2
+
+Array = npt.NDArray[Any]
+
+
+class Column(NamedTuple):
+    """A column before it is packed.
+
+    Attributes:
+        content: the number of its type in :data:`TYPES`, and its values.
+        repeats: whether values come again, as counts do. Other columns are packed by planes: the
+            first byte of every value, then the second, and so on.
+    """
+
+    content: bytes
+    repeats: bool
+
+    @classmethod
+    def of(cls, values: Array, repeats: bool = False) -> Column:
+        """Return a column of numbers that are not negative, or of any floats.
+
+        Whole numbers get the narrowest type that holds them all.
+        """
+        kind = _narrowest(values)
+        return cls(bytes([kind]) + wire.array_to_bytes(values, TYPES[kind]), repeats)
+
+    @classmethod
+    def of_bytes(cls, data: bytes) -> Column:
+        """Return a column of bytes."""
+        return cls(bytes([0]) + data, False)
+
+
+def pack_columns(columns: Sequence[Column]) -> list[bytes]:
+    """Return the packed bytes of the columns of one file."""
+    packed = [_packed(column) for column in columns]
+    if sum(len(column.content) for column in columns) <= MOST * sum(map(len, packed)) + SLACK:
+        return packed
+    return [bytes([column.content[0], _PLAIN]) + column.content[1:] for column in columns]
+
+
+def unpack_columns(name: str, packed: Sequence[bytes], lengths: Sequence[int]) -> list[bytes]:
+    """Return the contents of the columns of one file.
+
+    Args:
+        name: The name of the file, for messages.
+        packed: What :func:`pack_columns` returned.
+        lengths: The number of values of each column.
+
+    Raises:
+        DamagedDataError: A column is not what was packed, or is too large for its bytes.
+    """
+    sizes = [_size(name, data, length) for data, length in zip(packed, lengths, strict=True)]
+    most = MOST * sum(map(len, packed)) + SLACK
+    if sum(sizes) > most:
+        checks.refuse(f"size of the columns of {name}", sum(sizes), f"at most {most} bytes")
+    return [_unpacked(name, data, size) for data, size in zip(packed, sizes, strict=True)]
+
+
+def values_of(content: bytes) -> Array:
+    """Return the values of a column in the type that was stored, without a copy."""
+    return np.frombuffer(content, np.dtype(TYPES[content[0]]), offset=1)
+
+
+def _narrowest(values: Array) -> int:
+    """Return the number of the first type that holds all values."""
+    if values.dtype.kind == "f":
+        # A comparison with NaN is false, so NaN stays a float.
+        inside = not values.size or (values.min() >= 0 and values.max() <= np.iinfo(np.uint32).max)
+        if not inside or not np.array_equal(values.astype(np.uint32), values):
+            return len(TYPES) - 1
+    top = values.max(initial=0)
+    return next(kind for kind, size in enumerate(TYPES) if top <= np.iinfo(np.dtype(size)).max)
+
+
+def _packed(column: Column) -> bytes:
+    kind, values = column.content[0], column.content[1:]
+    if column.repeats:
+        return bytes([kind, _DEFLATED]) + zlib.compress(values, 1)
+    width = np.dtype(TYPES[kind]).itemsize
+    planes = np.frombuffer(values, np.uint8).reshape(-1, width).T
+    # Runs and frequent bytes are what planes have. To look for longer matches takes twice the time.
+    packer = zlib.compressobj(1, strategy=zlib.Z_RLE)
+    return bytes([kind, _PLANES]) + packer.compress(planes.tobytes()) + packer.flush()
+
+
+def _size(name: str, data: bytes, length: int) -> int:
+    """Return the number of bytes of the values of a packed column."""
+    if len(data) < _HEAD or data[0] >= len(TYPES) or data[1] > _PLANES:
+        checks.refuse(f"type of a column of {name}", data[:_HEAD].hex(" "), "one that is known")
+    return length * np.dtype(TYPES[data[0]]).itemsize
+
+
+def _unpacked(name: str, data: bytes, size: int) -> bytes:
+    kind, how, body = data[0], data[1], data[_HEAD:]
+    whole = True
+    if how != _PLAIN:
+        body, whole = _inflated(name, body, size)
+    if not whole or len(body) != size:
+        checks.refuse(f"bytes of a column of {name}", "another number", f"{size}")
+    if how == _PLANES:
+        width = np.dtype(TYPES[kind]).itemsize
+        body = np.frombuffer(body, np.uint8).reshape(width, -1).T.tobytes()
+    return bytes([kind]) + body
+
+
+def _inflated(name: str, data: bytes, size: int) -> tuple[bytes, bool]:
+    """Return what Deflate unpacks to, ``size`` + 1 bytes at most, and whether that is all."""
+    unpacker = zlib.decompressobj()
+    try:
+        found = unpacker.decompress(data, size + 1)
+    except zlib.error as error:
+        raise DamagedDataError(
+            f"a column of {name} cannot be unpacked: {error}. Restore it from a copy."
+        ) from error
+    return found, unpacker.eof and not unpacker.unused_data

@@ -1,0 +1,168 @@
+"""The checkpoints of a model store: states of learners, and the points to continue from.
+
+    <root>/<key>/checkpoints/<digest>         the state of a learner
+    <root>/<key>/checkpoints/<entry>.json     where the learner stood; it names the state
+
+An entry is written after its state, so a reader that finds an entry finds the state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from itertools import islice
+
+from model import checks
+from model.errors import DamagedDataError, OptionError, StoreConflictError
+from model.publishing.blobs import Blobs, blobs_at, create_named, path_in, read_verified
+from model.publishing.manifest import CheckpointEntry
+
+_SHOWN = 5
+ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
+
+
+class CheckpointStore:
+    """The checkpoints under ``root``; :class:`model.publishing.store.ModelStore` has the rest."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._blobs: Blobs = blobs_at(root)
+
+    def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
+        """Write the state of a learner, then its entry; return the entry with its digest."""
+        digest = hashlib.sha256(data).hexdigest()
+        entry = dataclasses.replace(entry, digest=digest)
+        create_named(self._blobs, path_in(entry.key, f"checkpoints/{digest}"), data)
+        create_named(
+            self._blobs, path_in(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json()
+        )
+        return entry
+
+    def get_checkpoint(self, key: str, digest: str) -> bytes:
+        """Return the state with this digest.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
+        """
+        path = path_in(
+            key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}"
+        )
+        return read_verified(self._blobs, path, digest)
+
+    def use_checkpoint(self, key: str, digest: str) -> bool:
+        """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
+        checks.hexadecimal("the digest of a checkpoint", digest)
+        return self._blobs.touch(path_in(key, f"checkpoints/{digest}"))
+
+    def has_checkpoints(self, key: str) -> bool:
+        """Return whether a key has a checkpoint."""
+        return bool(self._entries(key))
+
+    def checkpoints(self, key: str) -> list[CheckpointEntry]:
+        """Return all checkpoints of a key, by sequence and island."""
+        return [
+            entry
+            for names in self._entries(key).values()
+            for entry in self._read_entries(key, names)
+        ]
+
+    def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
+        """Return the checkpoints to continue from, one for each island, after the same minibatch.
+
+        Args:
+            key: The model key.
+            resume_from: A sequence number, or ``latest``: the newest one that all islands have.
+            islands: The number of islands.
+
+        Raises:
+            OptionError: There is no such point.
+            StoreConflictError: The store holds two histories at that point.
+        """
+        entries = self._entries(key)
+        # The newest first, and no more than are needed: a store may hold checkpoints of years.
+        points = (
+            (n, found)
+            for n in sorted(entries, reverse=True)
+            if (found := self._histories(key, entries[n], islands))
+        )
+        if resume_from == "latest":
+            at, histories = next(points, (0, []))
+        else:
+            at = _number(resume_from) or 0
+            histories = self._histories(key, entries.get(at, []), islands)
+        if not histories:
+            listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
+            raise OptionError(
+                "--resume_from",
+                resume_from,
+                f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
+                f" checkpoint (the newest: {listed})",
+                "Give one of those, or start again with an empty model store.",
+            )
+        if len(histories) > 1:
+            raise StoreConflictError(
+                f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier"
+                " checkpoint"
+            )
+        return [entry for _, entry in sorted(histories[0].items())]
+
+    def remove_checkpoints_after(self, key: str, sequence: int) -> list[str]:
+        """Remove the entries of checkpoints after a minibatch, and return their names.
+
+        The states stay until they expire.
+        """
+        folder = path_in(key, "checkpoints")
+        late = {
+            name: stamp
+            for name, stamp in self._blobs.stamps(folder).items()
+            if ENTRY.fullmatch(name) and sequence_in(name) > sequence
+        }
+        for name, stamp in sorted(late.items(), reverse=True):
+            self._blobs.remove(f"{folder}/{name}", stamp)
+        return sorted(late)
+
+    def _entries(self, key: str) -> dict[int, list[str]]:
+        """Return the names of the entries of checkpoints by sequence, in order."""
+        found: dict[int, list[str]] = {}
+        for name in self._blobs.list(path_in(key, "checkpoints")):
+            if ENTRY.fullmatch(name):
+                found.setdefault(sequence_in(name), []).append(name)
+        return found
+
+    def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
+        return [self._read_entry(key, name) for name in names]
+
+    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
+        path = path_in(key, f"checkpoints/{name}")
+        data, where = self._blobs.read(path), self._blobs.where(path)
+        entry = CheckpointEntry.from_json(data, where)
+        if entry.file_name != name or entry.key != key:
+            raise DamagedDataError(
+                f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
+                " copy"
+            )
+        return entry
+
+    def _histories(
+        self, key: str, names: list[str], islands: int
+    ) -> list[dict[int, CheckpointEntry]]:
+        """Return the histories that have an entry of every island, each as entries by island.
+
+        If an island has two entries, the later one was written at the end of a stream and knows of
+        one more version. It is the one that is returned.
+        """
+        chains: dict[str, dict[int, CheckpointEntry]] = {}
+        for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
+            if entry.island < islands:
+                chains.setdefault(entry.chain, {})[entry.island] = entry
+        return [found for found in chains.values() if len(found) == islands]
+
+
+def sequence_in(name: str) -> int:
+    """Return the sequence in the name of a version or of the entry of a checkpoint."""
+    return int(name.partition("-")[0])
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,264 @@
+"""Remove versions and checkpoints that are not needed any more.
+
+An expiry first lists what can go (:meth:`Expiry.plan`) and then removes it in an order in which a
+reader never finds a reference without its file, unless the file is the model of a version that
+expired (:meth:`Expiry.carry_out`):
+
+- A version that only lost its place between two rules loses its snapshot. Its manifest stays, so
+  the chain of versions stays whole.
+- Versions beyond all ages go from the oldest one on, the manifest before the snapshot. The chain of
+  LATEST then ends at a version whose parent is missing.
+- The entry of a checkpoint goes before the state that it names, and the pointer to a classifier
+  before the classifier.
+
+What stays, whatever the settings say: the newest version and its parent; pinned versions;
+everything of a sequence after the newest version, because candidates may wait; checkpoints from the
+newest point on that LATEST has reached; settings. A file stays if it was written or used within the
+time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
+was listed. So an expiry may be killed at any moment, and repeated, beside any number of publishers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from model import wire
+from model.errors import DamagedDataError
+from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
+from model.publishing.checkpoint_store import ENTRY, sequence_in
+from model.publishing.keeping import Brief, Keep
+from model.publishing.manifest import VERSION_FORM, unseal
+from model.publishing.pins import pinned
+from model.publishing.snapshot_file import MAGIC
+from model.publishing.store import ModelStore
+
+_ENDING, _POINTER = ".json", ".latest"
+# The length of the name of a file that is named by its digest.
+_DIGEST = 64
+_REMEMBERED = 100_000
+
+
+class Removal(NamedTuple):
+    """A file that can go.
+
+    Attributes:
+        path: Its path in the store.
+        stamp: Its stamp when it was listed.
+    """
+
+    path: str
+    stamp: Stamp
+
+
+class Expiry:
+    """The expiry of one model store. What it read of manifests is kept between calls.
+
+    Args:
+        root: The root of the store.
+        keep: What is kept.
+    """
+
+    def __init__(self, root: str, keep: Keep) -> None:
+        self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep
+        self._briefs: dict[tuple[str, str], Brief] = {}
+
+    def expire(self, key: str) -> int:
+        """Remove what can go of a key, and return the number of files."""
+        return self.carry_out(self.plan(key))
+
+    def plan(self, key: str) -> list[Removal]:
+        """Return what can go of a key, in the order of removal."""
+        return _Plan(self._blobs, key, self._keep, self._chain(key)).removals()
+
+    def carry_out(self, plan: Iterable[Removal]) -> int:
+        """Remove files that were not used since, and return their number.
+
+        The rest of a run of manifests stays if one of them stays, because a chain ends only once.
+        """
+        removed, stuck = 0, False
+        for path, stamp in plan:
+            manifest = "/manifests/" in path
+            if manifest and stuck:
+                continue
+            gone = self._blobs.remove(path, stamp)
+            stuck |= manifest and not gone
+            removed += gone
+        return removed
+
+    def _chain(self, key: str) -> list[Brief]:
+        """Return the versions up to LATEST, in ascending order."""
+        newest = self._store.latest(key)
+        found: list[Brief] = []
+        version = newest.version if newest else None
+        # What is remembered may have been removed.
+        there = set(self._blobs.list(path_in(key, "manifests")))
+        while f"{version}{_ENDING}" in there and (brief := self._brief(key, str(version))):
+            found.append(brief)
+            version = brief.parent
+        return found[::-1]
+
+    def _brief(self, key: str, version: str) -> Brief | None:
+        known = self._briefs.get((key, version))
+        if known is None:
+            manifest = self._store.find(key, version)
+            if manifest is None:
+                return None
+            known = Brief(version, manifest.event_time, manifest.snapshot, manifest.parent)
+            if len(self._briefs) >= _REMEMBERED:
+                self._briefs.clear()
+            self._briefs[key, version] = known
+        return known
+
+
+class _Plan:
+    """What can go of one key, from one listing of its files."""
+
+    def __init__(self, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]) -> None:
+        self._blobs, self._key, self._keep, self._chain = blobs, key, keep, chain
+        self._files = {
+            folder: blobs.stamps(path_in(key, folder))
+            for folder in ("manifests", "snapshots", "checkpoints", "classifiers")
+        }
+        latest = blobs.stamps(escape_key(key)).get("LATEST")
+        self._before = latest.time - keep.grace if latest else None
+        self._newest = sequence_in(chain[-1].version) if chain else 0
+        # Pins are read last: a pin that comes later marks what it needs as used.
+        pins = pinned(blobs, key)
+        ended = keep.ends(chain)
+        self._expired = [one for one in chain[:ended] if one.version not in pins]
+        # A version without a snapshot cannot stand for its period.
+        whole = [one for one in chain[ended:] if one.snapshot in self._files["snapshots"]]
+        kept = {one.version for one in (*keep.chosen(whole), *chain[-2:])} | pins
+        self._thinned = [one for one in chain[ended:] if one.version not in kept]
+        self._kept = kept
+
+    def removals(self) -> list[Removal]:
+        """Return what can go, in the order of removal."""
+        if not self._chain or self._before is None:
+            return []
+        found = [*self._classifiers(), *self._versions(), *self._strays(), *self._checkpoints()]
+        return list(dict.fromkeys(found))
+
+    def _old(self, folder: str, name: str) -> list[Removal]:
+        """Return a file if it is there and its time of grace has passed."""
+        stamp = self._files[folder].get(name)
+        if stamp is None or self._before is None or stamp.time > self._before:
+            return []
+        return [Removal(path_in(self._key, f"{folder}/{name}"), stamp)]
+
+    def _versions(self) -> list[Removal]:
+        """Return manifests and snapshots of versions that expired, and snapshots of thinned ones.
+
+        A snapshot that a version refers to that stays is left out.
+        """
+        found: list[Removal] = []
+        expired = self._expired
+        for at, one in enumerate(expired):
+            manifest = self._old("manifests", f"{one.version}{_ENDING}")
+            if not manifest:
+                # The chain must not end twice, so the versions after this one stay, too.
+                expired = expired[:at]
+                break
+            found += manifest
+        needed = self._needed({one.version for one in (*expired, *self._thinned)})
+        for one in (*expired, *self._thinned):
+            if one.snapshot not in needed:
+                found += self._old("snapshots", one.snapshot)
+        return found
+
+    def _needed(self, without: set[str]) -> set[str]:
+        """Return the snapshots of all versions but some, of those outside the chain, too."""
+        names = (name.removesuffix(_ENDING) for name in self._files["manifests"])
+        known = {one.version: one.snapshot for one in self._chain}
+        needed = set()
+        for version in names:
+            if VERSION_FORM.fullmatch(version) and version not in without:
+                needed.add(known.get(version) or str(self._read(version).get("snapshot")))
+        return needed
+
+    def _read(self, version: str) -> dict[str, Any]:
+        """Return the fields of a manifest outside the chain; none if it is gone."""
+        path = path_in(self._key, f"manifests/{version}{_ENDING}")
+        try:
+            return unseal(self._blobs.read(path), self._blobs.where(path))
+        except FileNotFoundError:
+            return {}
+
+    def _strays(self) -> list[Removal]:
+        """Return manifests that lost a race, and snapshots that no manifest refers to.
+
+        Candidates after the newest version may wait for the other islands, so they stay.
+        """
+        known, found, lost = {one.version for one in self._chain} | self._kept, [], set()
+        for name in self._files["manifests"]:
+            version = name.removesuffix(_ENDING)
+            if VERSION_FORM.fullmatch(version) and version not in known and self._is_lost(version):
+                old = self._old("manifests", name)
+                found += old
+                lost.update([version] * len(old))
+        referred = self._needed(lost) | {one.snapshot for one in self._chain}
+        for digest in self._files["snapshots"]:
+            if len(digest) == _DIGEST and digest not in referred:
+                old = self._old("snapshots", digest)
+                found += old if old and self._is_past(digest) else []
+        return found
+
+    def _is_lost(self, version: str) -> bool:
+        """Return whether a version that LATEST does not lead to lost a race, or is too old.
+
+        A version before the end of the chain was pinned once. It stays while it is young enough.
+        """
+        first = self._chain[0]
+        if sequence_in(version) > sequence_in(first.version):
+            return sequence_in(version) <= self._newest
+        time = self._read(version).get("event_time")
+        if not isinstance(time, int):
+            return False
+        return self._keep.ends([first._replace(event_time=time), self._chain[-1]]) > 0
+
+    def _is_past(self, digest: str) -> bool:
+        """Return whether a snapshot is of a minibatch up to the newest version."""
+        path = path_in(self._key, f"snapshots/{digest}")
+        try:
+            sequence = wire.header_of(MAGIC, self._blobs.read(path)).get("sequence")
+        except (FileNotFoundError, DamagedDataError):
+            return False
+        return isinstance(sequence, int) and sequence <= self._newest
+
+    def _checkpoints(self) -> list[Removal]:
+        """Return the entries and states before the oldest point that is kept."""
+        if not self._keep.checkpoints:
+            return []
+        names = [name for name in self._files["checkpoints"] if ENTRY.fullmatch(name)]
+        islands: dict[int, set[str]] = {}
+        for name in names:
+            islands.setdefault(sequence_in(name), set()).add(name.split("-")[1])
+        most = max(map(len, islands.values()), default=0)
+        whole = sorted(point for point, found in islands.items() if len(found) == most)
+        reached = [point for point in whole if point <= self._newest]
+        # What came after the newest version is published again from the point before it.
+        if not reached:
+            return []
+        first = min(reached[-1], whole[-self._keep.checkpoints :][0])
+        gone = [name for name in names if sequence_in(name) < first]
+        stay = {name[-21:-5] for name in names if sequence_in(name) >= first}
+        found = [removal for name in gone for removal in self._old("checkpoints", name)]
+        for digest in self._files["checkpoints"]:
+            if len(digest) == _DIGEST and digest[:16] not in stay:
+                found += self._old("checkpoints", digest)
+        return found
+
+    def _classifiers(self) -> list[Removal]:
+        """Return the classifiers of versions without a model, each after the pointer to it."""
+        gone = {one.version for one in (*self._expired, *self._thinned)}
+        found: list[Removal] = []
+        for version in sorted(gone):
+            pointer = self._old("classifiers", f"{version}{_POINTER}")
+            if pointer:
+                path = pointer[0].path
+                digest = unseal(self._blobs.read(path), self._blobs.where(path)).get("digest")
+                found += pointer
+                found += self._old("classifiers", f"{digest}{_ENDING}")
+                found += self._old("classifiers", str(digest))
+        return found

@@ -1,0 +1,68 @@
+"""The models of the newest versions, kept in memory between two publications.
+
+A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a
+number of bytes in all; the ones that were used least recently leave first. A model that left is
+read from the store again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+
+from model.snapshot import Snapshot
+
+_MOST_BYTES = 256 << 20
+# A topic and a count by word, a row and a count by topic.
+_ENTRY_BYTES = 4 + 8 + 8 + 8
+# About what a short string takes, with its base, its offset, and its place in a tuple.
+_WORD_BYTES = 90
+
+Name = tuple[str, str, str]
+
+
+class Held:
+    """Models by the root of their store, their key and their version.
+
+    Args:
+        most: The bytes that the models may take in all, about.
+    """
+
+    def __init__(self, most: int = _MOST_BYTES) -> None:
+        self._most, self._size = most, 0
+        self._models: OrderedDict[Name, Snapshot] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: Name, read: Callable[[], Snapshot]) -> Snapshot:
+        """Return a model, read by ``read`` if it is not held."""
+        with self._lock:
+            if (snapshot := self._models.get(name)) is not None:
+                self._models.move_to_end(name)
+                return snapshot
+        snapshot = read()
+        self.put(name, snapshot)
+        return snapshot
+
+    def put(self, name: Name, snapshot: Snapshot) -> None:
+        """Hold a model."""
+        with self._lock:
+            if name not in self._models:
+                self._models[name] = snapshot
+                self._size += size_of(snapshot)
+            while self._size > self._most:
+                self._size -= size_of(self._models.popitem(last=False)[1])
+
+    def drop(self, name: Name) -> None:
+        """Forget a model that is not needed any more."""
+        with self._lock:
+            if (snapshot := self._models.pop(name, None)) is not None:
+                self._size -= size_of(snapshot)
+
+
+HELD = Held()
+
+
+def size_of(snapshot: Snapshot) -> int:
+    """Return the bytes that a model takes in memory, about."""
+    return _ENTRY_BYTES * len(snapshot.counts) + _WORD_BYTES * len(snapshot.words)

@@ -1,0 +1,82 @@
+"""The snapshots of a model store, ``<root>/<key>/snapshots/<digest>``.
+
+A candidate is written once. A version refers to the file of its candidate, and its manifest has the
+permutation that gives the topics their published ids (``topic_order``). So a version has one file,
+whichever topics it took over from its parent.
+"""
+
+from __future__ import annotations
+
+from model import checks
+from model.errors import DamagedDataError
+from model.publishing.alignment import reorder
+from model.publishing.blobs import Blobs, create_named, path_in
+from model.publishing.manifest import Manifest
+from model.publishing.snapshot_file import FORM, has_digest, snapshot_from_bytes, snapshot_to_file
+from model.snapshot import Snapshot
+
+# The ending of the files of the form before this one.
+_OLDER, _OLDER_FORM = ".avro", 2
+
+
+def put(blobs: Blobs, snapshot: Snapshot) -> str:
+    """Write a snapshot and return its digest, hex.
+
+    Raises:
+        DamagedDataError: The store holds other contents under this digest.
+    """
+    file = snapshot_to_file(snapshot)
+    path = path_in(snapshot.key, f"snapshots/{file.digest}")
+    # Another version of zlib packs the same contents into other bytes.
+    create_named(blobs, path, file.data, lambda data: has_digest(data, file.digest))
+    return file.digest
+
+
+def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
+    """Return the snapshot with this digest.
+
+    Raises:
+        DamagedDataError: It is missing, does not have the content that was written, or has a form
+            of another release.
+    """
+    path = path_in(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}")
+    name = blobs.where(path)
+    try:
+        data = blobs.read(path)
+    except FileNotFoundError as error:
+        check_form(blobs, key, digest)
+        raise DamagedDataError(
+            f"{name} is missing from the model store: it has expired (--keep, or python -m"
+            " pipelines.versions), or was lost. Choose a version that python -m pipelines.versions"
+            " list shows with a model, or restore it from a copy"
+        ) from error
+    return snapshot_from_bytes(data, name, digest)
+
+
+def exists(blobs: Blobs, key: str, digest: str) -> bool:
+    """Return whether there is a snapshot with this digest."""
+    return blobs.exists(path_in(key, f"snapshots/{digest}"))
+
+
+def check_form(blobs: Blobs, key: str, digest: str) -> None:
+    """Refuse a snapshot of the form before this one.
+
+    Raises:
+        DamagedDataError: There is such a file.
+    """
+    older = path_in(key, f"snapshots/{digest}{_OLDER}")
+    if blobs.exists(older):
+        checks.known_form(f"the snapshot {blobs.where(older)}", _OLDER_FORM, FORM)
+
+
+def in_published_order(snapshot: Snapshot, manifest: Manifest) -> Snapshot:
+    """Return the model of a candidate with the topic ids of its version.
+
+    Raises:
+        DamagedDataError: The manifest orders another number of topics.
+    """
+    if not manifest.topic_order:
+        return snapshot
+    name = f"field topic_order of version {manifest.version}"
+    checks.sized(name, manifest.topic_order, snapshot.topic_count)
+    return reorder(snapshot, manifest.topic_order)

@@ -1,0 +1,170 @@
+"""List, pin, compare, roll back and expire the versions of a model store.
+
+``python -m pipelines.versions list --model_store=models``
+
+``pin`` and ``unpin`` take ``--model_version``; no expiry removes a version that is pinned. ``diff``
+compares the first words of the topics of two versions. ``rollback`` makes an earlier version the
+newest one. ``expire`` removes what ``--keep`` does not keep; with ``--dry_run`` it lists that only.
+Stop the job that publishes before a rollback. All others may run beside it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from model.errors import OptionError
+from model.publishing.blobs import blobs_at
+from model.publishing.expiry import Expiry, Removal
+from model.publishing.manifest import Manifest
+from model.publishing.pins import pin, pinned, unpin
+from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings, VersionSettings
+from model.publishing.topic_changes import TOP_WORDS, changes
+from pipelines.cli.command import command
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.options import (
+    BaseVersionOptions,
+    KeepOptions,
+    ModelVersionOptions,
+    StoreOptions,
+)
+from pipelines.cli.settings_from_options import chosen_version
+from pipelines.cli.settings_options import settings_of
+from pipelines.cli.terminal import change_table, console, day, figure_table
+
+_WHICH = (StoreOptions, ModelVersionOptions)
+# The options of all actions.
+GROUPS = (*_WHICH, KeepOptions, BaseVersionOptions)
+
+
+def opened(options: OptionGroup) -> tuple[ModelStore, Manifest]:
+    """Return the store and the chosen version."""
+    return ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
+
+
+def list_versions(options: OptionGroup) -> None:
+    """Print a line for each version that LATEST leads to, and for each other one that is pinned."""
+    store, last = opened(options)
+    pins = pinned(blobs_at(store.root), last.key)
+    history = store.up_to(last)
+    listed = {one.version for one in history}
+    apart = [found for name in sorted(pins - listed) if (found := store.find(last.key, name))]
+    rows = [
+        (
+            one.version,
+            day(one.event_time),
+            one.documents,
+            one.words,
+            "yes" if store.has_model(one) else "expired",
+            "yes" if one.version in pins else "",
+        )
+        for one in (*apart, *history)
+    ]
+    columns = ("version", "up to", "documents", "words", "model", "pinned")
+    console().print(figure_table(f"{len(rows)} versions", columns, rows))
+    if history[0].parent is not None:
+        print(f"Versions before {history[0].version} have expired.")
+
+
+def pin_version(options: OptionGroup) -> None:
+    """Pin a version."""
+    store, chosen = opened(options)
+    pin(blobs_at(store.root), chosen)
+    print(f"version {chosen.version} is pinned")
+
+
+def unpin_version(options: OptionGroup) -> None:
+    """Unpin a version."""
+    store, chosen = opened(options)
+    unpin(blobs_at(store.root), chosen.key, chosen.version)
+    print(f"version {chosen.version} is not pinned")
+
+
+def diff(options: OptionGroup) -> None:
+    """Print the words that entered and left the first words of each topic between two versions."""
+    store, after = opened(options)
+    base = options.view_as(BaseVersionOptions).base_version or after.parent
+    if base is None:
+        raise OptionError(
+            "--model_version", after.version, "a version with a parent", "Give --base_version."
+        )
+    before = store.manifest(after.key, base)
+    found = changes(store.get_snapshot(before), store.get_snapshot(after))
+    said = f"from {before.version} to {after.version}: {len(found)} topics with other first"
+    console().print(change_table(f"{said} {TOP_WORDS} words, and ranks now", found))
+
+
+def roll_back(options: OptionGroup) -> None:
+    """Make a version the newest one."""
+    store, chosen = opened(options)
+    removed = store.roll_back(chosen)
+    print(f"version {chosen.version} is the newest one; {len(removed)} later checkpoints removed")
+
+
+def expire(options: OptionGroup) -> None:
+    """Remove what --keep does not keep, of each key; with --dry_run list it only."""
+    for key, expiry, plan in _plans(options):
+        print(f"{expiry.carry_out(plan)} files of key {key!r} were removed")
+
+
+def list_expired(options: OptionGroup) -> None:
+    """List what --keep does not keep, of each key."""
+    for key, _, plan in _plans(options):
+        for removal in plan:
+            print(removal.path)
+        print(f"{len(plan)} files of key {key!r} would be removed")
+
+
+def _plans(options: OptionGroup) -> Iterator[tuple[str, Expiry, list[Removal]]]:
+    """Yield each key with what can go of it."""
+    root, keep = settings_of(options, StoreSettings).root, options.view_as(KeepOptions).keep
+    key = settings_of(options, VersionSettings).key
+    store, expiry = ModelStore(root), Expiry(root, keep)
+    for name in [key] if key else store.keys():
+        yield name, expiry, expiry.plan(name)
+
+
+_STORE = {"model_store": "models"}
+
+
+def _action(
+    name: str, run: Callable[[OptionGroup], None], *groups: type[OptionGroup], **more: str
+) -> Callable[[Sequence[str] | None], int]:
+    summary = str(run.__doc__).partition("\n")[0]
+    return command(
+        f"pipelines.versions {name}", summary, (*_WHICH, *groups), {**_STORE, **more}, run
+    )
+
+
+_EXPIRE = {"keep": "versions:30d,checkpoints:3"}
+ACTIONS = {
+    "list": _action("list", list_versions),
+    "pin": _action("pin", pin_version),
+    "unpin": _action("unpin", unpin_version),
+    "diff": _action("diff", diff, BaseVersionOptions),
+    "rollback": _action("rollback", roll_back),
+    "expire": _action("expire", expire, KeepOptions, **_EXPIRE),
+}
+# Beam has an option of this name, which takes a value.
+_DRY_RUN = "--dry_run"
+_DRY = _action("expire", list_expired, KeepOptions, **_EXPIRE)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the action that the first argument names, and return the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["expire"] and _DRY_RUN in given:
+        return _DRY([one for one in given[1:] if one != _DRY_RUN])
+    if given and given[0] in ACTIONS:
+        return ACTIONS[given[0]](given[1:])
+    asked = not given or given[0] in ("-h", "--help", "--help=all")
+    out = sys.stdout if asked else sys.stderr
+    if not asked:
+        print(f"python -m pipelines.versions: {given[0]!r} was given", end="; ", file=out)
+    print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
+    return 0 if asked else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

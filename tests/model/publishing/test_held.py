@@ -1,0 +1,50 @@
+from made import random_snapshot
+
+from model.publishing.held import Held, size_of
+
+
+def name(version):
+    return "store", "key", version
+
+
+def never():
+    raise AssertionError("it is held")
+
+
+def test_a_model_is_read_once_until_it_is_dropped():
+    held, snapshot, reads = Held(), random_snapshot(), []
+    for _ in range(2):
+        assert held.get(name("1"), lambda: reads.append(1) or snapshot) is snapshot
+    assert len(reads) == 1
+    held.drop(name("1"))
+    held.drop(name("1"))
+    held.get(name("1"), lambda: reads.append(1) or snapshot)
+    assert len(reads) == 2
+    # Another store or key may have a version of that name.
+    held.get(("other", "key", "1"), lambda: reads.append(1) or snapshot)
+    assert len(reads) == 3
+
+
+def test_those_that_were_used_least_recently_leave_first():
+    snapshot = random_snapshot()
+    held = Held(2 * size_of(snapshot))
+    for version in "12":
+        held.put(name(version), snapshot)
+    held.get(name("1"), never)
+    held.put(name("3"), snapshot)
+    held.get(name("1"), never)
+    held.get(name("3"), never)
+    reads = []
+    held.get(name("2"), lambda: reads.append(1) or snapshot)
+    assert reads
+
+
+def test_a_model_that_is_larger_than_the_bound_is_not_held():
+    snapshot, reads = random_snapshot(), []
+    held = Held(size_of(snapshot) - 1)
+    for _ in range(2):
+        held.get(name("1"), lambda: reads.append(1) or snapshot)
+    assert len(reads) == 2
+    # The sum is that of what is held.
+    held.put(name("1"), random_snapshot(words=5))
+    held.get(name("1"), never)
