@@ -11,6 +11,7 @@ from pathlib import Path
 COMMANDS = (
     "train",
     "show",
+    "report",
     "infer",
     "stream",
     "evaluate",

@@ -250,6 +250,31 @@ class ShowOptions(PipelineOptions):
         )
 
 
+class ReportOptions(PipelineOptions):
+    """Report."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--mixtures",
+            type=values.patterns,
+            help="mixtures that infer or stream wrote: folders, paths or globs, with commas",
+        )
+        parser.add_argument(
+            "--documents",
+            type=values.patterns,
+            help="files of the documents, for their texts: paths or globs, with commas",
+        )
+        parser.add_argument("--title", default="Topics", help="title of the page")
+        parser.add_argument(
+            "--follow",
+            type=values.duration,
+            nargs="?",
+            const="10s",
+            help="write the page anew for each new version; how often to look for one",
+        )
+
+
 class DemoOptions(PipelineOptions):
     """Demo."""
 
