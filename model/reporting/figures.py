@@ -183,21 +183,26 @@ def net_changes(history: Sequence[Manifest], limits: Limits) -> list[list[Any]]:
         For each topic with such words: its number, the words that entered, and those that left.
     """
     moved: dict[int, dict[str, int]] = {}
+    ranks: dict[tuple[int, str], int] = {}
     for manifest in history:
         for change in manifest.changes:
-            words = moved.setdefault(change["topic"], {})
-            for names, way in ((change["entered"], 1), (change["left"], -1)):
-                for word in names:
-                    words[word] = words.get(word, 0) + way
+            topic, words = change["topic"], moved.setdefault(change["topic"], {})
+            for word, rank in change["entered"].items():
+                words[word] = words.get(word, 0) + 1
+                ranks[topic, word] = rank
+            for word in change["left"]:
+                words[word] = words.get(word, 0) - 1
     found = []
     for topic, words in sorted(moved.items()):
-        new, gone = (
-            [shortened(w, limits.name) for w, n in words.items() if n * way > 0][: limits.changed]
-            for way in (1, -1)
-        )
+        new = [w for _, w in sorted((ranks[topic, w], w) for w, n in words.items() if n > 0)]
+        gone = sorted(w for w, n in words.items() if n < 0)
         if new or gone:
-            found.append([topic, new, gone])
+            found.append([topic, *(_first(some, limits) for some in (new, gone))])
     return found
+
+
+def _first(words: Sequence[str], limits: Limits) -> list[str]:
+    return [shortened(word, limits.name) for word in words[: limits.changed]]
 
 
 def _labelled(sources: Sources) -> dict[str, Any] | None:

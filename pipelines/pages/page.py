@@ -86,10 +86,10 @@ def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
 
 
 def json_for_script(value: Any) -> str:
-    """Return JSON that may stand in a script element, whatever texts it holds.
+    r"""Return JSON that may stand in a script element, whatever texts it holds.
 
-    >>> json_for_script("</script>")
-    '"\\\\u003c/script\\\\u003e"'
+    >>> print(json_for_script("</script>"))
+    "\u003c/script\u003e"
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # A lone surrogate cannot be written as UTF-8.
