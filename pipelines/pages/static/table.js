@@ -9,7 +9,7 @@ const compare = (a, b) => (typeof a === "string" || typeof b === "string"
 
 /*
  * Return a table.
- *   columns  [{name, number}]; numbers sort from the largest at first
+ *   columns  [{name, number}]; numbers sort from the largest at first; pictures have no name
  *   rows     lists of cells
  *   sorted   the column that the rows are sorted by already
  *   most     rows that are shown before "show all"
@@ -17,9 +17,9 @@ const compare = (a, b) => (typeof a === "string" || typeof b === "string"
 function table({ caption, columns, rows, sorted = null, most = Infinity }) {
   const body = h("tbody");
   let shown = most;
-  const heads = columns.map((column, n) => h(column.number ? "th.number" : "th",
+  const heads = columns.map((column, n) => (column.name === "" ? h("td") : h(column.number ? "th.number" : "th",
     { scope: "col", "aria-sort": sorted === n ? (column.number ? "descending" : "ascending") : null },
-    h("button", { type: "button", onclick: () => sort(n) }, column.name)));
+    h("button", { type: "button", onclick: () => sort(n) }, column.name))));
   function fill() {
     body.replaceChildren(...rows.slice(0, shown).map(row => h("tr", {}, row.map((one, n) =>
       h(columns[n].number ? "td.number" : columns[n].name ? "td.words-of" : "td.picture", {}, one.content)))));
