@@ -17,7 +17,7 @@ from rich.console import Console
 
 from model.errors import BeamTopicsError, OptionError
 from model.publishing.store import ModelStore
-from pipelines import infer, train
+from pipelines import infer, report, train
 from pipelines.cli.command import command
 from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
 from pipelines.cli.options import DemoOptions
@@ -26,6 +26,7 @@ from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_line
 
 GROUPS = (DemoOptions,)
 DECADES = range(1790, 2030, 10)
+PAGE = "report.html"
 _WORDS = 9
 _LEARN = (
     "--topics=20",
@@ -38,7 +39,7 @@ _LEARN = (
 
 
 def demo(options: PipelineOptions) -> None:
-    """Write the corpus, train, infer, and report."""
+    """Write the corpus, train, infer, print a summary, and write the report."""
     folder, addresses = Path(options.view_as(DemoOptions).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
@@ -51,7 +52,9 @@ def demo(options: PipelineOptions) -> None:
     )
     step(out, "pipelines.train", train.main, (*common, *_LEARN))
     step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    report(out, folder)
+    summarise(out, folder)
+    step(out, "pipelines.report", report.main, page_options(folder))
+    out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
 
 def prepare(folder: Path) -> Path:
@@ -83,7 +86,19 @@ def step(
         raise BeamTopicsError(f"{prog} failed; its message is above")
 
 
-def report(out: Console, folder: Path) -> None:
+def page_options(folder: Path) -> tuple[str, ...]:
+    """Return the options of the report of a demo."""
+    return (
+        f"--model_store={folder / 'models'}",
+        f"--mixtures={folder / 'mixtures'}",
+        f"--documents={folder / 'addresses.jsonl'}",
+        f"--dead_letters={folder / 'dead'}",
+        "--title=State of the Union",
+        f"--output={folder / PAGE}",
+    )
+
+
+def summarise(out: Console, folder: Path) -> None:
     """Print topics with their course over the decades, and a few passages."""
     store = ModelStore(str(folder / "models"))
     newest = store.manifest("")

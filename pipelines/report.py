@@ -1,4 +1,4 @@
-"""Write a page about the topics of a model store: one HTML file that opens anywhere.
+"""Write a page about the topics of a model store, as one HTML file.
 
 ``python -m pipelines.report --model_store=models --mixtures=mixtures --output=report.html``
 

@@ -26,7 +26,8 @@ function mapOf(width) {
       "aria-label": `${D.topics.name[c.topic]}, ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}` },
       s("title", {}, `${D.topics.name[c.topic]}: ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}`),
       s("circle", { cx: c.x, cy: c.y, r: c.r }))),
-    labels.map(l => s("text", { x: l.x, y: l.y, "aria-hidden": "true" }, l.text)));
+    labels.map(l => s("text", { "aria-hidden": "true" }, l.lines.map((line, n) =>
+      s("tspan", { x: l.x, y: l.y + 4 + LINE * (n - (l.lines.length - 1) / 2) }, line)))));
 }
 
 /* Return circles at the places of the topics, moved apart where they overlap. */
@@ -53,34 +54,39 @@ function apart(a, b, width, height) {
   }
 }
 
-/* Return names where there is room, for the largest topics first: below, above, or over a circle. */
+/* Return names where there is room, for the largest topics first: in, below, above, or over a circle. */
 function labelled(circles, width, height) {
   const taken = circles.map(c => ({ ...around(c.x, c.y, c.r * 0.8, c.r * 0.8), topic: c.topic }));
   const found = [];
   const order = [...circles].sort((a, b) => b.r - a.r || a.topic - b.topic);
   for (const over of [false, true]) {
     for (const c of order.filter(one => !found.some(label => label.topic === one.topic))) {
-      const label = labelOf(c, over, taken, width, height);
+      const label = placesOf(c, over).find(box => box.x0 > 0 && box.x1 < width && box.y0 > 0 && box.y1 < height
+        && !taken.some(t => (t.topic === "label" || (!over && t.topic !== box.inside)) && meet(t, box)));
       if (!label) continue;
       taken.push({ ...label, topic: "label" });
-      found.push(label);
+      found.push({ ...label, topic: c.topic });
     }
   }
   return found;
 }
 
+const LETTER = 6.6, LINE = 13;
 const around = (x, y, dx, dy) => ({ x0: x - dx, x1: x + dx, y0: y - dy, y1: y + dy });
+const meet = (a, b) => a.x0 < b.x1 && a.x1 > b.x0 && a.y0 < b.y1 && a.y1 > b.y0;
+const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
-/* Return a free place for the name of a circle; over circles, only other names are in the way. */
-function labelOf(c, over, taken, width, height) {
-  const name = D.topics.name[c.topic], text = name.length > 30 ? name.slice(0, 28) + "…" : name;
-  const half = text.length * 3.4, x = Math.min(width - half - 2, Math.max(half + 2, c.x));
-  if (2 * half > width) return null;
-  for (const y of over ? [c.y] : [c.y + c.r + 9, c.y - c.r - 7]) {
-    const box = around(x, y, half, 7);
-    const free = box.y0 > 0 && box.y1 < height && !taken.some(t => (!over || t.topic === "label")
-      && t.x0 < box.x1 && t.x1 > box.x0 && t.y0 < box.y1 && t.y1 > box.y0);
-    if (free) return { ...box, x, y: y + 4, text, topic: c.topic };
-  }
-  return null;
+/* Return the boxes that may hold the name of a circle, the best one first. */
+function placesOf(c, over) {
+  const name = D.topics.name[c.topic], lines = cut(name, 60).split(/(?<=,) /).slice(0, 4).map(line => cut(line, 18));
+  const stacked = boxOf(c.x, c.y, lines);
+  const fits = Math.hypot(stacked.x1 - c.x, stacked.y1 - c.y - 3) < c.r;
+  if (over) return [stacked];
+  return [...(fits ? [{ ...stacked, inside: c.topic }] : []),
+    boxOf(c.x, c.y + c.r + 9, [cut(name, 30)]), boxOf(c.x, c.y - c.r - 7, [cut(name, 30)])];
+}
+
+function boxOf(x, y, lines) {
+  const half = (Math.max(...lines.map(line => line.length)) * LETTER) / 2;
+  return { ...around(x, y, half, (lines.length * LINE) / 2), x, y, lines };
 }

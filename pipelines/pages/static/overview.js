@@ -17,7 +17,7 @@ function overview() {
 function tiles() {
   const m = D.model, known = D.versions.perplexity.filter(p => p !== null);
   const found = [["documents", whole(m.documents)], ["tokens", whole(m.tokens)], ["words", whole(m.words)], ["versions", whole(m.versions)]];
-  if (known.length) found.push(["perplexity, last version", figure(known[known.length - 1])]);
+  if (known.length) found.push(["perplexity now", figure(known[known.length - 1])]);
   const coverage = coverageOfAll();
   if (coverage !== null) found.push(["known tokens", percent(coverage)]);
   if (D.refused) found.push(["dead letters", whole(D.refused.reduce((sum, one) => sum + one.count, 0))]);
