@@ -12,6 +12,7 @@ COMMANDS = (
     "train",
     "show",
     "report",
+    "topics",
     "infer",
     "stream",
     "evaluate",

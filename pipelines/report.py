@@ -20,6 +20,7 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
+from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.reading.files import ReadSettings, read_file
@@ -28,6 +29,7 @@ from model.reporting.documents import shown
 from model.reporting.figures import Sources, figures_of
 from model.reporting.health import Refused, refused
 from model.reporting.limits import Limits
+from model.reporting.merging import Grouping
 from model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
 from model.reporting.texts import Text, texts_of
 from pipelines.cli.command import command
@@ -129,7 +131,9 @@ def page_of(
     history = store.up_to(manifest)
     snapshot = store.get_snapshot(manifest.key, manifest.snapshot)
     limits = Limits.of(snapshot.topic_count)
-    labelled = _labelled(wanted.mixtures, history, snapshot.topic_count, limits)
+    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
+    grouping = Grouping(catalogue, snapshot.topic_count)
+    labelled = _labelled(wanted.mixtures, history, grouping, limits)
     sources = Sources(
         history,
         snapshot,
@@ -137,12 +141,13 @@ def page_of(
         labelled,
         _texts(wanted.documents, labelled, settings, limits),
         _refused(records.dead_letters),
+        catalogue,
     )
     return render(figures_of(sources, limits), wanted.title).encode()
 
 
 def _labelled(
-    patterns: Sequence[str] | None, history: Sequence[Manifest], topics: int, limits: Limits
+    patterns: Sequence[str] | None, history: Sequence[Manifest], grouping: Grouping, limits: Limits
 ) -> Labelled | None:
     if patterns is None:
         return None
@@ -150,10 +155,11 @@ def _labelled(
     found = read_mixtures(
         lambda: _rows(paths),
         [manifest.version for manifest in history],
-        topics,
+        len(grouping.of),
         lambda micros: period_start(micros, unit),
         typical=limits.typical,
         sample=limits.sample,
+        merge=grouping.sums,
     )
     if not found.documents:
         raise OptionError(

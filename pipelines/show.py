@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.publishing.catalogue import CatalogueStore
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -65,6 +66,7 @@ def show(options: PipelineOptions) -> None:
             [sparkline(trace) for trace in drawn.shares.T],
             f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
             words,
+            CatalogueStore(store.root).latest(chosen.key)[1].names(),
         )
     )
     out.print()

@@ -8,17 +8,19 @@ numbers, words and documents by their place in the columns ``words`` and ``docum
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from model.publishing.catalogue import Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
 from model.reporting.course import calendar_unit, came, movements, period_of, periods
 from model.reporting.documents import document_columns
 from model.reporting.health import Refused
 from model.reporting.limits import Limits, shortened
+from model.reporting.merging import Grouping
 from model.reporting.mixtures import Labelled
 from model.reporting.relevance import WordStatistics, topic_name, topic_shares, word_statistics
 from model.reporting.texts import Text
@@ -43,7 +45,8 @@ class Sources:
         labelled: What the mixtures say; None without mixtures.
         texts: The texts of documents by digest; None without documents.
         refused: The dead letters by reason; None if no place of them is known.
-        names: Names of topics that people gave.
+        catalogue: What people say of topics: names, notes, which are hidden or merged. The mixtures
+            are those of its groups (:class:`model.reporting.merging.Grouping`).
     """
 
     history: Sequence[Manifest]
@@ -52,11 +55,14 @@ class Sources:
     labelled: Labelled | None = None
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
-    names: Mapping[int, str] = field(default_factory=dict)
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
     """Return the figures of a report."""
+    grouping = Grouping(sources.catalogue, sources.snapshot.topic_count)
+    events = _events(sources.history, grouping, limits)
+    sources = _grouped(sources, grouping)
     snapshot, statistics = sources.snapshot, word_statistics(sources.snapshot)
     columns = WordColumns(snapshot, statistics, limits)
     ranked = snapshot.top_words(limits.ranked)
@@ -65,7 +71,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "form": FORM,
         "model": _model(sources),
         "versions": _versions(sources.history, limits.points),
-        "topics": _topics(sources, statistics, limits),
+        "topics": _topics(sources, statistics, limits) | _entries(sources.catalogue, grouping),
         "terms": columns.terms,
         "words": {**columns.words(), "since": _since(sources.history, followed.since)},
         "ranks": {
@@ -77,8 +83,37 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "periods": _periods(sources, limits),
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
-        "events": _events(sources.history, limits),
+        "events": events,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
+    }
+
+
+def _grouped(sources: Sources, grouping: Grouping) -> Sources:
+    """Return the same sources with groups in place of topics."""
+
+    def model_of(manifest: Manifest) -> Snapshot | None:
+        found = sources.model_of(manifest)
+        return None if found is None else grouping.snapshot(found)
+
+    return replace(
+        sources,
+        history=[grouping.manifest(manifest) for manifest in sources.history],
+        snapshot=grouping.snapshot(sources.snapshot),
+        model_of=model_of,
+    )
+
+
+def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
+    """Return what the catalogue says of each group; a name takes the place of its words."""
+    entries = [catalogue.of(topic) for topic in grouping.ids]
+    parts = [np.flatnonzero(grouping.of == group).tolist() for group in range(len(entries))]
+    return {
+        "id": grouping.ids,
+        "parts": parts,
+        "given": [entry.name for entry in entries],
+        "note": [entry.note for entry in entries],
+        "hidden": [entry.hidden for entry in entries],
+        "pinned": [entry.pinned for entry in entries],
     }
 
 
@@ -144,11 +179,9 @@ def _topics(sources: Sources, statistics: WordStatistics, limits: Limits) -> dic
     since, moved = movements(sources.history, snapshot.topic_count)
     apart = distances(snapshot)
     top = snapshot.top_words(_FIRST_WORDS)
-    given = [sources.names.get(z) for z in numbers]
-    names = [name or topic_name(snapshot, statistics, z) for z, name in enumerate(given)]
+    names = [topic_name(snapshot, statistics, z) for z in numbers]
     return {
         "name": [shortened(name, limits.name) or f"topic {z}" for z, name in enumerate(names)],
-        "named": [name is not None for name in given],
         "share": topic_shares(snapshot).tolist(),
         "tokens": snapshot.totals.tolist(),
         "first": [[shortened(word, limits.name) for word in words] for words in top],
@@ -223,13 +256,15 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
     }
 
 
-def _events(history: Sequence[Manifest], limits: Limits) -> list[dict[str, Any]]:
+def _events(
+    history: Sequence[Manifest], grouping: Grouping, limits: Limits
+) -> list[dict[str, Any]]:
     found = [
         {
             "time": event.time // _MILLISECOND,
             "kind": event.kind,
             "version": manifest.version,
-            "topics": event.topics,
+            "topics": grouping.groups_of(event.topics),
             "line": shortened(line_of(manifest, event), 2000),
         }
         for manifest in history

@@ -16,7 +16,7 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import fastavro
@@ -91,6 +91,7 @@ def read_mixtures(
     *,
     typical: int,
     sample: int,
+    merge: Callable[[FloatArray], FloatArray] = np.asarray,
 ) -> Labelled:
     """Read mixtures.
 
@@ -101,10 +102,12 @@ def read_mixtures(
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
+        merge: Returns the shares of groups of topics (:mod:`model.reporting.merging`).
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.
     """
+    groups = len(merge(np.zeros(topics)))
     known = set(versions)
     newest: dict[bytes, str] = {}
     foreign = read = 0
@@ -117,8 +120,8 @@ def read_mixtures(
         mixture = mixture_of(place, row, topics)
         if mixture.version > newest.get(mixture.digest, ""):
             newest[mixture.digest] = mixture.version
-    found = Labelled(Trends(topics), [], [], foreign=foreign, repeated=read - foreign - len(newest))
-    best: list[list[Any]] = [[] for _ in range(topics)]
+    found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=read - foreign - len(newest))
+    best: list[list[Any]] = [[] for _ in range(groups)]
     drawn: list[Any] = []
     for place, row in rows():
         if row.get("model_version") not in known:
@@ -127,6 +130,7 @@ def read_mixtures(
         if newest.get(mixture.digest) != mixture.version:
             continue
         del newest[mixture.digest]
+        mixture = replace(mixture, proportions=merge(mixture.proportions))
         _count(found, mixture, period(mixture.timestamp))
         _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
         for topic, heap in enumerate(best):

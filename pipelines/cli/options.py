@@ -275,6 +275,32 @@ class ReportOptions(PipelineOptions):
         )
 
 
+class CatalogueOptions(PipelineOptions):
+    """Catalogue."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--topic", type=values.wholes, default=(), help="numbers of topics, with commas"
+        )
+        parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
+        parser.add_argument("--topic_note", help="note on these topics")
+        for flag, text in (
+            ("--hide", "leave these topics out of lists; false shows them again"),
+            ("--pin", "put these topics first in lists; false undoes it"),
+        ):
+            parser.add_argument(flag, type=values.switch, nargs="?", const=True, help=text)
+        parser.add_argument(
+            "--merge_into",
+            type=values.whole,
+            help="show these topics as parts of another; its own number takes a topic apart again",
+        )
+        parser.add_argument(
+            "--roll_back",
+            help="make an earlier catalogue the newest one: the digits it begins with",
+        )
+
+
 class DemoOptions(PipelineOptions):
     """Demo."""
 

@@ -2,7 +2,8 @@
 "use strict";
 
 const D = JSON.parse(document.getElementById("figures").textContent);
-const TOPICS = D.topics.name.map((_, topic) => topic);
+D.topics.name = D.topics.name.map((words, z) => D.topics.given[z] || words);
+const TOPICS = D.topics.name.map((_, topic) => topic).filter(topic => !D.topics.hidden[topic]);
 const KINDS = {
   new: "new", rising: "rising", steady: "steady", falling: "falling", gone: "gone",
 };

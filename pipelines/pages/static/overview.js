@@ -9,7 +9,7 @@ function overview() {
       m.key ? [", key ", foreign(m.key)] : "", "."),
     tiles(),
     h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
-    section("Topics", topicTable()),
+    section("Topics", topicTable(), hiddenTopics()),
     section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
   ];
 }
@@ -40,15 +40,20 @@ function movers() {
 function topicTable() {
   return table({
     caption: "All topics; a heading sorts",
-    sorted: 2,
+    sorted: D.topics.pinned.some(Boolean) ? null : 2,
     columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
       { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
-    rows: [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
-      cell(String(z), z), cell(topicLink(z), D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
+    rows: [...TOPICS].sort((a, b) => D.topics.pinned[b] - D.topics.pinned[a] || D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
+      cell(String(D.topics.id[z]), D.topics.id[z]), cell(topicLink(z), D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
       cell(sparkline(coarseCourseOf(z)), change(z)), cell(percent(D.topics.recent[z]), D.topics.recent[z]),
       cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]),
       cell(foreign(D.topics.first[z].slice(0, 7).join(" ")), D.topics.first[z].join(" "))]),
   });
+}
+
+function hiddenTopics() {
+  const found = D.topics.name.map((_, z) => z).filter(z => D.topics.hidden[z]);
+  return found.length > 0 && h("p.note", {}, "Hidden: ", found.map((z, n) => [n ? "; " : "", topicLink(z)]));
 }
 
 function eventList(events) {

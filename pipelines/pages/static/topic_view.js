@@ -9,10 +9,11 @@ function topicView(topic) {
   const t = D.topics;
   return [
     h("nav.steps", { "aria-label": "Other topics" }, topic > 0 && link(`topic/${topic - 1}`, "← previous"),
-      topic + 1 < TOPICS.length && link(`topic/${topic + 1}`, "next →")),
+      topic + 1 < t.name.length && link(`topic/${topic + 1}`, "next →")),
     h("h1", {}, foreign(t.name[topic])),
-    h("p.lead", {}, `Topic ${topic}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
+    h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
       t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`),
+    t.note[topic] && h("p", {}, foreign(t.note[topic])),
     section("Words", wordLists(topic)),
     section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
     section("Typical documents", typical(topic)),

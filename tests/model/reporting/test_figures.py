@@ -7,6 +7,7 @@ import pytest
 from made import manifest_of
 from reported import DAY, TOPICS, WORDS, mixture_rows, published
 
+from model.publishing.catalogue import Catalogue
 from model.publishing.curves import curves
 from model.publishing.topic_changes import ranks_of
 from model.reporting.course import calendar_unit, period_start
@@ -33,7 +34,13 @@ def made(tmp_path_factory):
     )
     models = {m.version: store.get_snapshot("", m.snapshot) for m in history}
     newest = models[history[-1].version]
-    sources = Sources(history, newest, lambda m: models[m.version], labelled, names={2: "mine"})
+    sources = Sources(
+        history,
+        newest,
+        lambda m: models[m.version],
+        labelled,
+        catalogue=Catalogue().with_entries([2], name="mine"),
+    )
     return sources, rows, models, figures_of(sources, LIMITS)
 
 
@@ -138,10 +145,9 @@ def test_a_model_that_was_removed_is_left_out(made):
     assert figures["labelled"] is None is figures["documents"]
 
 
-def test_a_given_name_is_used(made):
-    names = made[3]["topics"]["name"]
-    assert names[2] == "mine" and made[3]["topics"]["named"] == [False, False, True, False, False]
-    assert names[0].count(", ") == 2
+def test_a_given_name_stands_beside_that_of_the_words(made):
+    topics = made[3]["topics"]
+    assert topics["given"] == ["", "", "mine", "", ""] and topics["name"][2].count(", ") == 2
 
 
 def test_equal_sources_give_equal_figures_that_json_can_hold(made):

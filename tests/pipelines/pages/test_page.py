@@ -19,7 +19,14 @@ FOLDER = Path(page.__file__).parent
 def figures_of(name="a, b", first=("w",)):
     return {
         "model": {"topics": 1, "documents": 1234, "release": "1", "version": "v"},
-        "topics": {"name": [name], "share": [1.0], "kind": ["steady"], "first": [list(first)]},
+        "topics": {
+            "name": [name],
+            "id": [0],
+            "given": [""],
+            "share": [1.0],
+            "kind": ["steady"],
+            "first": [list(first)],
+        },
     }
 
 
