@@ -1,10 +1,10 @@
 """Name, hide, pin and merge topics, in a catalogue that lies over the model.
 
-``python -m pipelines.topics --model_store=models --topic=3 --topic_name='Health care'``
+``python -m pipelines.topics --model_store=models --topic_ids=3 --topic_name='Health care'``
 
-Nothing that was learned changes. The names hold for all versions of a model key, and ``report`` and
-``show`` use them. Without ``--topic`` the catalogue is printed. ``--roll_back`` takes the digest of
-an earlier catalogue.
+Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
+and ``show`` use them. Without ``--topic_ids`` the catalogue is printed. ``--roll_back`` takes the
+digest of an earlier catalogue.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def topics(options: PipelineOptions) -> None:
     check(wanted, snapshot.topic_count)
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
-    elif wanted.topic:
+    elif wanted.topic_ids:
         catalogue = changed(catalogue, wanted)
         digest = store.put(key, catalogue)
     out = console()
@@ -61,18 +61,18 @@ def check(wanted: Any, topic_count: int) -> None:
         OptionError: an option cannot be used.
     """
     given = [name for name in _CHANGES if getattr(wanted, name) is not None]
-    if wanted.topic and not given:
+    if wanted.topic_ids and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
-        raise OptionError("--topic", wanted.topic, allowed, "Say what is to change.")
-    if given and not wanted.topic:
+        raise OptionError("--topic_ids", wanted.topic_ids, allowed, "Say what is to change.")
+    if given and not wanted.topic_ids:
         name = given[0]
-        remedy = "Add the numbers of topics, for example --topic=3."
-        raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic", remedy)
-    if wanted.roll_back is not None and wanted.topic:
-        allowed = "nothing beside --topic"
+        remedy = "Add the numbers of topics, for example --topic_ids=3."
+        raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic_ids", remedy)
+    if wanted.roll_back is not None and wanted.topic_ids:
+        allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
-    for name, numbers in (("topic", wanted.topic), ("merge_into", [wanted.merge_into])):
+    for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
         for number in numbers:
             if number is not None and number >= topic_count:
                 allowed = f"topics from 0 to {topic_count - 1}"
@@ -80,12 +80,12 @@ def check(wanted: Any, topic_count: int) -> None:
 
 
 def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
-    """Return the catalogue with what the options say of the topics of ``--topic``."""
+    """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
     named = {"name": wanted.topic_name, "note": wanted.topic_note, "hidden": wanted.hide,
              "pinned": wanted.pin}  # fmt: skip
     fields = {field: value for field, value in named.items() if value is not None}
-    found = catalogue.with_entries(wanted.topic, **fields)
-    return found if wanted.merge_into is None else found.merged(wanted.topic, wanted.merge_into)
+    found = catalogue.with_entries(wanted.topic_ids, **fields)
+    return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)
 
 
 def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Catalogue]:

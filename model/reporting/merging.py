@@ -41,8 +41,7 @@ class Grouping:
         given = np.asarray(values, np.float64)
         if self._trivial:
             return given
-        found: FloatArray = np.bincount(self.of, weights=given, minlength=len(self.ids))
-        return found
+        return _sums(self.of, given, len(self.ids))
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a model of the groups: P(w | g) is the weighted mean over its topics."""
@@ -62,7 +61,7 @@ class Grouping:
             ),
             offsets=offsets,
             topics=(pairs % groups).astype(np.int32),
-            counts=np.bincount(inverse, weights=snapshot.counts, minlength=len(pairs)),
+            counts=_sums(inverse, snapshot.counts, len(pairs)),
         )
 
     def manifest(self, manifest: Manifest) -> Manifest:
@@ -94,3 +93,8 @@ class Grouping:
 
     def _change(self, change: dict[str, Any]) -> dict[str, Any]:
         return {**change, "topic": int(self.of[change["topic"]])}
+
+
+def _sums(places: LongArray, values: FloatArray, count: int) -> FloatArray:
+    """Return the sum of the values of each place, in their order."""
+    return np.bincount(places, weights=values, minlength=count).astype(np.float64)

@@ -281,7 +281,7 @@ class CatalogueOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--topic", type=values.wholes, default=(), help="numbers of topics, with commas"
+            "--topic_ids", type=values.wholes, default=(), help="numbers of topics, with commas"
         )
         parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
         parser.add_argument("--topic_note", help="note on these topics")

@@ -21,11 +21,11 @@ def run(store, *options):
 def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
     assert run(store) == 0 and "catalogue none yet" in capsys.readouterr().out
     for options in (
-        ["--topic=1", "--topic_name=Health", "--topic_note=a note"],
-        ["--topic=2,3", "--merge_into=1"],
-        ["--topic=0", "--hide"],
-        ["--topic=4", "--pin"],
-        ["--topic=4", "--pin=false"],
+        ["--topic_ids=1", "--topic_name=Health", "--topic_note=a note"],
+        ["--topic_ids=2,3", "--merge_into=1"],
+        ["--topic_ids=0", "--hide"],
+        ["--topic_ids=4", "--pin"],
+        ["--topic_ids=4", "--pin=false"],
     ):
         assert run(store, *options) == 0
     told = capsys.readouterr().out.rpartition("catalogue ")[0]
@@ -44,14 +44,32 @@ def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--topic=9 --hide", "--topic: 9 was given; allowed is topics from 0 to 4. Correct the n"),
-        ("--topic=1 --merge_into=5", "--merge_into: 5 was given; allowed is topics from 0 to 4"),
-        ("--topic=1", "--topic: (1,) was given; allowed is topics together with one of --topic_"),
-        ("--hide", "--hide: True was given; allowed is nothing without --topic. Add the numbers"),
-        ("--topic=1 --hide --roll_back=abcdef", "--roll_back: 'abcdef' was given; allowed is not"),
+        (
+            "--topic_ids=9 --hide",
+            "--topic_ids: 9 was given; allowed is topics from 0 to 4. Correct the n",
+        ),
+        (
+            "--topic_ids=1 --merge_into=5",
+            "--merge_into: 5 was given; allowed is topics from 0 to 4",
+        ),
+        (
+            "--topic_ids=1",
+            "--topic_ids: (1,) was given; allowed is topics together with one of --topic_",
+        ),
+        (
+            "--hide",
+            "--hide: True was given; allowed is nothing without --topic_ids. Add the numbers",
+        ),
+        (
+            "--topic_ids=1 --hide --roll_back=abcdef",
+            "--roll_back: 'abcdef' was given; allowed is not",
+        ),
         ("--roll_back=abcdef", "allowed is the first 6 digits or more of one of no catalogue"),
-        ("--topic=x --hide", "--topic: 'x' was given; allowed is a whole number"),
-        ("--topic=-1 --hide", "--topic: '-1' was given; allowed is whole numbers of 0 or more"),
+        ("--topic_ids=x --hide", "--topic_ids: 'x' was given; allowed is a whole number"),
+        (
+            "--topic_ids=-1 --hide",
+            "--topic_ids: '-1' was given; allowed is whole numbers of 0 or more",
+        ),
     ],
 )
 def test_a_wrong_option_says_what_to_do(store, options, message, capsys):
@@ -62,7 +80,7 @@ def test_a_wrong_option_says_what_to_do(store, options, message, capsys):
 
 def test_show_and_the_report_use_the_names(store, capsys, tmp_path):
     pytest.importorskip("jinja2")
-    assert run(store, "--topic=1", "--topic_name=Health <care>") == 0
+    assert run(store, "--topic_ids=1", "--topic_name=Health <care>") == 0
     capsys.readouterr()
     assert show.main([f"--model_store={store.root}"]) == 0
     assert "Health <care>: word" in capsys.readouterr().out
@@ -72,7 +90,7 @@ def test_show_and_the_report_use_the_names(store, capsys, tmp_path):
 
 
 def test_a_catalogue_holds_for_later_versions(store, capsys):
-    assert run(store, "--topic=2", "--topic_name=Mine") == 0
+    assert run(store, "--topic_ids=2", "--topic_name=Mine") == 0
     later = published(store.root, versions=4, words=tuple(f"word{n}" for n in range(40)))
     assert len(later.manifests("")) == 4
     capsys.readouterr()
