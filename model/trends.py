@@ -16,14 +16,20 @@ differs from the exact mean of the proportions by at most 2**-41.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
+from model import checks, wire
+from model.errors import DamagedDataError
 from model.records import FloatArray
+from model.times import to_iso
 
 UNIT = 2**40
+# No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
+_LARGEST = 2**168
 
 
 @dataclass(slots=True)
@@ -65,6 +71,8 @@ class Trends:
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
 
+    MAGIC = b"BTz1"
+
     def add(
         self,
         start: int,
@@ -105,3 +113,76 @@ class Trends:
         mine.topic_tokens = [
             a + b for a, b in zip(mine.topic_tokens, cell.topic_tokens, strict=True)
         ]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield a record for each window, group and topic, in this order."""
+        for (start, group), cell in sorted(self.cells.items()):
+            means, tokens = cell.mean_shares(), cell.expected_tokens()
+            for topic in range(self.topics):
+                yield {
+                    "window_start": to_iso(start),
+                    "group": group,
+                    "topic": topic,
+                    "documents": cell.documents,
+                    "tokens": tokens[topic],
+                    "mean_share": means[topic],
+                }
+
+    def to_bytes(self) -> bytes:
+        """Return equal bytes for equal tables."""
+        cells = [
+            {"start": start, "group": group, **asdict(cell)}
+            for (start, group), cell in sorted(self.cells.items())
+        ]
+        return wire.pack(self.MAGIC, {"topics": self.topics, "cells": cells})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Trends:
+        """Read what :meth:`to_bytes` returned.
+
+        Raises:
+            DamagedDataError: The bytes are damaged.
+        """
+        header, _ = wire.unpack(cls.MAGIC, data, 0)
+        found = cls(checks.whole("topics of trends", checks.field(header, "topics"), 1))
+        cells = checks.field(header, "cells")
+        if not isinstance(cells, list):
+            checks.refuse("cells of trends", type(cells).__name__, "a list")
+        for number, values in enumerate(cells):
+            found._read(checks.record(_StoredCell, values, f"cell {number} of trends"))
+        return found
+
+    def _read(self, values: dict[str, Any]) -> None:
+        place = values.pop("start"), values.pop("group")
+        checks.whole("documents of trends", values["documents"], 1, _LARGEST)
+        for name in ("tokens", "words_known"):
+            checks.whole(f"{name} of trends", values[name], 0, _LARGEST)
+        for name in ("shares", "topic_tokens"):
+            checks.sized(f"{name} of trends", values[name], self.topics)
+            for value in values[name]:
+                checks.whole(f"{name} of trends", value, 0, _LARGEST)
+        if place in self.cells:
+            raise DamagedDataError(f"trends have two cells of {place!r:.80}")
+        self.cells[place] = Cell(**values)
+
+
+@dataclass(frozen=True)
+class _StoredCell:
+    """A cell with its place, as :meth:`Trends.to_bytes` writes it."""
+
+    start: int
+    group: str
+    documents: int
+    tokens: int
+    words_known: int
+    shares: list[int]
+    topic_tokens: list[int]
+
+
+def added_up(tables: Iterable[bytes]) -> list[Trends]:
+    """Return the sums of stored tables: one for each number of topics, in ascending order."""
+    found: dict[int, Trends] = {}
+    for data in tables:
+        table = Trends.from_bytes(data)
+        found.setdefault(table.topics, Trends(table.topics)).merge(table)
+    return [found[topics] for topics in sorted(found)]

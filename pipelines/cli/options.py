@@ -25,7 +25,7 @@ from pipelines.cli.settings_options import add_choice, add_options
 TOKENS_OF_A_CHECKPOINT = 2_000_000
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
-OUTPUTS = ("archive", "output", "dead_letters", "coverage", "events", "json")
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "trends", "events", "json")
 
 
 class TokeniserOptions(PipelineOptions):
@@ -184,6 +184,12 @@ class OutputOptions(PipelineOptions):
             type=values.whole,
             default=3,
             help="number of largest topics that are listed beside the proportions",
+        )
+        parser.add_argument(
+            "--trends", help="folder for documents, tokens and mean shares by window and topic"
+        )
+        parser.add_argument(
+            "--trends_window", type=values.duration, default="1d", help="event time in one row"
         )
 
 

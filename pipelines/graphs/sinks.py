@@ -19,6 +19,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
+from model.encoding import json_lines
 from model.errors import at_least, one_of
 from model.kinds import Kinds
 from model.options import Record, option
@@ -29,7 +30,8 @@ from pipelines.cli.shared_options import settings_of_choice
 from transforms.sinks.kafka import WriteMixturesToKafka
 from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.sources.kafka_client import client_library, properties
-from transforms.write import WriteMixtures, mixture_encoder
+from transforms.trends import AddUpTrends
+from transforms.write import WriteMixtures, WriteRecords, mixture_encoder
 
 SINKS = Kinds()
 
@@ -124,7 +126,7 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
 
 
 def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
-    """Write mixtures to ``--sink``.
+    """Write mixtures to ``--sink``, and their trends into the folder ``--trends``.
 
     Args:
         mixtures: bytes of :class:`model.records.TopicMixture`.
@@ -141,3 +143,7 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions, streams
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     at_least("--top_topics", top_topics, 0)
     _ = mixtures | "Write mixtures" >> sink.write(options, top_topics, streams)
+    given = options.view_as(OutputOptions)
+    if given.trends is not None:
+        rows = mixtures | "Trends" >> AddUpTrends(given.trends_window, streams=streams)
+        _ = rows | "Write trends" >> WriteRecords(given.trends, "trends", ".jsonl", json_lines)
