@@ -3,16 +3,16 @@
     mixtures: bytes (TopicMixture) -> rows: bytes (JSON), one for each window and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
-These sums wait in state for the end of the window in which they came (:mod:`transforms.periods`),
-where they are added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend
-on bundles, workers or retries.
+These sums wait in state for the end of their window (:mod:`transforms.periods`), where they are
+added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend on bundles,
+workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``topic``, ``documents``, ``tokens``
-(expected), ``mean_share``, and ``part``: the end of the window in which its mixtures came.
-``pipelines.infer`` writes one part of each window, unless documents come late. ``pipelines.stream``
-labels a document after its window has closed, so documents of one window may come in two. A row is
-named by (key, window_start, topic, part), and parts add up: documents and tokens as they are, mean
-shares weighted by documents.
+(expected), ``mean_share`` and ``part``. ``part`` is ``window_end``, unless mixtures came after
+their window had been closed: they are in another part of it, which is named after the window that
+was open then. A row is named by (key, window_start, topic, part), and parts add up: documents and
+tokens as they are, mean shares weighted by documents. A job that does not stream writes one part of
+each window.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ MAX_TABLES = 256
 
 
 class _Count(beam.DoFn):
-    """Add up the mixtures of a bundle by model key, topics and the window in which they come."""
+    """Add up the mixtures of a bundle by model key, number of topics and window.
+
+    A table is emitted at the last moment of its window. The time of an element says nothing:
+    RunInference gives its outputs the end of time.
+    """
 
     def __init__(self, window_micros: int) -> None:
         self._window = window_micros
@@ -46,12 +50,11 @@ class _Count(beam.DoFn):
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, int, int], Trends] = {}
 
-    def process(self, element: bytes, time: Timestamp = beam.DoFn.TimestampParam) -> None:
+    def process(self, element: bytes) -> None:
         mixture = TopicMixture.from_bytes(element)
-        topics = len(mixture.proportions)
-        place = mixture.key, topics, time.micros // self._window
-        self._tables.setdefault(place, Trends(topics)).add(
-            mixture.timestamp // self._window * self._window,
+        topics, window = len(mixture.proportions), mixture.timestamp // self._window
+        self._tables.setdefault((mixture.key, topics, window), Trends(topics)).add(
+            window * self._window,
             "",
             mixture.proportions,
             tokens=mixture.tokens,
@@ -94,7 +97,7 @@ def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[
     Args:
         table: The table; its documents are not grouped.
         key: The model key.
-        part: The end of the window in which its mixtures came, in microseconds.
+        part: The end of the window that closes, in microseconds.
         window_micros: The length of a window.
     """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}

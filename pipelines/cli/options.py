@@ -189,7 +189,7 @@ class OutputOptions(PipelineOptions):
             "--trends", help="folder for documents, tokens and mean shares by window and topic"
         )
         parser.add_argument(
-            "--trends_window", type=values.duration, default="1d", help="event time in one row"
+            "--trends_window", type=values.duration, help="event time in one row; 1d without it"
         )
 
 

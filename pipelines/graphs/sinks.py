@@ -20,9 +20,10 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
 from model.encoding import json_lines
-from model.errors import at_least, one_of
+from model.errors import OptionError, at_least, one_of
 from model.kinds import Kinds
 from model.options import Record, option
+from model.times import DURATION_UNITS, duration_text
 from pipelines.cli.input_options import KafkaOptions, RecordOptions
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.settings_options import add_choice
@@ -143,7 +144,14 @@ def write_mixtures(mixtures: beam.PCollection, options: PipelineOptions, streams
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     at_least("--top_topics", top_topics, 0)
     _ = mixtures | "Write mixtures" >> sink.write(options, top_topics, streams)
-    given = options.view_as(OutputOptions)
+    _write_trends(mixtures, options.view_as(OutputOptions), streams)
+
+
+def _write_trends(mixtures: beam.PCollection, given: OutputOptions, streams: bool) -> None:
+    window = given.trends_window
     if given.trends is not None:
-        rows = mixtures | "Trends" >> AddUpTrends(given.trends_window, streams=streams)
+        rows = mixtures | "Trends" >> AddUpTrends(window or DURATION_UNITS["d"], streams=streams)
         _ = rows | "Write trends" >> WriteRecords(given.trends, "trends", ".jsonl", json_lines)
+    elif window is not None:
+        allowed = "nothing without --trends"
+        raise OptionError("--trends_window", duration_text(window), allowed, "Leave it out.")

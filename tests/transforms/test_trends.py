@@ -10,8 +10,9 @@ from collecting import run
 
 from model.records import TopicMixture
 from model.times import parse_time
+from model.trends import Trends
 from transforms import trends
-from transforms.trends import AddUpTrends
+from transforms.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
 
@@ -101,21 +102,19 @@ def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
 
 
-def test_mixtures_that_come_late_are_parts_that_add_up():
+def test_the_time_of_an_element_says_nothing():
     found = mixtures()
-    rows = table(found, late=DAY // 2)
-    wanted, names = (
-        by_hand(found),
-        [(r["key"], r["window_start"], r["topic"], r["part"]) for r in rows],
-    )
-    assert len(set(names)) == len(names) > 3 * len(wanted)
-    for (key, start), (documents, means, _) in wanted.items():
-        own = [r for r in rows if r["key"] == key and parse_time(r["window_start"]) == start]
-        for topic in range(3):
-            parts = [r for r in own if r["topic"] == topic]
-            assert sum(r["documents"] for r in parts) == documents
-            mean = sum(r["mean_share"] * r["documents"] for r in parts) / documents
-            assert mean == pytest.approx(means[topic], abs=1e-9)
+    assert table(found, late=DAY // 2) == table(found)
+
+
+def test_what_comes_after_its_window_is_a_part_of_another_name():
+    late = Trends(2)
+    late.add(DAY, "", [0.25, 0.75], tokens=5, words_known=4)
+    rows = [json.loads(row) for row in rows_of(late, "k", 4 * DAY, DAY)]
+    assert [row["tokens"] for row in rows] == [1, 3] and {row["key"] for row in rows} == {"k"}
+    for row in rows:
+        times = [parse_time(row[name]) // DAY for name in ("window_start", "window_end", "part")]
+        assert times == [1, 2, 4]
 
 
 def test_models_of_one_key_with_other_numbers_of_topics_have_tables_of_their_own():
