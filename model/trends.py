@@ -71,7 +71,7 @@ class Trends:
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
 
-    MAGIC = b"BTz1"
+    MAGIC = b"BTb1"
 
     def add(
         self,
