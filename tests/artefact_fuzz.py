@@ -35,6 +35,7 @@ from model.inference.classifier import Classifier, Provenance
 from model.learners import learner_for
 from model.publishing import snapshot_file
 from model.records import Minibatch, TokenisedDocument
+from model.trends import Trends, added_up
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.
@@ -186,6 +187,20 @@ def classifier():
     return Classifier(np.array([0, 4, 9]), weights, 1.25, "counts", made).to_bytes()
 
 
+@cache
+def trends():
+    table = Trends(2)
+    for start, share in ((0, 0.25), (5, 0.5), (5, 1.0)):
+        table.add(start, "group", [share, 1 - share], tokens=7, words_known=6)
+    return table.to_bytes()
+
+
+def try_trends(data):
+    """Read it, add it up, and write its records."""
+    for table in added_up([data, data]):
+        list(table.records())
+
+
 def try_state(kind, data):
     """Load, go on, publish, label, save and load again."""
     learner = learner_for(settings_of(kind))
@@ -277,6 +292,7 @@ KINDS = {
         partial(snapshot_of, "fixvoc-hybrid"), snapshot_file.snapshot_from_bytes, try_snapshot
     ),
     "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
+    "trends": Kind(trends, Trends.from_bytes, try_trends),
     "minibatch, filter": kind_of_minibatch("filter, hierarchical"),
     "minibatch, chains": kind_of_minibatch("chains"),
     "minibatch, fixvoc": kind_of_minibatch("fixvoc-vb"),

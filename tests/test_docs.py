@@ -120,7 +120,7 @@ def test_a_wrong_name_is_found():
 
 
 FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-FORM = re.compile(r"b\"(BT[a-z])\d\"")
+FORM = re.compile(r"b\"(BT[a-zA-Z])\d\"")
 
 
 def magics(text):

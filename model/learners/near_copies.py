@@ -34,7 +34,7 @@ from model.records import Minibatch
 from model.snapshot import Snapshot
 
 SMALLEST = 8
-_STATE = b"BTy1"
+_STATE = b"BTC1"
 
 
 @dataclass

@@ -19,6 +19,7 @@ from model.learners import LEARNER
 from model.publishing.choice import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.settings import SequenceSettings, TokeniserSettings
+from pipelines.cli import values
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.keeping import KEEP_HELP, keep
 from pipelines.cli.program_settings import (
@@ -30,12 +31,13 @@ from pipelines.cli.program_settings import (
     MixtureSettings,
     PlotSettings,
     ShowSettings,
+    TrendSettings,
 )
 from pipelines.cli.settings_options import add_choice, add_options, declares
 
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
-OUTPUTS = ("archive", "output", "dead_letters", "coverage", "events", "json")
+OUTPUTS = ("archive", "output", "dead_letters", "coverage", "trends", "events", "json")
 
 
 @declares(TokeniserSettings)
@@ -114,7 +116,7 @@ class StreamOptions(OptionGroup):
     """Labelling."""
 
 
-@declares(MixtureSettings)
+@declares(MixtureSettings, TrendSettings)
 class OutputOptions(OptionGroup):
     """Output."""
 
@@ -137,6 +139,57 @@ class EvaluationOptions(OptionGroup):
 @declares(ShowSettings)
 class ShowOptions(OptionGroup):
     """Display."""
+
+
+class ReportOptions(OptionGroup):
+    """Report."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--mixtures",
+            type=values.patterns,
+            help="mixtures that infer or stream wrote: folders, paths or globs, with commas",
+        )
+        parser.add_argument(
+            "--documents",
+            type=values.patterns,
+            help="files of the documents, for their texts: paths or globs, with commas",
+        )
+        parser.add_argument("--title", default="Topics", help="title of the page")
+        parser.add_argument(
+            "--follow",
+            type=values.duration,
+            nargs="?",
+            const="10s",
+            help="write the page anew for each new version; how often to look for one",
+        )
+
+
+class CatalogueOptions(OptionGroup):
+    """Catalogue."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--topic_ids", type=values.wholes, default=(), help="numbers of topics, with commas"
+        )
+        parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
+        parser.add_argument("--topic_note", help="note on these topics")
+        for flag, text in (
+            ("--hide", "leave these topics out of lists; false shows them again"),
+            ("--pin", "put these topics first in lists; false undoes it"),
+        ):
+            parser.add_argument(flag, type=values.switch, nargs="?", const=True, help=text)
+        parser.add_argument(
+            "--merge_into",
+            type=values.whole,
+            help="show these topics as parts of another; its own number takes a topic apart again",
+        )
+        parser.add_argument(
+            "--roll_back",
+            help="make an earlier catalogue the newest one: the digits it begins with",
+        )
 
 
 @declares(DemoSettings)

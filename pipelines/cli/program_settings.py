@@ -5,6 +5,7 @@ The settings of the work itself are beside its code in :mod:`model`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.options import Record, option
@@ -121,6 +122,21 @@ class MixtureSettings(Record):
     top_topics: int = option(
         3, "number of largest topics that are listed beside the proportions", least=0
     )
+
+
+@dataclass(frozen=True)
+class TrendSettings(Record):
+    """What is written of the topics of a window."""
+
+    trends: str | None = option(
+        None, "folder for documents, tokens and mean shares by window and topic"
+    )
+    window: int = option(
+        DAY, "event time in one row", name="trends_window", unit="microseconds", least=1
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"trends_window": (self.trends is not None, "--trends is given")}
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,9 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     for name in OUTPUTS:
         path = given.get(name)
         if local and path is not None and FileSystems.get_scheme(path) is None:
-            _check_can_be_made(f"--{name}", path, is_file=name == "json")
+            # A report is one file, all else that --output names is a folder.
+            is_file = name == "json" or (name == "output" and path.endswith(".html"))
+            _check_can_be_made(f"--{name}", path, is_file=is_file)
         try:
             FileSystems.get_filesystem(path or "")
         except ValueError as error:

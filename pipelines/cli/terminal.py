@@ -86,9 +86,17 @@ def titled(title: str, table: Table) -> Group:
 
 
 def topic_table(
-    title: str, snapshot: Snapshot, curves: Sequence[str], curve_title: str, words: int
+    title: str,
+    snapshot: Snapshot,
+    curves: Sequence[str],
+    curve_title: str,
+    words: int,
+    names: Mapping[int, str] | None = None,
 ) -> Group:
-    """Make a table of topics by share: number, share, curve, most frequent words."""
+    """Make a table of topics by share: number, share, curve, most frequent words.
+
+    A topic that has a name in ``names`` has it before its words.
+    """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     table.add_column("share", justify="right")
@@ -96,11 +104,13 @@ def topic_table(
     table.add_column("words", overflow="fold", ratio=1)
     share, top = shares(snapshot), snapshot.top_words(words)
     for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
+        named = plain(f"{names[topic]}: " if names and topic in names else "")
+        named.stylize("bold")
         table.add_row(
             str(topic),
             f"{share[topic]:.1%}",
             Text(curves[topic], style="cyan"),
-            plain(" ".join(top[topic])),
+            Text.assemble(named, plain(" ".join(top[topic]))),
         )
     return titled(title, table)
 

@@ -20,7 +20,12 @@ from model.errors import one_of
 from model.kinds import Kinds
 from model.options import Record, option
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.program_settings import KafkaClientSettings, MixtureSettings, OutputFileSettings
+from pipelines.cli.program_settings import (
+    KafkaClientSettings,
+    MixtureSettings,
+    OutputFileSettings,
+    TrendSettings,
+)
 from pipelines.cli.settings_options import add_choice, settings_of
 from pipelines.cli.shared_options import settings_of_choice
 
@@ -131,7 +136,7 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
 
 
 def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
-    """Write mixtures to ``--sink``.
+    """Write mixtures to ``--sink``, and their trends into the folder ``--trends``.
 
     Args:
         blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
@@ -147,3 +152,11 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
     elsewhere = {"kafka_servers", "kafka_config"}
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)
+    wanted = settings_of(options, TrendSettings)
+    if wanted.trends is not None:
+        from model.encoding import json_lines
+        from transforms.trends import AddUpTrends
+        from transforms.write import WriteRecords
+
+        rows = blocks | "Trends" >> AddUpTrends(wanted.window, streams=streams)
+        _ = rows | "Write trends" >> WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)

@@ -235,6 +235,7 @@ WRITES = {
     "output": infer,
     "dead_letters": infer,
     "coverage": infer,
+    "trends": infer,
     "events": train,
     "json": evaluate,
 }

@@ -367,6 +367,11 @@ def written(*flags):
             ),
         ),
         (
+            ["--output=m", "--trends_window=1h"],
+            OptionError,
+            "--trends_window: '1h' was given; allowed is nothing without --trends. Leave it out.",
+        ),
+        (
             ["--output=m", "--output_topic=o"],
             OptionError,
             "--output_topic=o belongs to --sink=kafka; --sink=files is chosen.",

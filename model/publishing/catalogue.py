@@ -1,0 +1,207 @@
+"""Catalogues: names that people give to topics, notes, and topics that are hidden or merged.
+
+    <root>/<key>/catalogue/<digest>.json    a catalogue; it names its parent
+    <root>/<key>/catalogue/LATEST           the newest one
+
+A catalogue lies over a model and changes nothing in it. Topics keep their numbers from version to
+version, so it holds for all versions of a model key. Files are named by their content and are never
+changed. A roll back writes an earlier catalogue again, as the newest one.
+
+>>> here = Catalogue().with_entries([3], name="Health").merged([3, 4], into=5)
+>>> here.merged([5], into=1).roots(6)
+[0, 1, 2, 1, 1, 1]
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from model import checks
+from model.errors import DamagedDataError, OptionError, StoreConflictError
+from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
+from model.publishing.manifest import seal, unseal
+
+MOST_NAME, MOST_NOTE = 200, 2000
+_MOST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a catalogue says of a topic.
+
+    Attributes:
+        name: Its name; "" leaves the name that follows from its words.
+        note: Anything that people want to remember.
+        hidden: Whether it is left out of lists.
+        pinned: Whether it comes first in lists.
+        merged: The topic that it is shown as a part of; None if it is shown itself.
+    """
+
+    name: str = ""
+    note: str = ""
+    hidden: bool = False
+    pinned: bool = False
+    merged: int | None = None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Entries by topic number. Topics without an entry are shown as they are.
+
+    Attributes:
+        parent: The digest of the catalogue before, None for the first.
+        entries: The entries. ``merged`` of an entry names a topic that is not merged itself.
+    """
+
+    parent: str | None = None
+    entries: dict[int, Entry] = field(default_factory=dict)
+
+    def of(self, topic: int) -> Entry:
+        """Return the entry of a topic."""
+        return self.entries.get(topic, Entry())
+
+    def names(self) -> dict[int, str]:
+        """Return the names that people gave, by topic."""
+        return {topic: entry.name for topic, entry in self.entries.items() if entry.name}
+
+    def with_entries(self, topics: Iterable[int], **fields: Any) -> Catalogue:
+        """Return a catalogue in which some fields of some topics have other values.
+
+        Raises:
+            OptionError: A name or a note is too long.
+        """
+        for what, most in (("name", MOST_NAME), ("note", MOST_NOTE)):
+            if len(fields.get(what, "")) > most:
+                length = f"a text of {len(fields[what])} characters"
+                allowed = f"a text of at most {most} characters"
+                raise OptionError(f"--topic_{what}", length, allowed, "Shorten it.")
+        changed = {topic: replace(self.of(topic), **fields) for topic in topics}
+        return replace(self, entries=self.entries | changed)
+
+    def merged(self, topics: Iterable[int], into: int) -> Catalogue:
+        """Return a catalogue in which topics are parts of another, with all parts of their own.
+
+        A topic that is merged into itself is taken apart from the one that it was a part of.
+        """
+        moved = set(topics)
+        apart = self.with_entries(moved & {into}, merged=None)
+        root = apart.roots(max([into, *moved, *self.entries], default=0) + 1)
+        parts = {z for z, entry in self.entries.items() if entry.merged in moved - {into}}
+        return apart.with_entries((moved | parts) - {root[into]}, merged=root[into])
+
+    def roots(self, topics: int) -> list[int]:
+        """Return for each topic the topic that it is shown as.
+
+        Args:
+            topics: T. Entries of other topics are passed over.
+        """
+        found = [self.of(z).merged for z in range(topics)]
+        return [z if into is None or into >= topics else into for z, into in enumerate(found)]
+
+    def to_bytes(self) -> bytes:
+        """Return one sealed line."""
+        entries = {str(z): asdict(one) for z, one in self.entries.items() if one != Entry()}
+        return seal({"parent": self.parent, "entries": entries})
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "a catalogue") -> Catalogue:
+        """Read what :meth:`to_bytes` returned.
+
+        Raises:
+            DamagedDataError: The bytes are damaged.
+        """
+        values = unseal(data, name)
+        parent, entries = checks.field(values, "parent"), checks.field(values, "entries")
+        if parent is not None:
+            checks.hexadecimal(f"field parent of {name}", parent)
+        if not isinstance(entries, dict):
+            checks.refuse(f"field entries of {name}", type(entries).__name__, "an object")
+        found = {}
+        for topic, entry in entries.items():
+            where = f"topic {topic!r:.20} of {name}"
+            short = topic.isdecimal() and len(topic) <= _MOST_DIGITS
+            number = checks.whole(where, int(topic) if short else topic)
+            found[number] = Entry(**checks.record(Entry, entry, where, ignore_unknown=True))
+        return cls(parent, found)._checked(name)
+
+    def _checked(self, name: str) -> Catalogue:
+        for topic, entry in self.entries.items():
+            where = f"field merged of topic {topic} of {name}"
+            if entry.merged is not None:
+                checks.whole(where, entry.merged)
+                if entry.merged == topic or self.of(entry.merged).merged is not None:
+                    checks.refuse(where, entry.merged, "another topic, which is not merged itself")
+        return self
+
+
+class CatalogueStore:
+    """The catalogues under the root of a model store."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._blobs = blobs_at(root)
+
+    def latest(self, key: str) -> tuple[str | None, Catalogue]:
+        """Return the digest of the newest catalogue, and the catalogue; an empty one if none."""
+        pointer = self._pointer(key)
+        if pointer is None:
+            return None, Catalogue()
+        name = self._blobs.where(f"{_folder(key)}/LATEST")
+        digest = checks.hexadecimal(f"field digest of {name}", unseal(pointer, name).get("digest"))
+        return digest, self.get(key, digest)
+
+    def get(self, key: str, digest: str) -> Catalogue:
+        """Return the catalogue with this digest.
+
+        Raises:
+            DamagedDataError: It is missing, or does not have the content that was written.
+        """
+        path = f"{_folder(key)}/{checks.hexadecimal('the digest of a catalogue', digest)}.json"
+        data = read_verified(self._blobs, path, digest)
+        return Catalogue.from_bytes(data, self._blobs.where(path))
+
+    def history(self, key: str) -> list[str]:
+        """Return the digests of all catalogues, the newest first."""
+        digest, catalogue = self.latest(key)
+        found: list[str] = []
+        while digest is not None:
+            if digest in found:
+                raise DamagedDataError(f"catalogue {digest} of key {key!r} follows itself")
+            found.append(digest)
+            digest = catalogue.parent
+            if digest is not None:
+                catalogue = self.get(key, digest)
+        return found
+
+    def put(self, key: str, catalogue: Catalogue) -> str:
+        """Write a catalogue as the newest one and return its digest, hex.
+
+        Args:
+            key: The model key.
+            catalogue: It follows from the newest one; its ``parent`` is set here.
+
+        Raises:
+            StoreConflictError: Another catalogue was written meanwhile.
+        """
+        pointer = self._pointer(key)
+        parent, _ = self.latest(key)
+        data = replace(catalogue, parent=parent).to_bytes()
+        digest = hashlib.sha256(data).hexdigest()
+        create_named(self._blobs, f"{_folder(key)}/{digest}.json", data)
+        target = seal({"digest": digest})
+        if not self._blobs.replace_pointer(f"{_folder(key)}/LATEST", pointer, target):
+            raise StoreConflictError(
+                f"the catalogue of key {key!r} in {self.root} was changed meanwhile. Run again."
+            )
+        return digest
+
+    def _pointer(self, key: str) -> bytes | None:
+        path = f"{_folder(key)}/LATEST"
+        return self._blobs.read(path) if self._blobs.exists(path) else None
+
+
+def _folder(key: str) -> str:
+    return f"{escape_key(key)}/catalogue"

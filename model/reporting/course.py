@@ -1,0 +1,171 @@
+"""The course of topics over the versions: periods of the calendar, and what is new, rising or gone.
+
+The tokens of a version are those that came since its parent (``Manifest.topic_tokens``). They
+belong to the period in which the window of the version ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import checks
+from model.publishing.manifest import Manifest
+from model.records import FloatArray
+from model.times import to_iso
+
+MOST_PERIODS = 120
+# The recent part of a stream: the last fifth of its time.
+_RECENT = 5
+# A share below this is taken as this, so that no ratio is extreme by chance.
+_FLOOR = 1e-3
+# Ratios of the recent share to the share before. The lower bounds are their inverses.
+_CHANGED, _BORN = 1.5, 10.0
+_DAY = 86_400_000_000
+_UNITS = ("day", "month", "year", "decade", "century")
+_LENGTHS = dict(zip(_UNITS, (_DAY, 30 * _DAY, 365 * _DAY, 3652 * _DAY, 36524 * _DAY), strict=True))
+
+
+def came(history: Sequence[Manifest], topics: int) -> list[list[float] | None]:
+    """Return the tokens of each topic that came with each version; None where it is not known.
+
+    Raises:
+        DamagedDataError: A version has another number of topics.
+    """
+    for manifest in history:
+        if manifest.topic_tokens is not None:
+            name = f"field topic_tokens of version {manifest.version}"
+            checks.sized(name, manifest.topic_tokens, topics)
+    return [manifest.topic_tokens for manifest in history]
+
+
+def unit_of(times: Sequence[int]) -> str:
+    """Return the shortest unit of the calendar that suits times in microseconds.
+
+    It is not shorter than the usual gap between two times, and gives a limited number of periods.
+    """
+    gaps = np.diff(np.array(sorted(times), np.int64))
+    usual = int(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0
+    span = max(times) - min(times)
+    for unit in _UNITS:
+        if usual <= _LENGTHS[unit] * 1.05 and span // _LENGTHS[unit] < MOST_PERIODS:
+            return unit
+    return _UNITS[-1]
+
+
+def period_of(micros: int, unit: str) -> str:
+    """Return the name of the period of a time, for example ``2013``, ``2013-05`` or ``1790s``.
+
+    The names of one unit sort as their times do, from the year 1 to 9999.
+    """
+    iso = to_iso(micros)
+    return {
+        "day": iso[:10],
+        "month": iso[:7],
+        "year": iso[:4],
+        "decade": f"{iso[:3]}0s",
+        "century": f"{iso[:2]}00s (century)",
+    }[unit]
+
+
+def period_start(micros: int, unit: str) -> int:
+    """Return the start of the period of a time, in microseconds."""
+    moment = np.datetime64(micros, "us")
+    if unit in ("day", "month", "year"):
+        start = moment.astype(f"datetime64[{unit[0].upper()}]")
+    else:
+        years = 10 if unit == "decade" else 100
+        year = int(moment.astype("datetime64[Y]").astype(int)) + 1970
+        # The calendar that is written here begins with the year 1.
+        start = np.datetime64(f"{max(1, year // years * years):04d}", "Y")
+    return int(start.astype("datetime64[us]").astype(int))
+
+
+@dataclass(frozen=True)
+class Period:
+    """What came in a period of the calendar.
+
+    Attributes:
+        name: The name, for example ``2013``.
+        versions: The numbers of its versions in the history.
+        tokens: The tokens of each topic that came; all 0 where it is not known.
+    """
+
+    name: str
+    versions: list[int]
+    tokens: list[float]
+
+    @property
+    def shares(self) -> list[float] | None:
+        """The share of each topic in what came; None if nothing came."""
+        total = sum(self.tokens)
+        return [tokens / total for tokens in self.tokens] if total else None
+
+
+def calendar_unit(history: Sequence[Manifest]) -> str:
+    """Return the unit of the calendar that suits the versions."""
+    return unit_of([manifest.event_time for manifest in history])
+
+
+def periods(history: Sequence[Manifest], topics: int) -> list[Period]:
+    """Return the periods that have versions, in their order."""
+    # A window that ends at midnight belongs to the day before.
+    times = [manifest.event_time - 1 for manifest in history]
+    unit, tokens = calendar_unit(history), came(history, topics)
+    found: dict[str, Period] = {}
+    for number, time in enumerate(times):
+        name = period_of(time, unit)
+        period = found.setdefault(name, Period(name, [], [0.0] * topics))
+        period.versions.append(number)
+        for topic, value in enumerate(tokens[number] or ()):
+            period.tokens[topic] += value
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class Movement:
+    """How a topic's share changed lately.
+
+    Attributes:
+        kind: ``new``, ``rising``, ``steady``, ``falling`` or ``gone``.
+        recent: The share of what came in the last fifth of the time.
+        before: The share of what came before that; None if nothing came.
+    """
+
+    kind: str
+    recent: float
+    before: float | None
+
+
+def movements(history: Sequence[Manifest], topics: int) -> tuple[int, list[Movement]]:
+    """Return since when the recent part is counted, in microseconds, and each topic's movement."""
+    first, last = history[0].event_time, history[-1].event_time
+    since = min(last - (last - first) // _RECENT, last - 1)
+    parts = np.zeros((2, topics))
+    for manifest, tokens in zip(history, came(history, topics), strict=True):
+        if tokens is not None:
+            parts[int(manifest.event_time > since)] += tokens
+    before, recent = (_shares(part) for part in parts)
+    return since, [
+        _movement(0.0 if recent is None else float(recent[z]), before, z) for z in range(topics)
+    ]
+
+
+def _movement(recent: float, before: FloatArray | None, topic: int) -> Movement:
+    if before is None:
+        return Movement("steady", recent, None)
+    ratio = max(recent, _FLOOR) / max(float(before[topic]), _FLOOR)
+    if ratio >= _CHANGED:
+        kind = "new" if ratio >= _BORN else "rising"
+    elif 1 / ratio >= _CHANGED:
+        kind = "gone" if 1 / ratio >= _BORN else "falling"
+    else:
+        kind = "steady"
+    return Movement(kind, recent, float(before[topic]))
+
+
+def _shares(tokens: FloatArray) -> FloatArray | None:
+    total = float(tokens.sum())
+    return tokens / total if total else None

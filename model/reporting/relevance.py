@@ -1,0 +1,141 @@
+"""Rank the words of topics: by probability, by relevance, and by FREX.
+
+Relevance (Sievert and Shirley 2014) of word w in topic z, with lambda from 0 to 1:
+
+    r(w, z) = lambda ln P(w | z) + (1 - lambda) ln (P(w | z) / P(w))
+
+FREX (Bischof and Airoldi 2012) is the weighted harmonic mean of two empirical distribution
+functions over the words of z: that of P(w | z), and that of the exclusivity P(w | z) / sum over j
+of P(w | j).
+
+Only words with a count in z are ranked. The probabilities are those of
+:class:`model.snapshot.Snapshot`, with the prior. P(w) is the sum over z of P(z) P(w | z), where
+P(z) is the topic's share of the tokens that the model holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model.records import FloatArray, LongArray
+from model.snapshot import Snapshot
+
+# The value that Sievert and Shirley found best for interpreting topics.
+LAMBDA = 0.6
+# The weight of exclusivity in FREX.
+FREX_WEIGHT = 0.5
+_NAME_WORDS = 3
+# Words that share so many first characters are taken for forms of one word.
+_STEM = 5
+
+
+def topic_shares(snapshot: Snapshot) -> FloatArray:
+    """Return each topic's share of the tokens that the model holds, float64[T]."""
+    total = float(snapshot.totals.sum())
+    shares: FloatArray = snapshot.totals / total if total else np.zeros(snapshot.topic_count)
+    return shares
+
+
+@dataclass(frozen=True, eq=False)
+class WordStatistics:
+    """The statistics of each pair of a topic and a word with a count in it.
+
+    The pairs of topic z are ``starts[z]`` to ``starts[z + 1]``, in the order of
+    :meth:`model.snapshot.Snapshot.top_words`.
+
+    Attributes:
+        starts: int64[T + 1].
+        words: int64[nnz], the row of the word.
+        counts: float64[nnz], n_wz.
+        probability: float64[nnz], P(w | z).
+        lift: float64[nnz], P(w | z) / P(w).
+        exclusivity: float64[nnz], P(w | z) / sum over j of P(w | j).
+    """
+
+    starts: LongArray
+    words: LongArray
+    counts: FloatArray
+    probability: FloatArray
+    lift: FloatArray
+    exclusivity: FloatArray
+
+    @cached_property
+    def frex(self) -> FloatArray:
+        """float64[nnz], FREX with equal weights."""
+        found = np.zeros(len(self.words))
+        for topic in range(len(self.starts) - 1):
+            at = self.span(topic)
+            rare, often = _ecdf(self.exclusivity[at]), _ecdf(self.probability[at])
+            found[at] = 1 / (FREX_WEIGHT / rare + (1 - FREX_WEIGHT) / often)
+        return found
+
+    def span(self, topic: int) -> slice:
+        """Return the place of a topic's pairs."""
+        return slice(int(self.starts[topic]), int(self.starts[topic + 1]))
+
+    def relevance(self, topic: int, weight: float) -> FloatArray:
+        """Return r(w, z) of a topic's pairs, with ``weight`` for lambda."""
+        at = self.span(topic)
+        lift: FloatArray = np.log(self.lift[at])
+        found: FloatArray = weight * np.log(self.probability[at]) + (1 - weight) * lift
+        return found
+
+    def by_relevance(self, topic: int, weight: float, count: int) -> LongArray:
+        """Return the places of a topic's most relevant pairs; equals are in their order."""
+        return self._first(topic, self.relevance(topic, weight), count)
+
+    def by_frex(self, topic: int, count: int) -> LongArray:
+        """Return the places of the pairs with the largest FREX; equals are in their order."""
+        return self._first(topic, self.frex[self.span(topic)], count)
+
+    def candidates(self, topic: int, weights: Iterable[float], count: int) -> LongArray:
+        """Return the places of all pairs that are among the first with some weight, ascending."""
+        found = [self.by_relevance(topic, weight, count) for weight in weights]
+        return np.unique(np.concatenate([*found, self.by_frex(topic, count)]))
+
+    def _first(self, topic: int, score: FloatArray, count: int) -> LongArray:
+        order = np.argsort(-score, kind="stable")[:count]
+        return order.astype(np.int64) + int(self.starts[topic])
+
+
+def word_statistics(snapshot: Snapshot) -> WordStatistics:
+    """Return the statistics of all pairs of a topic and a word with a count in it."""
+    by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+    order = np.lexsort((by_word, -snapshot.counts, snapshot.topics))
+    words, topics = by_word[order], snapshot.topics[order]
+    counts = snapshot.counts[order]
+    prior, norm = snapshot.prior, snapshot.normalisers
+    own = prior.strength / norm
+    probability = (counts + prior.strength[topics] * prior.base[words]) / norm[topics]
+    share, size = topic_shares(snapshot), len(snapshot.words)
+    held = counts / norm[topics]
+    marginal = np.bincount(words, held * share[topics], size) + prior.base * float(own @ share)
+    everywhere = np.bincount(words, held, size) + prior.base * float(own.sum())
+    return WordStatistics(
+        np.searchsorted(topics, np.arange(snapshot.topic_count + 1)).astype(np.int64),
+        words.astype(np.int64),
+        counts,
+        probability,
+        probability / marginal[words],
+        probability / everywhere[words],
+    )
+
+
+def _ecdf(values: FloatArray) -> FloatArray:
+    """Return the share of the values that are at most as large as each."""
+    found: FloatArray = np.searchsorted(np.sort(values), values, side="right") / len(values)
+    return found
+
+
+def topic_name(snapshot: Snapshot, statistics: WordStatistics, topic: int) -> str:
+    """Return a name for a topic: its most relevant words, without forms of one word."""
+    chosen: list[str] = []
+    for place in statistics.by_relevance(topic, LAMBDA, 4 * _NAME_WORDS).tolist():
+        word = snapshot.words[statistics.words[place]]
+        if all(word[:_STEM] != other[:_STEM] for other in chosen):
+            chosen.append(word)
+    return ", ".join(chosen[:_NAME_WORDS])

@@ -1,0 +1,188 @@
+"""Trends: documents, tokens and mean shares of each topic in windows of event time, exactly.
+
+A table has a cell for each window, and for each group of documents within it. Proportions are added
+as whole multiples of 2**-40. Sums of whole numbers do not depend on their order, so tables of parts
+add up to the table of the whole, bit for bit, however the documents were divided. A mean share
+differs from the exact mean of the proportions by at most 2**-41.
+
+>>> table = Trends(topics=2)
+>>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
+>>> other = Trends(topics=2)
+>>> other.add(0, "", [0.75, 0.25], tokens=2, words_known=2)
+>>> table.merge(other)
+>>> table.cells[0, ""].mean_shares()
+[0.5, 0.5]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from model import checks, wire
+from model.errors import DamagedDataError
+from model.records import FloatArray
+from model.times import to_iso
+
+UNIT = 2**40
+# No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
+_LARGEST = 2**168
+
+
+@dataclass(slots=True)
+class Cell:
+    """Sums over the documents of a window and a group.
+
+    Attributes:
+        documents: The number of documents.
+        tokens: The number of their tokens.
+        words_known: The number of tokens whose word the model knows.
+        shares: For each topic, the sum of proportions in units of 2**-40.
+        topic_tokens: The same for proportions times known tokens.
+    """
+
+    documents: int
+    tokens: int
+    words_known: int
+    shares: list[int]
+    topic_tokens: list[int]
+
+    def mean_shares(self) -> list[float]:
+        """Return the mean proportion of each topic."""
+        return [share / (UNIT * self.documents) for share in self.shares]
+
+    def expected_tokens(self) -> list[float]:
+        """Return the expected number of known tokens of each topic."""
+        return [tokens / UNIT for tokens in self.topic_tokens]
+
+
+@dataclass(slots=True)
+class Trends:
+    """A table of cells by the start of the window in microseconds, and the group.
+
+    Attributes:
+        topics: T.
+        cells: The cells.
+    """
+
+    topics: int
+    cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
+
+    MAGIC = b"BTb1"
+
+    def add(
+        self,
+        start: int,
+        group: str,
+        proportions: Sequence[float] | FloatArray,
+        *,
+        tokens: int,
+        words_known: int,
+    ) -> None:
+        """Count a document.
+
+        Args:
+            start: The start of its window in microseconds.
+            group: Its group; "" where documents are not grouped.
+            proportions: Its mixture, T numbers from 0 to 1.
+            tokens: The number of its tokens.
+            words_known: The number of its tokens whose word the model knows.
+        """
+        units = np.rint(np.asarray(proportions) * UNIT).astype(np.int64).tolist()
+        self._merge_cell(
+            (start, group),
+            Cell(1, tokens, words_known, units, [unit * words_known for unit in units]),
+        )
+
+    def merge(self, other: Trends) -> None:
+        """Add the cells of another table."""
+        for place, cell in other.cells.items():
+            self._merge_cell(place, cell)
+
+    def _merge_cell(self, place: tuple[int, str], cell: Cell) -> None:
+        mine = self.cells.get(place)
+        if mine is None:
+            mine = self.cells[place] = Cell(0, 0, 0, [0] * self.topics, [0] * self.topics)
+        mine.documents += cell.documents
+        mine.tokens += cell.tokens
+        mine.words_known += cell.words_known
+        mine.shares = [a + b for a, b in zip(mine.shares, cell.shares, strict=True)]
+        mine.topic_tokens = [
+            a + b for a, b in zip(mine.topic_tokens, cell.topic_tokens, strict=True)
+        ]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield a record for each window, group and topic, in this order."""
+        for (start, group), cell in sorted(self.cells.items()):
+            means, tokens = cell.mean_shares(), cell.expected_tokens()
+            for topic in range(self.topics):
+                yield {
+                    "window_start": to_iso(start),
+                    "group": group,
+                    "topic": topic,
+                    "documents": cell.documents,
+                    "tokens": tokens[topic],
+                    "mean_share": means[topic],
+                }
+
+    def to_bytes(self) -> bytes:
+        """Return equal bytes for equal tables."""
+        cells = [
+            {"start": start, "group": group, **asdict(cell)}
+            for (start, group), cell in sorted(self.cells.items())
+        ]
+        return wire.pack(self.MAGIC, {"topics": self.topics, "cells": cells})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Trends:
+        """Read what :meth:`to_bytes` returned.
+
+        Raises:
+            DamagedDataError: The bytes are damaged.
+        """
+        header, _ = wire.unpack(cls.MAGIC, data, 0)
+        found = cls(checks.whole("topics of trends", checks.field(header, "topics"), 1))
+        cells = checks.field(header, "cells")
+        if not isinstance(cells, list):
+            checks.refuse("cells of trends", type(cells).__name__, "a list")
+        for number, values in enumerate(cells):
+            found._read(checks.record(_StoredCell, values, f"cell {number} of trends"))
+        return found
+
+    def _read(self, values: dict[str, Any]) -> None:
+        place = values.pop("start"), values.pop("group")
+        checks.whole("documents of trends", values["documents"], 1, _LARGEST)
+        for name in ("tokens", "words_known"):
+            checks.whole(f"{name} of trends", values[name], 0, _LARGEST)
+        for name in ("shares", "topic_tokens"):
+            checks.sized(f"{name} of trends", values[name], self.topics)
+            for value in values[name]:
+                checks.whole(f"{name} of trends", value, 0, _LARGEST)
+        if place in self.cells:
+            raise DamagedDataError(f"trends have two cells of {place!r:.80}")
+        self.cells[place] = Cell(**values)
+
+
+@dataclass(frozen=True)
+class _StoredCell:
+    """A cell with its place, as :meth:`Trends.to_bytes` writes it."""
+
+    start: int
+    group: str
+    documents: int
+    tokens: int
+    words_known: int
+    shares: list[int]
+    topic_tokens: list[int]
+
+
+def added_up(tables: Iterable[bytes]) -> list[Trends]:
+    """Return the sums of stored tables: one for each number of topics, in ascending order."""
+    found: dict[int, Trends] = {}
+    for data in tables:
+        table = Trends.from_bytes(data)
+        found.setdefault(table.topics, Trends(table.topics)).merge(table)
+    return [found[topics] for topics in sorted(found)]

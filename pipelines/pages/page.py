@@ -1,0 +1,105 @@
+"""Make the page of a report: one file that loads nothing and runs nothing but its own scripts.
+
+The content security policy of the page names the digest of each script and style, so a browser
+refuses any other. Text of documents reaches the page in two ways: through Jinja2, which escapes it,
+and as JSON, from which the scripts make text nodes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from model.errors import BeamTopicsError
+
+SCRIPTS = (
+    "dom",
+    "data",
+    "table",
+    "charts",
+    "map",
+    "overview",
+    "topic_view",
+    "word_view",
+    "document_view",
+    "time_view",
+    "health_view",
+    "search",
+    "main",
+)
+# Characters that could end a script element or a line of a script, and their JSON escapes.
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def check_installed() -> None:
+    """Refuse to go on without Jinja2.
+
+    Raises:
+        BeamTopicsError: It is not installed.
+    """
+    if importlib.util.find_spec("jinja2") is None:
+        raise BeamTopicsError("a report needs Jinja2. Run: pip install 'jinja2>=3.1,<4'")
+
+
+def render(figures: Mapping[str, Any], title: str) -> str:
+    """Return the page as HTML.
+
+    Args:
+        figures: What :func:`model.reporting.figures.figures_of` returned.
+        title: The title of the page.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    own = "\n".join(_part(f"static/{name}.js") for name in SCRIPTS)
+    scripts = [_part("vendor/uPlot.iife.min.js"), f"(() => {{\n{own}\n}})();\n"]
+    styles = [_part("vendor/uPlot.min.css"), _part("static/report.css")]
+    pages = Environment(
+        loader=PackageLoader("pipelines.pages"), autoescape=True, undefined=StrictUndefined
+    )
+    return pages.get_template("report.html").render(
+        title=title,
+        figures=figures,
+        policy=policy(scripts, styles),
+        data=Markup(json_for_script(figures)),
+        scripts=list(map(Markup, scripts)),
+        styles=list(map(Markup, styles)),
+    )
+
+
+def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
+    """Return a content security policy that allows these scripts and styles, and nothing else."""
+    allowed = {
+        "default-src": ["'none'"],
+        "script-src": list(map(_hash, scripts)),
+        "style-src": list(map(_hash, styles)),
+        "img-src": ["data:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(" ".join([name, *values]) for name, values in allowed.items())
+
+
+def json_for_script(value: Any) -> str:
+    r"""Return JSON that may stand in a script element, whatever texts it holds.
+
+    >>> print(json_for_script("</script>"))
+    "\u003c/script\u003e"
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # A lone surrogate cannot be written as UTF-8.
+    return text.translate(_ESCAPES).encode("utf-8", "replace").decode()
+
+
+def _part(path: str) -> str:
+    return files("pipelines.pages").joinpath(path).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,104 @@
+/* Charts over time, drawn by uPlot, each with its figures as a table; small curves and bars. */
+"use strict";
+
+const drawn = new Set();
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const LINES = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--line-6", "--line-7", "--line-8"];
+
+/*
+ * Return a figure with curves over time.
+ *   title   what is drawn
+ *   time    milliseconds
+ *   curves  [{name, values}], null where nothing is known
+ *   show    turns a value into text
+ *   ranks   whether small values are at the top
+ */
+function timeChart({ title, time, curves, show, ranks = false }) {
+  const box = h("div.chart", { role: "img", "aria-label": `${title}. The figures are in the table below.` });
+  const legend = curves.length > 1 && h("ul.legend", { "aria-hidden": "true" }, curves.map((curve, n) =>
+    h("li", {}, s("svg", { viewBox: "0 0 20 10" }, s(`path.stroke-${n + 1}`, { d: "M0 5H20" })), foreign(curve.name))));
+  const readout = h("p.readout", { "aria-hidden": "true" }, "\u00a0");
+  const chart = { box, title, time, curves, show, ranks, readout, plot: null };
+  drawn.add(chart);
+  new ResizeObserver(() => draw(chart)).observe(box);
+  return h("figure", {}, h("figcaption", {}, title), legend, box, readout, asTable(title, time, curves, show));
+}
+
+function draw(chart) {
+  if (!chart.box.isConnected) {
+    if (chart.plot) chart.plot.destroy();
+    drawn.delete(chart);
+    return;
+  }
+  const width = chart.box.clientWidth;
+  if (chart.plot && chart.plot.width === width && chart.theme === theme()) return;
+  if (chart.plot) chart.plot.destroy();
+  chart.theme = theme();
+  const data = [chart.time.map(t => t / 1000), ...chart.curves.map(c => c.values.map(v => v ?? null))];
+  chart.plot = new uPlot(options(chart, width), data, chart.box);
+}
+
+function options(chart, width) {
+  const axis = { stroke: colour("--muted"), grid: { stroke: colour("--grid"), width: 1 }, ticks: { stroke: colour("--grid"), width: 1 } };
+  const points = chart.time.length < 40 || chart.curves.some(c => c.values.filter(v => v !== null).length < 3);
+  return {
+    width, height: chart.ranks ? 300 : 240,
+    tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, y: false },
+    scales: { x: { time: true }, y: chart.ranks ? { dir: -1, distr: 3, log: 10, range: (u, min, max) => [1, Math.max(10, max)] }
+      : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    axes: [{ ...axis, space: 64 }, { ...axis, size: 58, values: (u, splits) => splits.map(v => (v === null ? "" : chart.show(v))) }],
+    series: [{}, ...chart.curves.map((curve, n) => ({
+      stroke: colour(LINES[n % LINES.length]), width: 2, spanGaps: true, dash: n === 1 && !chart.ranks ? [6, 3] : undefined,
+      points: { show: points, size: 5 },
+      fill: n === 0 && !chart.ranks && chart.curves.length < 3 ? colour("--fill-1") : undefined,
+    }))],
+    hooks: { setCursor: [u => tell(chart, u.cursor.idx)] },
+  };
+}
+
+function tell(chart, at) {
+  chart.readout.replaceChildren();
+  if (at === null || at === undefined) return chart.readout.append("\u00a0");
+  chart.readout.append(date(chart.time[at]), ": ");
+  chart.curves.forEach((curve, n) => {
+    const value = curve.values[at];
+    chart.readout.append(n ? ", " : "", foreign(chart.curves.length > 1 ? curve.name + " " : ""), value === null || value === undefined ? "–" : chart.show(value));
+  });
+}
+
+function asTable(title, time, curves, show) {
+  const details = h("details", {}, h("summary", {}, "The figures as a table"));
+  details.addEventListener("toggle", () => {
+    if (!details.open || details.querySelector("table")) return;
+    details.append(table({
+      caption: title,
+      columns: [{ name: "date" }, ...curves.map(curve => ({ name: curve.name, number: true }))],
+      rows: time.map((t, n) => [cell(date(t)), ...curves.map(c => cell(c.values[n] === null || c.values[n] === undefined ? "–" : show(c.values[n]), c.values[n] ?? -1))]),
+    }));
+  });
+  return details;
+}
+
+/* Draw all charts of the page again, in other colours. */
+const redraw = () => drawn.forEach(draw);
+
+const theme = () => (matchMedia("print").matches ? "light" : document.documentElement.dataset.theme
+  || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
+
+/* Return a small curve; it is decoration, because figures stand beside it. */
+function sparkline(values) {
+  const most = Math.max(1e-9, ...values.map(v => v ?? 0));
+  const x = n => (values.length > 1 ? (100 * n) / (values.length - 1) : 50).toFixed(1);
+  const points = values.map((v, n) => (v === null || v === undefined ? null : `${x(n)},${(22 - (20 * v) / most).toFixed(1)}`)).filter(Boolean);
+  return s("svg.spark", { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" },
+    points.length > 0 && s("polygon", { points: `${points[0].split(",")[0]},22 ${points.join(" ")} ${points[points.length - 1].split(",")[0]},22` }),
+    s("polyline", { points: points.join(" ") }));
+}
+
+/* Return a bar for a share of 0 to 1. */
+function bar(share) {
+  return s("svg.bar", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    s("rect.track", { width: 100, height: 10 }), s("rect.value", { width: (100 * Math.min(1, Math.max(0, share))).toFixed(2), height: 10 }));
+}

@@ -1,0 +1,47 @@
+/* The figures of the page, and questions that several views ask of them. */
+"use strict";
+
+const D = JSON.parse(document.getElementById("figures").textContent);
+D.topics.name = D.topics.name.map((words, z) => D.topics.given[z] || words);
+const TOPICS = D.topics.name.map((_, topic) => topic).filter(topic => !D.topics.hidden[topic]);
+const KINDS = {
+  new: "new", rising: "rising", steady: "steady", falling: "falling", gone: "gone",
+};
+
+const topicLink = topic => link(`topic/${topic}`, foreign(D.topics.name[topic]));
+const wordLink = word => link(`word/${word}`, foreign(D.words.text[word]));
+
+/* Return the title of a document, or its id where its text is not known. */
+const titleOf = n => (D.documents.title && D.documents.title[n]) || D.documents.id[n];
+const documentLink = n => link(`document/${n}`, foreign(titleOf(n)));
+
+/* Return a topic's share of what came with each version; null where it is not known. */
+function courseOf(topic) {
+  return D.versions.came.map(tokens => {
+    const total = tokens ? tokens.reduce((a, b) => a + b, 0) : 0;
+    return total ? tokens[topic] / total : null;
+  });
+}
+
+/* Return a topic's share of what came in each period. */
+const coarseCourseOf = topic => D.periods.shares.map(shares => shares && shares[topic]);
+
+/* Return r(w, z) of the words of a topic for a lambda, with their places, the largest first. */
+function byRelevance(topic, lambda) {
+  const { probability, lift } = D.terms[topic];
+  const score = probability.map((p, n) => lambda * p + (1 - lambda) * lift[n]);
+  return score.map((_, n) => n).sort((a, b) => score[b] - score[a] || a - b);
+}
+
+function byFrex(topic) {
+  const { frex } = D.terms[topic];
+  return frex.map((_, n) => n).sort((a, b) => frex[b] - frex[a] || a - b);
+}
+
+/* Return how many times as large a topic's recent share is as the share before. */
+const change = topic => (D.topics.before[topic] === null ? 1
+  : Math.max(D.topics.recent[topic], 1e-3) / Math.max(D.topics.before[topic], 1e-3));
+
+const times = ratio => (ratio >= 1 ? `×${ratio.toFixed(1)}` : `÷${(1 / ratio).toFixed(1)}`);
+
+const kindMark = kind => h(`span.kind.${kind}`, {}, KINDS[kind]);

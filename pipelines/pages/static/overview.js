@@ -1,0 +1,63 @@
+/* The overview: what the stream is about, what moved, and all topics. */
+"use strict";
+
+function overview() {
+  const m = D.model;
+  return [
+    h("h1", {}, `${plural(m.topics, "topic")} of ${plural(m.documents, "document")}`),
+    h("p.lead", {}, `${date(m.first)} to ${date(m.last)}, ${plural(m.versions, "version")} of the model`,
+      m.key ? [", key ", foreign(m.key)] : "", "."),
+    tiles(),
+    h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
+    section("Topics", topicTable(), hiddenTopics()),
+    section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
+  ];
+}
+
+function tiles() {
+  const m = D.model, known = D.versions.perplexity.filter(p => p !== null);
+  const found = [["documents", whole(m.documents)], ["tokens", whole(m.tokens)], ["words", whole(m.words)], ["versions", whole(m.versions)]];
+  if (known.length) found.push(["perplexity now", figure(known[known.length - 1])]);
+  const coverage = coverageOfAll();
+  if (coverage !== null) found.push(["known tokens", percent(coverage)]);
+  if (D.refused) found.push(["dead letters", whole(D.refused.reduce((sum, one) => sum + one.count, 0))]);
+  return h("dl.tiles", {}, found.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+function movers() {
+  const kinds = ["new", "rising", "falling", "gone"];
+  const lists = kinds.map(kind => {
+    const up = kind === "new" || kind === "rising";
+    const found = TOPICS.filter(z => D.topics.kind[z] === kind).sort((a, b) => (up ? change(b) - change(a) : change(a) - change(b)) || a - b);
+    return found.length > 0 && [h("h3", {}, kindMark(kind)), h("ul.movers", {}, found.slice(0, 6).map(z => h("li", {}, topicLink(z),
+      sparkline(coarseCourseOf(z)), h("span.number", {}, times(change(z)))))),
+    found.length > 6 && h("p.note", {}, `and ${found.length - 6} more in the table below`)];
+  });
+  return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before.`),
+    lists.some(Boolean) ? lists : h("p", {}, "No topic moved much.")];
+}
+
+function topicTable() {
+  return table({
+    caption: "All topics; a heading sorts",
+    sorted: D.topics.pinned.some(Boolean) ? null : 2,
+    columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
+      { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
+    rows: [...TOPICS].sort((a, b) => D.topics.pinned[b] - D.topics.pinned[a] || D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
+      cell(String(D.topics.id[z]), D.topics.id[z]), cell(topicLink(z), D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
+      cell(sparkline(coarseCourseOf(z)), change(z)), cell(percent(D.topics.recent[z]), D.topics.recent[z]),
+      cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]),
+      cell(foreign(D.topics.first[z].slice(0, 7).join(" ")), D.topics.first[z].join(" "))]),
+  });
+}
+
+function hiddenTopics() {
+  const found = D.topics.name.map((_, z) => z).filter(z => D.topics.hidden[z]);
+  return found.length > 0 && h("p.note", {}, "Hidden: ", found.map((z, n) => [n ? "; " : "", topicLink(z)]));
+}
+
+function eventList(events) {
+  if (!events.length) return h("p", {}, "None were noted.");
+  return h("ul.events", {}, events.map(event => h("li", {}, h("time", {}, date(event.time)), " ", h("span.tag", {}, event.kind.replaceAll("_", " ")), " ",
+    foreign(event.line.replace(/^version \S+ (?=comes)/, "The new version ").replace(/^version [^:]*: /, "")))));
+}

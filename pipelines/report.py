@@ -1,0 +1,45 @@
+"""Write a page about the topics of a model store, as one HTML file.
+
+``python -m pipelines.report --model_store=models --mixtures=mixtures --output=report.html``
+
+The page loads nothing from elsewhere. ``--documents`` adds the texts of the documents that it
+shows, ``--dead_letters`` counts the records that could not be used, and ``--follow`` writes the
+page anew for each new version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from pipelines.cli.command import command
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import ModelVersionOptions, ReportOptions, StoreOptions
+
+
+class _PageOptions(OptionGroup):
+    """Output."""
+
+    # The options of all programs have one namespace, in which --output belongs to the sinks.
+    # SinkOptions reads it.
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--output", help="file for the page, for example report.html")
+
+
+GROUPS = (StoreOptions, ModelVersionOptions, ReportOptions, _PageOptions, RecordOptions)
+REQUIRED = {"model_store": "models", "output": "report.html"}
+
+
+def run(options: OptionGroup) -> None:
+    """Write the page. What writes it is imported here, because --help needs no Beam."""
+    from pipelines.graphs import report
+
+    report.report(options)
+
+
+main = command("pipelines.report", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""Name, hide, pin and merge topics, in a catalogue that lies over the model.
+
+``python -m pipelines.topics --model_store=models --topic_ids=3 --topic_name='Health care'``
+
+Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
+and ``show`` use them. Without ``--topic_ids`` the catalogue is printed. ``--roll_back`` takes the
+digest of an earlier catalogue.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rich.table import Table
+
+from model.errors import OptionError
+from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
+from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings
+from model.reporting.relevance import topic_name, word_statistics
+from model.snapshot import Snapshot
+from pipelines.cli.command import command
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.options import CatalogueOptions, ModelVersionOptions, StoreOptions
+from pipelines.cli.settings_from_options import chosen_version
+from pipelines.cli.settings_options import settings_of
+from pipelines.cli.terminal import console, plain, titled
+
+GROUPS = (StoreOptions, ModelVersionOptions, CatalogueOptions)
+# Earlier catalogues that are listed, and the digits of each.
+_EARLIER, _DIGITS = 8, 12
+_CHANGES = ("topic_name", "topic_note", "hide", "pin", "merge_into")
+
+
+def topics(options: OptionGroup) -> None:
+    """Change the catalogue, or print it.
+
+    Raises:
+        OptionError: an option cannot be used.
+    """
+    root, wanted = settings_of(options, StoreSettings).root, options.view_as(CatalogueOptions)
+    store, manifest = CatalogueStore(root), chosen_version(options)
+    key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
+    digest, catalogue = store.latest(key)
+    check(wanted, snapshot.topic_count)
+    if wanted.roll_back is not None:
+        digest, catalogue = _rolled_back(store, key, wanted.roll_back)
+    elif wanted.topic_ids:
+        catalogue = changed(catalogue, wanted)
+        digest = store.put(key, catalogue)
+    out = console()
+    out.print(_table(digest, catalogue, snapshot))
+    earlier = [one[:_DIGITS] for one in store.history(key)[1 : _EARLIER + 1]]
+    out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
+
+
+def check(wanted: Any, topic_count: int) -> None:
+    """Refuse options that contradict each other, and topics that do not exist.
+
+    Raises:
+        OptionError: an option cannot be used.
+    """
+    given = [name for name in _CHANGES if getattr(wanted, name) is not None]
+    if wanted.topic_ids and not given:
+        changes = ", ".join(f"--{name}" for name in _CHANGES)
+        allowed = f"topics together with one of {changes}"
+        raise OptionError("--topic_ids", wanted.topic_ids, allowed, "Say what is to change.")
+    if given and not wanted.topic_ids:
+        name = given[0]
+        remedy = "Add the numbers of topics, for example --topic_ids=3."
+        raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic_ids", remedy)
+    if wanted.roll_back is not None and wanted.topic_ids:
+        allowed = "nothing beside --topic_ids"
+        raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
+    for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
+        for number in numbers:
+            if number is not None and number >= topic_count:
+                allowed = f"topics from 0 to {topic_count - 1}"
+                raise OptionError(f"--{name}", number, allowed, "Correct the number.")
+
+
+def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
+    """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
+    named = {"name": wanted.topic_name, "note": wanted.topic_note, "hidden": wanted.hide,
+             "pinned": wanted.pin}  # fmt: skip
+    fields = {field: value for field, value in named.items() if value is not None}
+    found = catalogue.with_entries(wanted.topic_ids, **fields)
+    return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)
+
+
+def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Catalogue]:
+    known = store.history(key)
+    found = [one for one in known if one.startswith(digest)] if len(digest) >= 6 else []
+    if len(set(found)) != 1:
+        allowed = "the first 6 digits or more of one of " + (", ".join(known) or "no catalogue")
+        raise OptionError("--roll_back", digest, allowed, "Correct the digest.")
+    catalogue = store.get(key, found[0])
+    return store.put(key, catalogue), catalogue
+
+
+def _table(digest: str | None, catalogue: Catalogue, snapshot: Snapshot) -> Any:
+    """Return a table of all topics with their names and what the catalogue says of them."""
+    table = Table(show_edge=False)
+    table.add_column("topic", justify="right")
+    for column in ("name", "by words", "", "note"):
+        table.add_column(column, overflow="fold")
+    statistics, roots = word_statistics(snapshot), catalogue.roots(snapshot.topic_count)
+    for topic, root in enumerate(roots):
+        entry = catalogue.of(topic)
+        words = topic_name(snapshot, statistics, topic)
+        table.add_row(
+            *map(plain, (str(topic), entry.name, words, _marks(entry, topic, root), entry.note))
+        )
+    return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
+
+
+def _marks(entry: Entry, topic: int, root: int) -> str:
+    marks = {"hidden": entry.hidden, "pinned": entry.pinned, f"part of {root}": root != topic}
+    return ", ".join(mark for mark, holds in marks.items() if holds)
+
+
+main = command(
+    "pipelines.topics", __doc__.partition("\n")[0], GROUPS, {"model_store": "models"}, topics
+)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The figures of a report equal those of the manifests, the model and the mixtures."""
+
+import json
+
+import numpy as np
+import pytest
+from made import manifest_of
+from reported import DAY, TOPICS, WORDS, mixture_rows, published
+
+from model.publishing.catalogue import Catalogue
+from model.publishing.curves import curves
+from model.publishing.topic_changes import ranks_of
+from model.reporting.course import calendar_unit, period_start
+from model.reporting.figures import Sources, figures_of, groups_of, net_changes
+from model.reporting.limits import Limits, shortened
+from model.reporting.mixtures import read_mixtures
+from model.reporting.word_ranks import spread
+
+LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    store = published(tmp_path_factory.mktemp("store"))
+    history, rows = store.manifests(""), mixture_rows(store)
+    unit = calendar_unit(history)
+    labelled = read_mixtures(
+        lambda: (("here", row) for row in rows),
+        [m.version for m in history],
+        TOPICS,
+        lambda micros: period_start(micros, unit),
+        typical=3,
+        sample=6,
+    )
+    models = {m.version: store.get_snapshot(m) for m in history}
+    newest = models[history[-1].version]
+    sources = Sources(
+        history,
+        newest,
+        lambda m: models[m.version],
+        labelled,
+        catalogue=Catalogue().with_entries([2], name="mine"),
+    )
+    return sources, rows, models, figures_of(sources, LIMITS)
+
+
+def test_what_came_equals_the_curves_of_show(made):
+    sources, _, _, figures = made
+    came = np.array(figures["versions"]["came"])
+    shares = came / came.sum(axis=1, keepdims=True)
+    # The versions are equally far apart, so each has a period of its own in the table of show.
+    drawn = curves(sources.history, TOPICS, len(sources.history)).shares
+    assert shares == pytest.approx(drawn, abs=1e-9)
+    (whole,) = curves(sources.history, TOPICS, 1).shares
+    assert came.sum(axis=0) / came.sum() == pytest.approx(whole, abs=1e-9)
+
+
+def test_the_shares_of_a_period_are_those_of_its_versions(made):
+    sources, _, _, figures = made
+    periods = figures["periods"]
+    assert sum(periods["versions"]) == len(sources.history)
+    for first, count, shares in zip(
+        periods["from"], periods["versions"], periods["shares"], strict=True
+    ):
+        own = np.sum([m.topic_tokens for m in sources.history[first : first + count]], axis=0)
+        assert shares == pytest.approx(own / own.sum(), abs=1e-9)
+
+
+def test_the_figures_of_versions_are_those_of_the_manifests(made):
+    sources, _, _, figures = made
+    for column, field in (("documents", "documents"), ("perplexity", "prequential_perplexity")):
+        wanted = [getattr(m, field) for m in sources.history]
+        assert figures["versions"][column] == wanted
+    assert figures["versions"]["time"] == [m.event_time // 1000 for m in sources.history]
+    assert figures["model"]["version"] == sources.history[-1].version
+
+
+def test_shares_and_words_are_those_of_the_model(made):
+    sources, _, _, figures = made
+    snapshot = sources.snapshot
+    assert figures["topics"]["share"] == pytest.approx(
+        snapshot.totals / snapshot.totals.sum(), abs=1e-9
+    )
+    rows = np.arange(len(WORDS))
+    probabilities = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
+    row_of = {shortened(word, LIMITS.name): row for row, word in enumerate(WORDS)}
+    for topic, terms in enumerate(figures["terms"]):
+        own = [row_of[figures["words"]["text"][number]] for number in terms["word"]]
+        assert len(own) >= LIMITS.words
+        assert terms["count"] == snapshot.rows(own)[:, topic].tolist()
+        assert np.exp(terms["probability"]) == pytest.approx(probabilities[own, topic], rel=1e-9)
+
+
+def test_the_topics_of_a_word_share_its_tokens(made):
+    words, snapshot = made[3]["words"], made[0].snapshot
+    assert sum(words["count"]) <= snapshot.counts.sum()
+    for topics in words["topics"]:
+        assert sum(share for _, share in topics) == pytest.approx(1, abs=1e-9)
+
+
+def test_labelled_shares_are_means_over_the_mixtures(made):
+    _, rows, _, figures = made
+    labelled = figures["labelled"]
+    assert sum(labelled["documents"]) == len(rows) == figures["documents"]["all"]
+    total = np.sum(
+        [np.multiply(s, n) for s, n in zip(labelled["shares"], labelled["documents"], strict=True)],
+        axis=0,
+    )
+    assert total == pytest.approx(np.sum([row["proportions"] for row in rows], axis=0), abs=1e-9)
+
+
+def test_the_mixture_of_a_document_is_that_of_its_row(made):
+    _, rows, _, figures = made
+    documents = figures["documents"]
+    by_time = {row["timestamp"]: row for row in rows}
+    assert documents["typical"] and len(documents["id"]) >= 6
+    for time, mixture in zip(documents["time"], documents["mixture"], strict=True):
+        stamp = f"{np.datetime64(time, 'ms')}000Z"
+        row = next(r for t, r in by_time.items() if t[:23] == stamp[:23])
+        assert dict(mixture) == {z: p for z, p in enumerate(row["proportions"]) if p >= 0.01}
+
+
+def test_ranks_are_those_of_the_table_of_changes(made):
+    sources, _, models, figures = made
+    ranks = figures["ranks"]
+    assert ranks["versions"] == list(range(6))
+    for topic, words in enumerate(sources.snapshot.top_words(LIMITS.ranked)):
+        for place, word in enumerate(words):
+            wanted = [ranks_of(models[m.version], [word])[word][topic] for m in sources.history]
+            assert ranks["topics"][topic][place] == wanted
+            assert wanted[-1] == place + 1
+
+
+def test_a_model_that_was_removed_is_left_out(made):
+    sources, _, models, _ = made
+    gone = sources.history[2].version
+    fewer = Sources(
+        sources.history,
+        sources.snapshot,
+        lambda m: None if m.version == gone else models[m.version],
+    )
+    figures = figures_of(fewer, LIMITS)
+    assert figures["ranks"]["versions"] == [0, 1, 3, 4, 5]
+    assert all(len(r) == 5 for topic in figures["ranks"]["topics"] for r in topic)
+    assert figures["labelled"] is None is figures["documents"]
+
+
+def test_a_given_name_stands_beside_that_of_the_words(made):
+    topics = made[3]["topics"]
+    assert topics["given"] == ["", "", "mine", "", ""] and topics["name"][2].count(", ") == 2
+
+
+def test_equal_sources_give_equal_figures_that_json_can_hold(made):
+    sources, _, _, figures = made
+    text = json.dumps(figures, allow_nan=False)
+    assert text == json.dumps(figures_of(sources, LIMITS))
+    assert len(max(figures["words"]["text"], key=len)) < 250
+
+
+def test_more_versions_than_points_are_added_up(made):
+    sources, _, _, figures = made
+    few = figures_of(sources, Limits(points=2))["versions"]
+    assert few["grouped"] == [3, 3]
+    assert np.sum(few["came"], axis=0) == pytest.approx(np.sum(figures["versions"]["came"], axis=0))
+    assert few["name"] == [sources.history[2].version, sources.history[5].version]
+
+
+def test_groups_and_spreads_hold_the_ends():
+    assert [list(g) for g in groups_of(5, 2)] == [[0, 1], [2, 3, 4]]
+    assert groups_of(3, 9) == [range(1), range(1, 2), range(2, 3)]
+    assert spread(100, 3) == [0, 50, 99] and spread(1, 5) == [0] and spread(2, 1) == [0]
+
+
+def test_words_that_came_and_went_again_are_no_change():
+    def change(entered, left):
+        return manifest_of(1, changes=[{"topic": 1, "entered": entered, "left": left}])
+
+    history = [change({"a": 9, "b": 1}, {"x": 12}), change({"x": 3, "c": 2}, {"b": None, "y": 11})]
+    assert net_changes(history, LIMITS) == [[1, ["c", "a"], ["y"]]]
+    assert net_changes(history[:1], LIMITS) == [[1, ["b", "a"], ["x"]]]
+    assert net_changes([manifest_of(1, changes=[])], LIMITS) == []
+
+
+def test_events_are_those_of_the_versions(made):
+    events = made[3]["events"]
+    assert [e["time"] for e in events] == [n * 30 * DAY // 1000 for n in (1, 3, 5)]
+    assert all(e["kind"] == "change" and e["topics"] == [1] for e in events)

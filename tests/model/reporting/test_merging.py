@@ -1,0 +1,110 @@
+"""Groups of merged topics: everything is the sum over the parts."""
+
+import numpy as np
+import pytest
+from made import manifest_of, random_snapshot
+from reported import TOPICS, mixture_rows, published
+
+from model.publishing.catalogue import Catalogue
+from model.reporting.course import calendar_unit, period_start
+from model.reporting.figures import Sources, figures_of
+from model.reporting.limits import Limits
+from model.reporting.merging import Grouping
+from model.reporting.mixtures import read_mixtures
+
+MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note="n", pinned=True)
+
+
+def test_groups_are_named_after_their_roots():
+    found = Grouping(MERGED, TOPICS)
+    assert found.ids == [0, 2, 4] and found.of.tolist() == [0, 2, 1, 2, 2]
+    assert found.groups_of([3, 0, 1, 9]) == [2, 0]
+    assert found.sums([1.0, 2.0, 3.0, 4.0, 5.0]).tolist() == [1, 3, 11]
+
+
+def test_without_merges_everything_is_as_it_was():
+    found, snapshot, manifest = Grouping(Catalogue(), 5), random_snapshot(1), manifest_of(1)
+    assert found.snapshot(snapshot) is snapshot and found.manifest(manifest) is manifest
+    values = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
+    assert found.sums(values) is values
+
+
+def test_a_group_has_the_counts_of_its_parts():
+    snapshot = random_snapshot(2)
+    found = Grouping(MERGED, 5).snapshot(snapshot)
+    rows = np.arange(len(snapshot.words))
+    counts = snapshot.rows(rows)
+    wanted = np.stack([counts[:, 0], counts[:, 2], counts[:, [1, 3, 4]].sum(axis=1)], axis=1)
+    assert np.array_equal(found.rows(rows), wanted)
+    assert found.topic_count == 3 and found.totals.sum() == pytest.approx(snapshot.totals.sum())
+    # P(w | group) is the mean over its topics, by their pseudo-counts.
+    p = (counts + snapshot.prior.shares(rows)) / snapshot.normalisers
+    weights = snapshot.normalisers[[1, 3, 4]]
+    mean = (p[:, [1, 3, 4]] * weights).sum(axis=1) / weights.sum()
+    own = (found.rows(rows) + found.prior.shares(rows)) / found.normalisers
+    assert own[:, 2] == pytest.approx(mean, abs=1e-12)
+
+
+def test_a_version_keeps_its_name():
+    manifest = manifest_of(
+        3, topic_tokens=[1.0, 2.0, 3.0, 4.0, 5.0],
+        changes=[{"topic": t, "entered": {"w": 1}, "left": {}} for t in (0, 1, 2)],
+    )  # fmt: skip
+    found = Grouping(MERGED, 5).manifest(manifest)
+    assert found.version == manifest.version
+    assert found.topic_tokens == [1, 3, 11]
+    assert [change["topic"] for change in found.changes] == [0, 1]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The figures of a store without a catalogue and with one."""
+    store = published(tmp_path_factory.mktemp("store"))
+    history, rows = store.manifests(""), mixture_rows(store)
+    unit, models = calendar_unit(history), {}
+    for manifest in history:
+        models[manifest.version] = store.get_snapshot(manifest)
+    found = []
+    for catalogue in (Catalogue(), MERGED):
+        labelled = read_mixtures(
+            lambda: (("here", row) for row in rows),
+            models,
+            TOPICS,
+            lambda micros: period_start(micros, unit),
+            typical=3,
+            sample=60,
+            merge=Grouping(catalogue, TOPICS).sums,
+        )
+        sources = Sources(
+            history, models[history[-1].version], lambda m: models[m.version], labelled,
+            catalogue=catalogue,
+        )  # fmt: skip
+        found.append(figures_of(sources, Limits()))
+    return found
+
+
+def sums(values):
+    return np.stack([values[..., 0], values[..., 2], values[..., [1, 3, 4]].sum(axis=-1)], axis=-1)
+
+
+def test_the_shares_of_a_group_are_the_sums(both):
+    plain, merged = both
+    for name in ("share", "tokens"):
+        whole = np.array(plain["topics"][name])
+        assert merged["topics"][name] == pytest.approx(sums(whole), abs=1e-12)
+    came = sums(np.array(plain["versions"]["came"]))
+    assert np.array_equal(np.array(merged["versions"]["came"]), came)
+    shares = sums(np.array(plain["labelled"]["shares"]))
+    assert np.array(merged["labelled"]["shares"]) == pytest.approx(shares, abs=1e-11)
+    assert merged["labelled"]["documents"] == plain["labelled"]["documents"]
+
+
+def test_the_catalogue_is_in_the_figures(both):
+    topics = both[1]["topics"]
+    assert topics["id"] == [0, 2, 4] and topics["parts"] == [[0], [2], [1, 3, 4]]
+    assert topics["given"] == ["", "", "four"] and topics["note"] == ["", "", "n"]
+    assert topics["pinned"] == [False, False, True] and both[0]["topics"]["id"] == list(range(5))
+    assert all(event["topics"] == [2] for event in both[1]["events"])
+    assert [event["line"] for event in both[1]["events"]] == [
+        event["line"] for event in both[0]["events"]
+    ]

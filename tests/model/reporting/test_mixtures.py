@@ -1,0 +1,144 @@
+import io
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from reported import DAY, mixture_rows, published
+
+from model.encoding import mixtures_to_avro, mixtures_to_json_lines
+from model.errors import DamagedDataError
+from model.records import TopicMixture
+from model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
+from model.times import parse_time, to_iso
+
+PERIOD = 30 * DAY
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    return mixture_rows(published(tmp_path_factory.mktemp("store")))
+
+
+def read(rows, versions=None, typical=3, sample=5):
+    known = {row["model_version"] for row in rows} if versions is None else versions
+    return read_mixtures(
+        lambda: ((f"row {n}", row) for n, row in enumerate(rows)),
+        known,
+        5,
+        lambda micros: micros // PERIOD * PERIOD,
+        typical=typical,
+        sample=sample,
+    )
+
+
+def test_trends_are_sums_over_the_mixtures(rows):
+    found = read(rows)
+    for (start, _), cell in found.trends.cells.items():
+        mine = [row for row in rows if parse_time(row["timestamp"]) // PERIOD * PERIOD == start]
+        assert cell.documents == len(mine)
+        assert cell.tokens == sum(row["tokens"] for row in mine)
+        assert cell.words_known == sum(row["words_known"] for row in mine)
+        means = np.mean([row["proportions"] for row in mine], axis=0)
+        assert cell.mean_shares() == pytest.approx(means, abs=1e-9)
+    assert found.documents == len(rows) == sum(c.documents for c in found.trends.cells.values())
+    assert found.versions == Counter(row["model_version"] for row in rows)
+
+
+def test_the_order_of_rows_and_repeated_rows_change_nothing(rows):
+    whole, again = read(rows), read([*rows[::-1], *rows[10:20]])
+    assert again.trends == whole.trends and again.repeated == 10 and whole.repeated == 0
+    for name in ("typical", "sample"):
+        assert str(getattr(again, name)) == str(getattr(whole, name))
+
+
+def test_of_two_versions_the_newer_one_counts(rows):
+    versions = sorted({row["model_version"] for row in rows})
+    old, new = ({**rows[0], "model_version": v} for v in (versions[0], versions[-1]))
+    for some in ([old, new], [new, old, new]):
+        found = read(some)
+        assert found.documents == 1 and found.sample[0].version == versions[-1]
+        assert found.repeated == len(some) - 1
+
+
+def test_rows_of_other_models_are_counted_and_passed_over(rows):
+    other = {**rows[0], "model_version": "000000000001-0000000000000000", "proportions": [1.0]}
+    found = read([*rows, other], {row["model_version"] for row in rows})
+    assert found.foreign == 1 and found.documents == len(rows)
+
+
+def test_typical_documents_have_the_largest_share_and_enough_words(rows):
+    found = read(rows, typical=4)
+    for topic, chosen in enumerate(found.typical):
+        long = [row for row in rows if row["words_known"] >= 20]
+        best = sorted((row["proportions"][topic] for row in long), reverse=True)[:4]
+        assert [m.proportions[topic] for m in chosen] == best
+        assert all(m.words_known >= 20 for m in chosen)
+
+
+def test_short_documents_are_typical_where_there_are_no_others(rows):
+    short = [{**row, "words_known": 3} for row in rows[:2]]
+    (first, second) = read([*short, {**rows[2], "words_known": 30}]).typical[0][:2]
+    assert first.words_known == 30 and second.words_known == 3
+
+
+def test_the_sample_is_bounded_and_the_same_of_a_part(rows):
+    whole = read(rows, sample=7).sample
+    assert len(whole) == 7
+    kept = {m.id for m in whole}
+    part = [row for n, row in enumerate(rows) if row["id"] in kept or n % 2]
+    assert [m.id for m in read(part, sample=7).sample] == [m.id for m in whole]
+    assert read(rows, sample=0).sample == []
+
+
+def test_files_of_both_formats_are_read_alike():
+    mixtures = [
+        TopicMixture(
+            id=str(n), timestamp=n * 10**9, key="k", model_version="v", method="gibbs3",
+            proportions=np.array([0.25, 0.75]), tokens=4, words_known=3,
+        )
+        for n in range(3)
+    ]  # fmt: skip
+    data = [m.to_bytes() for m in mixtures]
+    files = {"a.jsonl": mixtures_to_json_lines(data), "a.avro": mixtures_to_avro(data)}
+    found = [
+        [str(mixture_of(place, row, 2)) for place, row in rows_of_file(io.BytesIO(content), name)]
+        for name, content in files.items()
+    ]
+    assert len(found[0]) == 3 and found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"proportions": [0.5, 0.5]}, "proportions of here: found 2 values, allowed is 5"),
+        ({"proportions": [2.0, 0, 0, 0, 0]}, "allowed is a number from 0 to 1"),
+        ({"proportions": "much"}, "here is not a mixture: ValueError"),
+        ({"timestamp": "soon"}, "here is not a mixture: ValueError it is not ISO 8601"),
+        ({"tokens": -1}, "tokens of here: found -1"),
+        ({"id": 5}, "here is not a mixture: its key, id and version are texts"),
+    ],
+)
+def test_what_is_not_a_mixture_is_refused(rows, changes, message):
+    with pytest.raises(DamagedDataError) as error:
+        mixture_of("here", {**rows[0], **changes}, 5)
+    assert message in str(error.value)
+
+
+def test_a_missing_field_says_what_the_option_takes(rows):
+    row = {name: value for name, value in rows[0].items() if name != "proportions"}
+    with pytest.raises(DamagedDataError, match="--mixtures takes what infer or stream wrote"):
+        mixture_of("here", row, 5)
+
+
+@pytest.mark.parametrize("content", [b"oops\n", b"[1]\n", b'{"a": 1}\n{"a"'])
+def test_a_damaged_file_is_named(content):
+    with pytest.raises(DamagedDataError, match=r"m\.jsonl cannot be read as mixtures: .*copy"):
+        list(rows_of_file(io.BytesIO(content), "m.jsonl"))
+    with pytest.raises(DamagedDataError, match=r"m\.avro cannot be read as mixtures"):
+        list(rows_of_file(io.BytesIO(content), "m.avro"))
+
+
+def test_times_before_1970_are_read(rows):
+    row = {**rows[0], "timestamp": to_iso(-5_000_000)}
+    assert mixture_of("here", json.loads(json.dumps(row)), 5).timestamp == -5_000_000

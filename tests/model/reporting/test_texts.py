@@ -1,0 +1,29 @@
+from model.dead_letters import DeadLetter
+from model.records import Document
+from model.reporting.limits import Limits, shortened
+from model.reporting.texts import document_digest, texts_of, title_of
+
+
+def test_the_wanted_texts_are_found_and_cut():
+    items = [
+        Document(id="a", timestamp=1, text="Title\n\n" + "long " * 1000, label="l"),
+        DeadLetter("s", "r", "d", ""),
+        Document(id="b", timestamp=1, text="not wanted"),
+        Document(id="a", timestamp=2, text="another time"),
+    ]
+    wanted = document_digest("", "a", 1)
+    found = texts_of(items, {wanted}, Limits(text=50))
+    assert list(found) == [wanted]
+    assert found[wanted].title == "Title" and found[wanted].label == "l"
+    assert found[wanted].text.endswith("… (5,006 characters)") and len(found[wanted].text) < 80
+
+
+def test_a_title_is_the_first_line_or_how_a_text_begins():
+    assert title_of("") == "" == title_of(" \n ")
+    assert title_of("One  two\nthree") == "One two"
+    assert title_of("x" * 500) == "x" * 120 + " …"
+    assert len(title_of("word " * 100)) <= 122
+
+
+def test_a_short_text_is_not_cut():
+    assert shortened("abc", 3) == "abc"

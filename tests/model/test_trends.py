@@ -1,0 +1,116 @@
+"""Tables of parts add up to the table of the whole, whatever the parts and their order."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model import wire
+from model.errors import DamagedDataError
+from model.trends import Trends, added_up
+
+DOCUMENTS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.sampled_from(["", "a"]),
+        st.lists(st.floats(0, 1), min_size=3, max_size=3),
+        st.integers(0, 2**20),
+    ),
+    max_size=20,
+)
+
+
+def table_of(documents):
+    found = Trends(3)
+    for start, group, proportions, known in documents:
+        found.add(start, group, proportions, tokens=known + 1, words_known=known)
+    return found
+
+
+@given(DOCUMENTS, st.randoms(use_true_random=False), st.integers(1, 4))
+def test_parts_in_any_order_add_up_to_the_whole(documents, random, count):
+    shuffled = list(documents)
+    random.shuffle(shuffled)
+    merged = Trends(3)
+    for part in range(count):
+        merged.merge(table_of(shuffled[part::count]))
+    assert merged == table_of(documents)
+
+
+@given(DOCUMENTS)
+def test_means_and_tokens_are_those_of_the_documents(documents):
+    for (start, group), cell in table_of(documents).cells.items():
+        mine = [(p, known) for s, g, p, known in documents if (s, g) == (start, group)]
+        assert cell.documents == len(mine)
+        assert cell.words_known == sum(known for _, known in mine) == cell.tokens - len(mine)
+        for topic in range(3):
+            mean = sum(Fraction(p[topic]) for p, _ in mine) / len(mine)
+            # Half a unit, and the rounding of one division.
+            bound = Fraction(1, 2**41) + Fraction(1, 10**15)
+            assert abs(Fraction(cell.mean_shares()[topic]) - mean) < bound
+            tokens = float(sum(Fraction(p[topic]) * known for p, known in mine))
+            assert cell.expected_tokens()[topic] == pytest.approx(tokens, rel=1e-9, abs=1e-4)
+
+
+def test_floating_point_sums_would_depend_on_the_order():
+    values = [0.1, 0.2, 0.3]
+    assert sum(values) != sum(values[::-1])
+    one, other = Trends(1), Trends(1)
+    for value in values:
+        one.add(0, "", [value], tokens=1, words_known=1)
+    for value in values[::-1]:
+        other.add(0, "", [value], tokens=1, words_known=1)
+    assert one == other
+
+
+@given(DOCUMENTS)
+def test_a_table_is_read_as_it_was_written(documents):
+    table = table_of(documents)
+    assert Trends.from_bytes(table.to_bytes()) == table
+    assert table_of(documents[::-1]).to_bytes() == table.to_bytes()
+
+
+def test_tables_of_other_topics_are_added_up_apart():
+    one, two = Trends(1), Trends(2)
+    one.add(0, "", [1.0], tokens=1, words_known=1)
+    two.add(0, "", [0.5, 0.5], tokens=1, words_known=1)
+    found = added_up([two.to_bytes(), one.to_bytes(), two.to_bytes()])
+    assert [table.topics for table in found] == [1, 2]
+    assert [table.cells[0, ""].documents for table in found] == [1, 2]
+
+
+def test_records_are_in_the_order_of_windows_and_topics():
+    table = table_of([(3, "", [0.5, 0.5, 0.0], 4), (1, "a", [1.0, 0.0, 0.0], 2)])
+    found = list(table.records())
+    places = [(r["window_start"][-3:], r["group"], r["topic"]) for r in found]
+    wanted = [("01Z", "a"), ("03Z", "")]
+    assert places == [(start, group, topic) for start, group in wanted for topic in range(3)]
+    assert [r["tokens"] for r in found] == [2, 0, 0, 2, 2, 0]
+
+
+CELL = {
+    "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1,
+    "shares": [5], "topic_tokens": [5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"topics": 0, "cells": []},
+        {"topics": 1},
+        {"topics": 1, "cells": {}},
+        {"topics": 1, "cells": [{**CELL, "documents": 0}]},
+        {"topics": 1, "cells": [{**CELL, "tokens": -1}]},
+        {"topics": 1, "cells": [{**CELL, "shares": [5, 5]}]},
+        {"topics": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
+        {"topics": 1, "cells": [{**CELL, "shares": [2**200]}]},
+        {"topics": 1, "cells": [{**CELL, "start": "0"}]},
+        {"topics": 1, "cells": [CELL, CELL]},
+        {"topics": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
+    ],
+)
+def test_damage_is_told(header):
+    with pytest.raises(DamagedDataError):
+        Trends.from_bytes(wire.pack(Trends.MAGIC, header))

@@ -1,0 +1,235 @@
+"""The page in a headless Chromium: no error, it sorts and slides, and foreign text is text."""
+
+import os
+import shutil
+import time
+
+import pytest
+from reported import HOSTILE, documents_of, mixture_rows, published, written
+
+from pipelines import report
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = os.environ.get("BEAM_TOPICS_CHROMIUM") or shutil.which("chromium") or ""
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if not CHROMIUM:
+        pytest.skip("there is no chromium on the path; BEAM_TOPICS_CHROMIUM names another one")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+def page_at(folder, **sizes):
+    """The page of a store with mixtures and documents."""
+    pytest.importorskip("jinja2")
+    store = published(folder / "models", **sizes)
+    rows = mixture_rows(store, 60 if not sizes else 2000, sizes.get("topics", 5))
+    written(folder / "mixtures", rows)
+    documents_of(folder / "documents.jsonl", rows)
+    output = folder / "report.html"
+    given = [f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
+             f"--documents={folder / 'documents.jsonl'}", f"--output={output}"]  # fmt: skip
+    assert report.main(given) == 0
+    return output
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    return page_at(tmp_path_factory.mktemp("page")).as_uri()
+
+
+@pytest.fixture
+def tab(browser, address):
+    """Opens a view; in the end nothing may have been written to the console."""
+    told = []
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on(
+        "request",
+        lambda request: told.append(request.url) if request.url.startswith("http") else None,
+    )
+
+    def view(route="", width=1200):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto("about:blank")
+        page.goto(f"{address}#/{route}")
+        page.wait_for_selector("main h1")
+        return page
+
+    yield view
+    assert told == []
+    context.close()
+
+
+VIEWS = ["", "topic/0", "topic/1", "word/0", "word/3", "document/0", "documents", "time", "health"]
+
+
+MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]
+
+
+@pytest.mark.parametrize("route", [*VIEWS, *MISSING])
+def test_a_view_is_shown_without_an_error(tab, route):
+    page = tab(route)
+    heading = page.inner_text("main h1")
+    assert (heading == "Not here") == (route in MISSING)
+
+
+def test_the_slider_orders_the_words_by_relevance(tab):
+    page = tab("topic/2")
+    words = "ol.words >> nth=0 >> li a"
+
+    def after(value):
+        page.locator("#lambda").fill(str(value))
+        assert page.inner_text("output") == f"{value:.2f}"
+        return page.locator(words).all_inner_texts()
+
+    shares = [
+        float(text.removesuffix(" %"))
+        for text in after(1) and page.locator("ol.words >> nth=0 >> li .number").all_inner_texts()
+    ]
+    frequent, exclusive = after(1), after(0)
+    assert shares == sorted(shares, reverse=True) and len(frequent) == 20
+    assert frequent != exclusive
+    assert after(1) == frequent
+
+
+def test_a_heading_sorts_and_sorts_back(tab):
+    page = tab()
+    cells, heads = (
+        "main table >> nth=0 >> tbody tr td:first-child",
+        "main table >> nth=0 >> thead th",
+    )
+    first = page.locator(heads).nth(0)
+    first.locator("button").click()
+    assert page.locator(cells).all_inner_texts() == ["4", "3", "2", "1", "0"]
+    assert first.get_attribute("aria-sort") == "descending"
+    first.locator("button").press("Enter")
+    assert page.locator(cells).all_inner_texts() == ["0", "1", "2", "3", "4"]
+    assert first.get_attribute("aria-sort") == "ascending"
+
+
+def test_hostile_text_is_text(tab):
+    page = tab("word/0")
+    found = []
+    for number in range(40):
+        page.evaluate(f"location.hash = '#/word/{number}'")
+        page.wait_for_function("document.querySelector('main h1')")
+        found.append(page.evaluate("document.querySelector('main h1 bdi')?.textContent"))
+    for text in HOSTILE:
+        assert text in found or any(t and t.startswith(text[:200] + "…") for t in found), text[:40]
+    assert page.title().endswith("Topics")
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+def test_hostile_documents_are_text(tab):
+    page = tab("documents")
+    names = page.locator("td bdi").all_text_contents()
+    assert any("<script>" in name for name in names) and any("\u202e" in name for name in names)
+    page.locator("td a").first.click()
+    assert "more of it" in page.inner_text("p.text") or "characters" in page.inner_text("p.text")
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+@pytest.mark.parametrize("route", VIEWS)
+def test_a_narrow_screen_does_not_scroll_sideways(tab, route):
+    page = tab(route, width=360)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_search_finds_by_keyboard(tab):
+    page = tab()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("word1")
+    options = page.locator("#found [role=option]")
+    assert options.count() >= 2 and page.inner_text("#status").endswith("results")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.get_attribute("#search", "aria-activedescendant") == "found-1"
+    wanted = options.nth(1).locator("bdi").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash !== ''")
+    assert page.inner_text("main h1") == wanted
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.keyboard.press("Control+k")
+    page.keyboard.type("no such thing")
+    assert options.count() == 0 and page.inner_text("#status") == "0 results"
+    page.keyboard.press("Escape")
+    assert page.get_attribute("#search", "aria-expanded") == "false"
+
+
+def test_a_period_tells_what_was_new(tab):
+    page = tab("time")
+    page.select_option("#period", index=0)
+    page.wait_for_function("location.hash.startsWith('#/time/')")
+    assert "word2" in page.inner_text("main section >> nth=0")
+
+
+def test_colours_follow_the_system_and_the_button(browser, address):
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{address}#/topic/0")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.click("#colours")
+    light = page.evaluate(background)
+    page.click("#colours")
+    assert dark != light and page.evaluate(background) == dark
+    page.emulate_media(media="print")
+    assert not page.is_visible("#search")
+    context.close()
+
+
+def test_without_scripts_the_topics_are_there(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert page.locator("main tbody tr").count() == 5
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("route", VIEWS)
+def test_axe_finds_nothing_serious(browser, address, route, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    # axe is put into the page, which its policy forbids.
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"{address}#/{route}")
+    page.wait_for_selector("main h1")
+    found = axe.run(page).response["violations"]
+    bad = [
+        (v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")
+    ]
+    assert bad == []
+    context.close()
+
+
+def test_fifty_topics_and_a_hundred_versions_open_within_two_seconds(browser, tmp_path):
+    words = tuple(f"word{n}" for n in range(2000))
+    path = page_at(tmp_path, versions=100, topics=50, words=words)
+    assert path.stat().st_size < 5_000_000
+    page = browser.new_page()
+    began = time.monotonic()
+    page.goto(path.as_uri())
+    page.wait_for_selector("main .map circle")
+    assert time.monotonic() - began < 2
+    page.close()

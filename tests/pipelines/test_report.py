@@ -1,0 +1,136 @@
+"""``pipelines.report`` from its command line to the page."""
+
+import json
+import re
+
+import pytest
+from reported import documents_of, mixture_rows, published, written
+
+from model.dead_letters import DeadLetter
+from pipelines import report
+from pipelines.graphs import report as page
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of a store with mixtures, documents and dead letters."""
+    folder = tmp_path_factory.mktemp("run")
+    rows = mixture_rows(published(folder / "models"))
+    written(folder / "mixtures", rows)
+    documents_of(folder / "documents.jsonl", rows)
+    (folder / "dead").mkdir()
+    letter = DeadLetter("a.jsonl:1", "not_json", "<b>bad</b>", "x").as_json()
+    (folder / "dead" / "dead-letters-1.jsonl").write_text(f"{letter}\n{letter}\n")
+    return folder
+
+
+def figures_in(path):
+    found = re.search(r'id="figures">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
+    return json.loads(found[1])
+
+
+def made(run, output, *options):
+    assert report.main([f"--model_store={run / 'models'}", f"--output={output}", *options]) == 0
+    return figures_in(output)
+
+
+def whole(run):
+    return (
+        f"--mixtures={run / 'mixtures'}",
+        f"--documents={run / 'documents.jsonl'}",
+        f"--dead_letters={run / 'dead'}",
+        "--title=A <title>",
+    )
+
+
+def test_the_page_has_everything_that_was_given(run, tmp_path, capsys):
+    figures = made(run, tmp_path / "r.html", *whole(run))
+    told = capsys.readouterr().out
+    assert re.fullmatch(r"version 000000000006-\w{16} -> .*r\.html \(0\.\d MB\)\n", told)
+    assert figures["documents"]["all"] == 60 and figures["labelled"]["repeated"] == 30
+    assert figures["refused"] == [
+        {"reason": "not_json", "count": 1, "source": "a.jsonl:1", "detail": "<b>bad</b>"}
+    ]
+    assert all(text.endswith("more of it") or "characters" in text
+               for text in figures["documents"]["text"])  # fmt: skip
+    assert "<title>A &lt;title&gt;</title>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_the_store_alone_is_enough(run, tmp_path):
+    figures = made(run, tmp_path / "r.html")
+    assert figures["documents"] is None and figures["refused"] is None
+
+
+def test_equal_runs_write_equal_pages(run, tmp_path):
+    for name in ("a.html", "b.html"):
+        made(run, tmp_path / name, *whole(run))
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    made(run, tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_bytes() != (tmp_path / "b.html").read_bytes()
+
+
+def test_an_earlier_version_has_its_own_page(run, tmp_path):
+    version = figures_in_versions(made(run, tmp_path / "r.html"))[2]
+    figures = made(run, tmp_path / "r.html", f"--model_version={version}")
+    assert figures["model"]["version"] == version and figures["model"]["versions"] == 3
+
+
+def figures_in_versions(figures):
+    return figures["versions"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--output=page.pdf", "--output: 'page.pdf' was given; allowed is a file whose name ends"),
+        ("--output=r.html --file_period=1h", "--file_period: 3600000000 was given; allowed is no"),
+        ("--output=r.html --documents=x.jsonl", "allowed is nothing without --mixtures. Give the"),
+        ("--output=r.html --mixtures=none", "--mixtures: 'none' was given; allowed is a folder"),
+        (
+            "--output=r.html --follow --model_version=x",
+            "allowed is latest with --follow. Leave one",
+        ),
+        ("", "--output is missing. Give it, for example --output=report.html"),
+    ],
+)
+def test_a_wrong_option_says_what_to_do(run, options, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert report.main([f"--model_store={run / 'models'}", *options.split()]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_mixtures_of_another_store_are_refused(run, tmp_path, capsys):
+    rows = [{**row, "model_version": "x"} for row in mixture_rows(published(tmp_path / "m"))]
+    folder = written(tmp_path / "mixtures", rows)
+    given = [f"--model_store={run / 'models'}", "--output=r.html", f"--mixtures={folder}"]
+    assert report.main(given) == 2
+    assert "allowed is mixtures of a version of this model store" in capsys.readouterr().err
+
+
+def test_a_page_where_a_folder_is_is_refused(run, tmp_path, capsys):
+    (tmp_path / "r.html").mkdir()
+    given = [f"--model_store={run / 'models'}", f"--output={tmp_path / 'r.html'}"]
+    assert report.main(given) == 2
+    assert "allowed is a file that is there, or can be made" in capsys.readouterr().err
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_following_writes_each_new_version_once(run):
+    store = published(run / "followed", versions=3)
+    versions = [None, *store.manifests("")[:2], store.latest("")]
+    looks = iter([versions[0], versions[0], versions[1], versions[1], versions[3], versions[3]])
+    pages, waits = [], []
+
+    def wait():
+        waits.append(1)
+        if len(waits) == 6:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        page.follow(lambda: next(looks), pages.append, wait)
+    assert pages == [versions[1], versions[3]]

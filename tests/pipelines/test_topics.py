@@ -1,0 +1,98 @@
+"""``pipelines.topics`` changes the catalogue; the report and show use it."""
+
+import re
+
+import pytest
+from reported import published
+
+from model.publishing.catalogue import CatalogueStore
+from pipelines import report, show, topics
+
+
+@pytest.fixture
+def store(tmp_path):
+    return published(tmp_path / "models", versions=2, words=tuple(f"word{n}" for n in range(40)))
+
+
+def run(store, *options):
+    return topics.main([f"--model_store={store.root}", *options])
+
+
+def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
+    assert run(store) == 0 and "catalogue none yet" in capsys.readouterr().out
+    for options in (
+        ["--topic_ids=1", "--topic_name=Health", "--topic_note=a note"],
+        ["--topic_ids=2,3", "--merge_into=1"],
+        ["--topic_ids=0", "--hide"],
+        ["--topic_ids=4", "--pin"],
+        ["--topic_ids=4", "--pin=false"],
+    ):
+        assert run(store, *options) == 0
+    told = capsys.readouterr().out.rpartition("catalogue ")[0]
+    catalogues = CatalogueStore(store.root)
+    digest, found = catalogues.latest("")
+    assert found.of(1).name == "Health" and found.of(1).note == "a note"
+    assert found.roots(5) == [0, 1, 1, 1, 4]
+    assert found.of(0).hidden and not found.of(4).pinned
+    assert "part of 1" in told and "hidden" in told and "pinned" in told
+    first = catalogues.history("")[-1]
+    assert run(store, f"--roll_back={first[:8]}") == 0
+    assert catalogues.latest("")[1].entries == catalogues.get("", first).entries
+    assert len(catalogues.history("")) == 6 and digest in catalogues.history("")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "--topic_ids=9 --hide",
+            "--topic_ids: 9 was given; allowed is topics from 0 to 4. Correct the n",
+        ),
+        (
+            "--topic_ids=1 --merge_into=5",
+            "--merge_into: 5 was given; allowed is topics from 0 to 4",
+        ),
+        (
+            "--topic_ids=1",
+            "--topic_ids: (1,) was given; allowed is topics together with one of --topic_",
+        ),
+        (
+            "--hide",
+            "--hide: True was given; allowed is nothing without --topic_ids. Add the numbers",
+        ),
+        (
+            "--topic_ids=1 --hide --roll_back=abcdef",
+            "--roll_back: 'abcdef' was given; allowed is not",
+        ),
+        ("--roll_back=abcdef", "allowed is the first 6 digits or more of one of no catalogue"),
+        ("--topic_ids=x --hide", "--topic_ids: 'x' was given; allowed is a whole number"),
+        (
+            "--topic_ids=-1 --hide",
+            "--topic_ids: '-1' was given; allowed is whole numbers of 0 or more",
+        ),
+    ],
+)
+def test_a_wrong_option_says_what_to_do(store, options, message, capsys):
+    assert run(store, *options.split()) == 2
+    assert message in capsys.readouterr().err
+    assert CatalogueStore(store.root).history("") == []
+
+
+def test_show_and_the_report_use_the_names(store, capsys, tmp_path):
+    pytest.importorskip("jinja2")
+    assert run(store, "--topic_ids=1", "--topic_name=Health <care>") == 0
+    capsys.readouterr()
+    assert show.main([f"--model_store={store.root}"]) == 0
+    assert "Health <care>: word" in capsys.readouterr().out
+    page = tmp_path / "r.html"
+    assert report.main([f"--model_store={store.root}", f"--output={page}"]) == 0
+    assert "<bdi>Health &lt;care&gt;</bdi>" in page.read_text(encoding="utf-8")
+
+
+def test_a_catalogue_holds_for_later_versions(store, capsys):
+    assert run(store, "--topic_ids=2", "--topic_name=Mine") == 0
+    later = published(store.root, versions=4, words=tuple(f"word{n}" for n in range(40)))
+    assert len(later.manifests("")) == 4
+    capsys.readouterr()
+    assert run(later) == 0
+    assert re.search(r"2 │ Mine", capsys.readouterr().out)

@@ -1,0 +1,53 @@
+"""``--trends`` of infer: the table equals sums over the mixtures, and the figures of the report."""
+
+import json
+
+import numpy as np
+import pytest
+from reported import DAY, published
+
+from model.times import parse_time, to_iso
+from pipelines import infer, report
+
+
+def rows_of(folder):
+    lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+    return list(map(json.loads, lines))
+
+
+def test_the_table_equals_the_mixtures_and_the_report(tmp_path):
+    words = tuple(f"word{n}" for n in range(40))
+    store = published(tmp_path / "models", versions=3, words=words)
+    documents = [
+        {"id": str(n), "timestamp": to_iso(n * DAY), "text": f"word{n % 40} word{n % 7}"}
+        for n in range(80)
+    ]
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends")]
+    given += [f"--model_store={store.root}", f"--input={tmp_path / 'new.jsonl'}"]
+    given += [f"--output={tmp_path / 'mixtures'}", "--trends_window=30d"]
+    assert infer.main(given) == 0
+    mixtures, rows = rows_of(tmp_path / "mixtures"), rows_of(tmp_path / "trends")
+    assert len(mixtures) == 80 and len(rows) == 3 * 5
+    for row in rows:
+        start, end = parse_time(row["window_start"]), parse_time(row["window_end"])
+        own = [m for m in mixtures if start <= parse_time(m["timestamp"]) < end]
+        shares = [m["proportions"][row["topic"]] for m in own]
+        assert row["documents"] == len(own) and row["part"] == row["window_end"]
+        assert row["mean_share"] == pytest.approx(np.mean(shares), abs=1e-9)
+    check_report(tmp_path, store.root, rows)
+
+
+def check_report(folder, root, rows):
+    """The report's means over all documents equal those of the table."""
+    pytest.importorskip("jinja2")
+    page = folder / "r.html"
+    given = [f"--model_store={root}", f"--mixtures={folder / 'mixtures'}", f"--output={page}"]
+    assert report.main(given) == 0
+    data = page.read_text(encoding="utf-8").partition('id="figures">')[2].partition("</script>")[0]
+    labelled = json.loads(data)["labelled"]
+    whole = np.dot(labelled["documents"], labelled["shares"])
+    table = np.zeros(5)
+    for row in rows:
+        table[row["topic"]] += row["mean_share"] * row["documents"]
+    assert table == pytest.approx(whole, abs=1e-9)

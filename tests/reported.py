@@ -1,0 +1,105 @@
+"""A small store with mixtures and documents for reports, and hostile texts in all of them."""
+
+import json
+
+import numpy as np
+from made import manifest_of, snapshot_of
+
+from model.events import Event
+from model.publishing.store import ModelStore
+from model.settings import TokeniserSettings
+from model.times import to_iso
+
+DAY = 86_400_000_000
+TOPICS = 5
+HOSTILE = (
+    "<script>document.title='hacked'</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "\u202egnirts",
+    "x" * 10_000,
+    "שלום",
+    "a&amp;b\u2028c",
+    "{{ 7 * 7 }}",
+)
+WORDS = (*HOSTILE, *(f"word{n}" for n in range(33)))
+
+
+def counts_of(seed, topics=TOPICS, words=40):
+    generator = np.random.default_rng(seed)
+    found = np.floor(generator.gamma(0.3, 30.0, (words, topics)))
+    found[: len(HOSTILE)] += 5.0
+    return found
+
+
+def published(root, versions=6, topics=TOPICS, words=WORDS, step=30 * DAY):
+    """A store whose versions are 30 days apart."""
+    store, parent = ModelStore(str(root)), None
+    generator = np.random.default_rng(7)
+    settings = {
+        "tokeniser": TokeniserSettings(stop_words="none").to_json(),
+        "learner": {"kind": "particle-filter"},
+    }
+    for number in range(1, versions + 1):
+        snapshot = snapshot_of(counts_of(number, topics, len(words)), words, sequence=number)
+        noted = Event("change", 9, 99, [1], "shares", {}, time=number * step)
+        manifest = manifest_of(
+            number,
+            parent,
+            event_time=number * step,
+            snapshot=store.put_snapshot(snapshot),
+            settings=settings,
+            changes=[{"topic": 1, "entered": {words[0]: 1, words[9]: 2}, "left": {words[8]: None}}],
+            islands=1,
+            topic_tokens=generator.integers(1, 100, topics).astype(float).tolist(),
+            events=[noted.to_json()] if number % 2 else [],
+        )
+        parent = store.publish(manifest).version
+    return store
+
+
+def mixture_rows(store, count=60, topics=TOPICS, step=30 * DAY):
+    """JSON lines of mixtures, by the versions of the store in turn."""
+    generator = np.random.default_rng(3)
+    versions = [manifest.version for manifest in store.manifests("")]
+    rows = []
+    for number in range(count):
+        known = int(generator.integers(5, 60))
+        rows.append(
+            {
+                "key": "",
+                "id": f"{HOSTILE[number % len(HOSTILE)]} {number}",
+                "timestamp": to_iso((number * step * len(versions)) // count),
+                "model_version": versions[number % len(versions)],
+                "method": "gibbs3",
+                "proportions": generator.dirichlet(np.full(topics, 0.4)).tolist(),
+                "top_topics": [0],
+                "words_known": known,
+                "tokens": known + 3,
+            }
+        )
+    return rows
+
+
+def written(folder, rows):
+    """A folder with the rows in two files, one of which is repeated."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(row) for row in rows]
+    half = len(lines) // 2
+    for name, some in (("a", lines[:half]), ("b", lines[half:]), ("c", lines[:half])):
+        (folder / f"mixtures-{name}.jsonl").write_text("\n".join(some) + "\n")
+    return folder
+
+
+def documents_of(path, rows):
+    """A file of the documents of mixtures, with hostile texts."""
+    made = [
+        {
+            "id": row["id"],
+            "timestamp": row["timestamp"],
+            "text": f"{HOSTILE[n % len(HOSTILE)]}\nmore of it",
+            "label": HOSTILE[0],
+        }
+        for n, row in enumerate(rows)
+    ]
+    path.write_text("\n".join(map(json.dumps, made)) + "\n")
+    return path

@@ -1,0 +1,126 @@
+"""The table of trends equals sums over the mixtures, whatever bundles, repeats and lateness do."""
+
+import json
+from collections import defaultdict
+
+import apache_beam as beam
+import numpy as np
+import pytest
+from collecting import run
+
+from model.inference.mixture_blocks import MixtureBlock
+from model.records import TopicMixture
+from model.times import parse_time
+from model.trends import Trends
+from transforms import trends
+from transforms.trends import AddUpTrends, rows_of
+
+DAY = 86_400_000_000
+
+
+def mixtures(count=40, topics=3):
+    generator = np.random.default_rng(5)
+    return [
+        TopicMixture(
+            id=str(n),
+            timestamp=int(generator.integers(0, 4 * DAY)),
+            key="k" if n % 5 == 0 else "",
+            model_version="v",
+            method="gibbs3",
+            proportions=generator.dirichlet(np.ones(topics)),
+            tokens=n + 2,
+            words_known=n,
+        )
+        for n in range(count)
+    ]
+
+
+def table(found, *flags, streams=False, late=0):
+    """The rows, where each mixture comes ``late`` microseconds after its own time."""
+
+    def build(pipeline):
+        items = [
+            (m.timestamp + late, MixtureBlock.of([m], [m.timestamp + late]).to_bytes())
+            for m in found
+        ]
+        stamped = (
+            pipeline
+            | beam.Create(items)
+            | beam.MapTuple(
+                lambda time, item: beam.window.TimestampedValue(item, time / 1e6)
+            ).with_output_types(bytes)
+        )
+        return {"rows": stamped | AddUpTrends(DAY, streams=streams)}
+
+    held, _ = run(build, *flags)
+    return sorted(
+        (json.loads(data) for _, data in held["rows"]),
+        key=lambda row: (row["key"], row["window_start"], row["topic"], row["part"]),
+    )
+
+
+def by_hand(found):
+    """{(key, start): (documents, [mean share], [tokens])}."""
+    windows = defaultdict(list)
+    for m in found:
+        windows[m.key, m.timestamp // DAY * DAY].append(m)
+    return {
+        place: (
+            len(some),
+            np.mean([m.proportions for m in some], axis=0),
+            np.sum([m.proportions * m.words_known for m in some], axis=0),
+        )
+        for place, some in windows.items()
+    }
+
+
+def check(rows, found):
+    wanted = by_hand(found)
+    assert len(rows) == 3 * len(wanted)
+    for row in rows:
+        documents, means, tokens = wanted[row["key"], parse_time(row["window_start"])]
+        assert row["documents"] == documents
+        assert row["mean_share"] == pytest.approx(means[row["topic"]], abs=1e-9)
+        assert row["tokens"] == pytest.approx(tokens[row["topic"]], abs=1e-9)
+        assert parse_time(row["window_end"]) == parse_time(row["window_start"]) + DAY
+        assert row["part"] == row["window_end"]
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_rows_are_sums_over_the_mixtures(streams):
+    found = mixtures()
+    check(table(found, streams=streams), found)
+
+
+def test_the_order_of_mixtures_changes_no_bit():
+    found = mixtures()
+    assert table(found) == table(found[::-1])
+
+
+def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
+    found = mixtures()
+    whole = table(found)
+    monkeypatch.setattr(trends, "MAX_TABLES", 2)
+    repeated = table(found, "--direct_runner_bundle_repeat=2")
+    # The step that keeps what comes out sees each repetition.
+    assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
+
+
+def test_the_time_of_an_element_says_nothing():
+    found = mixtures()
+    assert table(found, late=DAY // 2) == table(found)
+
+
+def test_what_comes_after_its_window_is_a_part_of_another_name():
+    late = Trends(2)
+    late.add(DAY, "", [0.25, 0.75], tokens=5, words_known=4)
+    rows = [json.loads(row) for row in rows_of(late, "k", 4 * DAY, DAY)]
+    assert [row["tokens"] for row in rows] == [1, 3] and {row["key"] for row in rows} == {"k"}
+    for row in rows:
+        times = [parse_time(row[name]) // DAY for name in ("window_start", "window_end", "part")]
+        assert times == [1, 2, 4]
+
+
+def test_models_of_one_key_with_other_numbers_of_topics_have_tables_of_their_own():
+    rows = table([*mixtures(4, 3), *mixtures(4, 2)])
+    assert {row["topic"] for row in rows} == {0, 1, 2}

@@ -1,0 +1,130 @@
+"""Add up topic mixtures by window of event time, as a table that is exact on every runner.
+
+    mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window and topic
+
+A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
+These sums wait in state for the end of their window (:mod:`transforms.periods`), where they are
+added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend on bundles,
+workers or retries.
+
+A row has ``key``, ``window_start``, ``window_end``, ``topic``, ``documents``, ``tokens``
+(expected), ``mean_share`` and ``part``. ``part`` is ``window_end``, unless mixtures came after
+their window had been closed: they are in another part of it, which is named after the window that
+was open then. A row is named by (key, window_start, topic, part), and parts add up: documents and
+tokens as they are, mean shares weighted by documents. A job that does not stream writes one part of
+each window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
+
+from model import pending, wire
+from model.inference.mixture_blocks import mixtures_of
+from model.pending import PendingHead
+from model.times import to_iso
+from model.trends import Trends, added_up
+from transforms.constants import LAST_TIME
+from transforms.periods import PeriodDoFn
+
+# The number of waiting tables of a window at which they are added up.
+MAX_TABLES = 256
+
+
+class _Count(beam.DoFn):
+    """Add up the mixtures of a bundle by model key, number of topics and window.
+
+    A table is emitted at the last moment of its window. The time of an element says nothing:
+    RunInference gives its outputs the end of time.
+    """
+
+    def __init__(self, window_micros: int) -> None:
+        self._window = window_micros
+
+    def start_bundle(self) -> None:
+        self._tables: dict[tuple[str, int, int], Trends] = {}
+
+    def process(self, element: bytes) -> None:
+        for mixture in mixtures_of(element):
+            topics, window = len(mixture.proportions), mixture.timestamp // self._window
+            self._tables.setdefault((mixture.key, topics, window), Trends(topics)).add(
+                window * self._window,
+                "",
+                mixture.proportions,
+                tokens=mixture.tokens,
+                words_known=mixture.words_known,
+            )
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        for (key, _, window), table in self._tables.items():
+            last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
+            yield WindowedValue((key.encode(), table.to_bytes()), last, [GlobalWindow()])
+
+
+class _AddUp(PeriodDoFn):
+    """Add up the tables of a model key, and emit rows when a window closes."""
+
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+        for table in added_up(records):
+            yield from rows_of(table, key.decode(), end, self._period)
+
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        mirror = self.mirrors.of(key)
+        if head.live % MAX_TABLES == 0:
+            # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
+            # keeps that rare.
+            mirror = pending.matched(head, mirror, bag)
+        return mirror.matches(head) and len(mirror.at(due)) >= MAX_TABLES
+
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
+        """Replace the tables of each window by their sum."""
+        waiting, head = self.take_all(key, head, bag)
+        for due, records in waiting:
+            for table in added_up(records):
+                head = pending.add(head, self.mirrors.of(key), bag, due, table.to_bytes())
+        return [], head
+
+
+def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[bytes]:
+    """Yield the rows of a table as JSON.
+
+    Args:
+        table: The table; its documents are not grouped.
+        key: The model key.
+        part: The end of the window that closes, in microseconds.
+        window_micros: The length of a window.
+    """
+    ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
+    for record in table.records():
+        del record["group"]
+        row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
+        yield wire.canonical_json({**record, **row}).encode()
+
+
+class AddUpTrends(beam.PTransform):
+    """Add up mixtures by window.
+
+    Args:
+        window_micros: The length of the windows in microseconds.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
+    """
+
+    def __init__(self, window_micros: int, *, streams: bool) -> None:
+        super().__init__()
+        self._count, self._add_up = _Count(window_micros), _AddUp(window_micros, streams)
+
+    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
+        return (
+            mixtures
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
+        )
