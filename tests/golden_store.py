@@ -235,7 +235,7 @@ def publish(stored, candidates):
         stored.islands,
         settings,
         stored.options.publishing,
-        every=dict([stored.options.publish_every]),
+        every=dict([stored.options.run.publish_every]),
     )
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
