@@ -11,6 +11,7 @@ import sys
 from benchmarks.canini import canini
 from benchmarks.drift import drift
 from benchmarks.fanout import fanout
+from benchmarks.flood import flood
 from benchmarks.history import history
 from benchmarks.labelling import labelling
 from benchmarks.may import may
@@ -43,6 +44,7 @@ CASES = {
     "memory": memory,
     "soak": soak,
     "drift": drift,
+    "flood": flood,
     "canini": canini,
     "may": may,
     "yao": yao,

@@ -7,7 +7,7 @@ and so is a kind of a part that no other settings choose, for example a prior.
 from learner_options import REAL_LEARNERS, made
 
 from model.compositions import placements
-from model.learners import LEARNER
+from model.learners import LEARNER, Keep
 from model.learners.particles.settings import ParticleSettings
 from model.learners.variational.settings import VariationalSettings
 from model.options import Record, options_of
@@ -236,5 +236,11 @@ def _left_out():
 
 
 VARIANTS |= dict(_left_out())
-PARTICLES = [name for name in VARIANTS if isinstance(settings_of(name), ParticleSettings)]
+# The state of a learner that filters its documents is another one.
+PARTICLES = [
+    name
+    for name in VARIANTS
+    if isinstance(settings_of(name), ParticleSettings)
+    and isinstance(settings_of(name).duplicates, Keep)
+]
 VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]

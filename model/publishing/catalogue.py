@@ -73,11 +73,12 @@ class Catalogue:
         Raises:
             OptionError: A name or a note is too long.
         """
-        for what, most in (("name", MOST_NAME), ("note", MOST_NOTE)):
+        bounds = (("name", MOST_NAME, "--topic_name"), ("note", MOST_NOTE, "--topic_note"))
+        for what, most, option in bounds:
             if len(fields.get(what, "")) > most:
                 length = f"a text of {len(fields[what])} characters"
                 allowed = f"a text of at most {most} characters"
-                raise OptionError(f"--topic_{what}", length, allowed, "Shorten it.")
+                raise OptionError(option, length, allowed, "Shorten it.")
         changed = {topic: replace(self.of(topic), **fields) for topic in topics}
         return replace(self, entries=self.entries | changed)
 

@@ -12,7 +12,13 @@ from model.errors import DamagedDataError
 from model.publishing.alignment import reorder
 from model.publishing.blobs import Blobs, create_named, path_in
 from model.publishing.manifest import Manifest
-from model.publishing.snapshot_file import FORM, has_digest, snapshot_from_bytes, snapshot_to_file
+from model.publishing.snapshot_file import (
+    FORM,
+    MAGIC,
+    has_digest,
+    snapshot_from_bytes,
+    snapshot_to_file,
+)
 from model.snapshot import Snapshot
 
 # The ending of the files of the form before this one.
@@ -50,7 +56,13 @@ def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
             " pipelines.versions), or was lost. Choose a version that python -m pipelines.versions"
             " list shows with a model, or restore it from a copy"
         ) from error
-    return snapshot_from_bytes(data, name, digest)
+    try:
+        return snapshot_from_bytes(data, name, digest)
+    except DamagedDataError as error:
+        # Errors of the form and of the digest name the file already.
+        if name in str(error) or not data.startswith(MAGIC):
+            raise
+        raise DamagedDataError(f"{name} is damaged: {error}") from error
 
 
 def exists(blobs: Blobs, key: str, digest: str) -> bool:

@@ -5,7 +5,6 @@ The settings of the work itself are beside its code in :mod:`model`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.options import Record, option
@@ -131,12 +130,13 @@ class TrendSettings(Record):
     trends: str | None = option(
         None, "folder for documents, tokens and mean shares by window and topic"
     )
-    window: int = option(
-        DAY, "event time in one row", name="trends_window", unit="microseconds", least=1
+    window: int | None = option(
+        None,
+        "event time in one row; 1d without it",
+        name="trends_window",
+        unit="microseconds",
+        least=1,
     )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        return {"trends_window": (self.trends is not None, "--trends is given")}
 
 
 @dataclass(frozen=True)

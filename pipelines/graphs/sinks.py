@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
-from model.errors import one_of
+from model.errors import OptionError, one_of
 from model.kinds import Kinds
 from model.options import Record, option
+from model.times import duration_text
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
+    DAY,
     KafkaClientSettings,
     MixtureSettings,
     OutputFileSettings,
@@ -153,10 +155,16 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)
     wanted = settings_of(options, TrendSettings)
-    if wanted.trends is not None:
+    if wanted.trends is None:
+        if wanted.window is not None:
+            allowed = "nothing without --trends"
+            raise OptionError(
+                "--trends_window", duration_text(wanted.window), allowed, "Leave it out."
+            )
+    else:
         from model.encoding import json_lines
         from transforms.trends import AddUpTrends
         from transforms.write import WriteRecords
 
-        rows = blocks | "Trends" >> AddUpTrends(wanted.window, streams=streams)
+        rows = blocks | "Trends" >> AddUpTrends(wanted.window or DAY, streams=streams)
         _ = rows | "Write trends" >> WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)

@@ -122,7 +122,7 @@ def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
     monkeypatch.setattr(
         ModelStore,
         "get_snapshot",
-        lambda self, key, digest: reads.append(key) or read(self, key, digest),
+        lambda self, manifest: reads.append(manifest.key) or read(self, manifest),
     )
     monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", 5)
     kept = Serving(store.root, SETTINGS, 2, DAY, cache_mb=64, cache=ModelCache())

@@ -363,5 +363,5 @@ def test_old_versions_and_checkpoints_expire_where_versions_are_made(tmp_path, m
     point = found.resume_point("", "latest", 1)
     assert point == kept.resume_point("", "latest", 1)
     # The rest of a run that was interrupted is the same.
-    train(ITEMS, replace(short, resume_from="latest"))
+    train(ITEMS, replace(short, run=replace(short.run, resume_from="latest")))
     assert found.latest("") == kept.latest("")
