@@ -121,7 +121,12 @@ def _marks(entry: Entry, topic: int, root: int) -> str:
 
 
 main = command(
-    "pipelines.topics", __doc__.partition("\n")[0], GROUPS, {"model_store": "models"}, topics
+    "pipelines.topics",
+    __doc__.partition("\n")[0],
+    GROUPS,
+    {"model_store": "models"},
+    topics,
+    graph=False,
 )
 
 if __name__ == "__main__":

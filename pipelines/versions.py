@@ -133,7 +133,12 @@ def _action(
 ) -> Callable[[Sequence[str] | None], int]:
     summary = str(run.__doc__).partition("\n")[0]
     return command(
-        f"pipelines.versions {name}", summary, (*_WHICH, *groups), {**_STORE, **more}, run
+        f"pipelines.versions {name}",
+        summary,
+        (*_WHICH, *groups),
+        {**_STORE, **more},
+        run,
+        graph=False,
     )
 
 

@@ -43,8 +43,10 @@ def test_help_imports_no_slow_package(name):
     assert not found & set(SLOW)
 
 
-def test_show_needs_neither_beam_nor_numba(tmp_path):
+@pytest.mark.parametrize("command", [["show"], ["versions", "list"], ["topics"]], ids=" ".join)
+def test_what_reads_a_store_alone_needs_neither_beam_nor_numba(command, tmp_path):
     store, _ = stored(tmp_path)
-    found = imported_by("pipelines.show", f"--model_store={store.root}")
+    name, *action = command
+    found = imported_by(f"pipelines.{name}", *action, f"--model_store={store.root}")
     assert "numpy" in found
     assert not found & {"apache_beam", "numba", "scipy", "pyarrow"}
