@@ -1,7 +1,7 @@
 // Strictgcs is a Cloud Storage server in memory for tests: fake-gcs-server, made to keep the promises that a compare-and-set needs.
 //
 // By itself that server checks generation preconditions of uploads only. Here they hold for reads, deletes, copies and changes of
-// metadata too, and a check and what it guards are one step. It also gives the parts of a batch the Content-ID that it needs to answer
+// metadata too, and a check and what it guards are one step. A change of metadata raises the metageneration. It also gives the parts of a batch the Content-ID that it needs to answer
 // them, and answers /token, so that a made-up service account can log in.
 //
 //	strictgcs -port 4443    prints "ready" once it listens on 127.0.0.1
@@ -31,12 +31,20 @@ var paths = []*regexp.Regexp{
 	regexp.MustCompile(`^/storage/v1/b/[^/]+/o/[^/]+/(?:copyTo|rewriteTo)/b/([^/]+)/o/([^/]+)$`),
 }
 
+// What answers with the numbers of objects: a listing, and a read or a change of one object's metadata.
+var metadata = regexp.MustCompile(`^/storage/v1/b/[^/]+/o(?:/[^/]+)?$`)
+
+// content names what an object holds from one upload to the next.
+type content struct{ Bucket, Name, Generation string }
+
 // version holds an object's numbers; both are 0 where there is no such object.
 type version struct{ Generation, Metageneration int64 }
 
 type strict struct {
 	storage http.Handler
 	lock    sync.Mutex
+	// How often the metadata of a content was changed.
+	changes map[content]int64
 }
 
 func (s *strict) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
@@ -61,7 +69,55 @@ func (s *strict) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
 		refuse(answer, code)
 		return
 	}
-	s.storage.ServeHTTP(answer, request)
+	if !metadata.MatchString(request.URL.EscapedPath()) || request.URL.Query().Get("alt") == "media" {
+		s.storage.ServeHTTP(answer, request)
+		return
+	}
+	record := httptest.NewRecorder()
+	s.storage.ServeHTTP(record, request)
+	data := record.Body.Bytes()
+	var changed content
+	if request.Method == http.MethodPatch && record.Code == http.StatusOK && json.Unmarshal(data, &changed) == nil {
+		s.changes[changed]++
+	}
+	for name, values := range record.Header() {
+		if name != "Content-Length" {
+			answer.Header()[name] = values
+		}
+	}
+	answer.WriteHeader(record.Code)
+	answer.Write(s.counted(data))
+}
+
+// counted is an answer in which objects have the metageneration that the changes of their metadata give.
+func (s *strict) counted(data []byte) []byte {
+	var value any
+	if json.Unmarshal(data, &value) != nil {
+		return data
+	}
+	s.count(value)
+	result, err := json.Marshal(value)
+	if err != nil {
+		return data
+	}
+	return result
+}
+
+func (s *strict) count(value any) {
+	switch value := value.(type) {
+	case []any:
+		for _, inner := range value {
+			s.count(inner)
+		}
+	case map[string]any:
+		if _, object := value["metageneration"]; object {
+			held := content{fmt.Sprint(value["bucket"]), fmt.Sprint(value["name"]), fmt.Sprint(value["generation"])}
+			value["metageneration"] = strconv.FormatInt(1+s.changes[held], 10)
+		}
+		for _, inner := range value {
+			s.count(inner)
+		}
+	}
 }
 
 // refusal is the status of a request whose precondition does not hold, else 0.
@@ -78,7 +134,7 @@ func (s *strict) current(bucket, object string) version {
 	answer := httptest.NewRecorder()
 	s.storage.ServeHTTP(answer, httptest.NewRequest("GET", "http://127.0.0.1/storage/v1/b/"+bucket+"/o/"+object, nil))
 	var texts struct{ Generation, Metageneration string }
-	if answer.Code != http.StatusOK || json.Unmarshal(answer.Body.Bytes(), &texts) != nil {
+	if answer.Code != http.StatusOK || json.Unmarshal(s.counted(answer.Body.Bytes()), &texts) != nil {
 		return version{}
 	}
 	generation, _ := strconv.ParseInt(texts.Generation, 10, 64)
@@ -147,5 +203,5 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("ready")
-	log.Fatal(http.Serve(listener, &strict{storage: server.HTTPHandler()}))
+	log.Fatal(http.Serve(listener, &strict{storage: server.HTTPHandler(), changes: map[content]int64{}}))
 }
