@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.gibbs.kernels import sparse_lda
-from model.gibbs.kernels.joint import joint_probability
 from model.gibbs.kernels.records import (
     Documents,
     PackedRows,
@@ -23,6 +22,7 @@ from model.gibbs.kernels.records import (
 )
 from model.gibbs.packed_counts import PackedCounts
 from model.kernels import random
+from model.learners.batch_gibbs.kernels.joint import joint_probability
 from model.learners.particles.population import over_slices
 from model.records import FloatArray, IntArray
 from model.scaled import Scaled
