@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from model.records import FloatArray
+from model.reporting.mixtures import rows_of_file
 from pipelines.cli.terminal import plain, thin
 
-Mixture = dict[str, Any]
+Mixture = Mapping[str, Any]
 
 _PASSAGES = 5
 _BEGINNING = 220
@@ -23,11 +24,10 @@ _BAR = 12
 
 def read_mixtures(folder: Path) -> list[Mixture]:
     """Return the rows of all ``mixtures-*.jsonl`` in a folder, sorted by time and id."""
-    rows = [
-        json.loads(line)
-        for path in sorted(folder.glob("mixtures-*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    rows: list[Mixture] = []
+    for path in sorted(folder.glob("mixtures-*.jsonl")):
+        with path.open("rb") as stream:
+            rows += [row for _, row in rows_of_file(stream, path.name)]
     return sorted(rows, key=lambda row: (row["timestamp"], row["id"]))
 
 
