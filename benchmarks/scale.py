@@ -165,7 +165,7 @@ ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
 
 
 # Runs a command as its only child, so that the children's usage is that of the command.
-_CHILD = """
+CHILD = """
 import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 if done.returncode:
@@ -177,7 +177,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 def spent(program: str, *flags: str) -> Command:
     """Run a program as a user would, and return what it cost."""
-    command = [sys.executable, "-c", _CHILD, sys.executable, "-m", f"pipelines.{program}", *flags]
+    command = [sys.executable, "-c", CHILD, sys.executable, "-m", f"pipelines.{program}", *flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"pipelines.{program} failed:\n{done.stderr}")

@@ -1,0 +1,268 @@
+"""Whole commands beside gensim and tomotopy: ``python -m benchmarks.comparison --help``.
+
+Each row learns T = 50 topics from the same file by a command of its own, which starts, reads,
+splits, learns and writes:
+
+* ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
+* ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
+* ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations
+  (:mod:`benchmarks.other_models`).
+
+The cost is that of the process: processor seconds, and the most resident memory. The scores are of
+other documents, made here in the same way for all. They use the words that training has at least
+:data:`LEAST` times, P(w | z) normalised over them, and alpha of the model. θ of a document is a
+fixed point of
+
+    θ_z = (α_z + sum over tokens i of P(z | w_i, θ)) / (n + sum of α)
+
+* perplexity: θ is found on the tokens at even places; exp of the mean negative log probability of
+  the tokens at odd places.
+* accuracy: a linear SVM on θ of whole documents. Those at even places train it, the others test it.
+* words: how many of these words the model has, the same number for all but where a vocabulary is
+  bounded.
+* NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
+  topics that are judged mixed (:mod:`model.evaluation.coherence`).
+
+A run is one line of ``docs/results/comparison.jsonl``; see :mod:`benchmarks.ledger`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.corpora import letters_of, may_words, records, stop_words
+from benchmarks.ledger import Ledger, Result, Run, print_table, shown
+from benchmarks.runners import ROOT
+from benchmarks.scale import CHILD
+from model.evaluation.classification import svm_accuracy
+from model.evaluation.coherence import coherence
+from model.publishing.store import ModelStore
+from model.records import Document, FloatArray, TokenisedDocument
+
+TOPICS, FOLD_IN, TOP_WORDS, LEAST = 50, 50, 10, 5
+FOREVER = 36500
+
+
+class Corpus(NamedTuple):
+    """Documents that are learned, and others that score: dictionaries with words under ``text``."""
+
+    train: list[dict[str, str]]
+    test: list[dict[str, str]]
+
+
+class Model(NamedTuple):
+    """What is scored.
+
+    Attributes:
+        words: the vocabulary.
+        phi: float64[T, W], P(w | z).
+        alpha: float64[T].
+    """
+
+    words: list[str]
+    phi: FloatArray
+    alpha: FloatArray
+
+
+@cache
+def corpus(name: str) -> Corpus:
+    """Return ``20news`` (bydate), or ``arxiv``: every fourth abstract, and every 16th to score."""
+    stop = stop_words()
+    parts: dict[str, list[dict[str, str]]] = {"train": [], "test": []}
+    if name == "20news":
+        for record in records("20news-bydate"):
+            words = " ".join(may_words(record["text"], stop))
+            parts[record["split"]].append({**record, "text": words})
+    else:
+        for number, record in enumerate(records("arxiv-cs-1994-2019")):
+            if number % 4 == 0 or number % 16 == 2:
+                words = [word for word in letters_of(record["text"]) if word not in stop]
+                part = parts["train" if number % 4 == 0 else "test"]
+                part.append({**record, "text": " ".join(word for word in words if len(word) > 1)})
+    return Corpus(**{part: [one for one in found if one["text"]] for part, found in parts.items()})
+
+
+def work(run: Run) -> Result:
+    """Learn by a command, and score what it wrote."""
+    found = corpus(run.dataset)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (folder / "documents.jsonl").open("w", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(record) + "\n" for record in found.train)
+        command, read = ROWS[run.row](folder, run.seed)
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, sys.executable, *command],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
+        seconds, megabytes = map(float, done.stdout.split())
+        model = read(folder)
+    return {"seconds": seconds, "megabytes": megabytes, **scores(model, found)}
+
+
+def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
+    """Return a command of ``pipelines.train``, and what reads its newest version."""
+    command = [
+        "-m",
+        "pipelines.train",
+        f"--input={folder}/documents.jsonl",
+        f"--model_store={folder}/models",
+        f"--dead_letters={folder}/dead",
+        "--stop_words=none",
+        "--window=1d",
+        f"--publish_every={FOREVER}d",
+        f"--topics={TOPICS}",
+        f"--seed={seed}",
+        *flags,
+    ]
+    return command, published
+
+
+def published(folder: Path) -> Model:
+    """Return the newest version of a store."""
+    store = ModelStore(f"{folder}/models")
+    snapshot = store.get_snapshot(store.manifest(""))
+    numbers = np.arange(len(snapshot.words))
+    weight = snapshot.rows(numbers) + snapshot.prior.shares(numbers)
+    return Model(list(snapshot.words), (weight / snapshot.normalisers).T, snapshot.alpha)
+
+
+def other(package: str) -> Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]:
+    """Return the row of another package."""
+
+    def row(folder: Path, seed: int) -> tuple[list[str], Callable[[Path], Model]]:
+        paths = f"{folder}/documents.jsonl", f"{folder}/model.npz"
+        options = f"--topics={TOPICS}", f"--seed={seed}"
+        return ["-m", "benchmarks.other_models", package, *paths, *options], written
+
+    return row
+
+
+def written(folder: Path) -> Model:
+    """Return the model that :mod:`benchmarks.other_models` wrote."""
+    with np.load(folder / "model.npz") as held:
+        return Model(held["words"].tolist(), held["phi"], held["alpha"])
+
+
+ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
+    "one pass": ours,
+    "batch": lambda folder, seed: ours(
+        folder, seed, "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
+    ),
+    "gensim": other("gensim"),
+    "tomotopy": other("tomotopy"),
+}
+
+
+def scores(model: Model, found: Corpus) -> Result:
+    """Return perplexity, accuracy, NPMI and mixed topics of a model."""
+    trained = Counter(word for record in found.train for word in record["text"].split())
+    kept = [number for number, word in enumerate(model.words) if trained[word] >= LEAST]
+    phi = model.phi[:, kept] / model.phi[:, kept].sum(axis=1, keepdims=True)
+    numbers = {model.words[number]: place for place, number in enumerate(kept)}
+    log, count, proportions, labels = 0.0, 0, [], []
+    for record in found.test:
+        tokens = np.array([numbers[w] for w in record["text"].split() if w in numbers], np.int64)
+        proportions.append(fold_in(phi[:, tokens], model.alpha))
+        labels.append(record["label"])
+        theta = fold_in(phi[:, tokens[::2]], model.alpha)
+        log += float(np.log(theta @ phi[:, tokens[1::2]]).sum())
+        count += len(tokens[1::2])
+    mixtures = np.array(proportions)
+    first = [
+        [model.words[kept[place]] for place in np.argsort(-row, kind="stable")[:TOP_WORDS]]
+        for row in phi
+    ]
+    judged = coherence(first, [document(record) for record in found.train])
+    return {
+        "perplexity": float(np.exp(-log / count)),
+        "accuracy": svm_accuracy(mixtures[::2], labels[::2], mixtures[1::2], labels[1::2]),
+        "npmi": float(judged.npmi.mean()),
+        "mixed": judged.mixed,
+        "words": len(kept),
+    }
+
+
+def document(record: dict[str, str]) -> TokenisedDocument:
+    """Return a record as coherence reads it."""
+    return TokenisedDocument.from_words(Document(record["id"], 0, ""), record["text"].split())
+
+
+def fold_in(phi: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return θ of a document, float64[T].
+
+    Args:
+        phi: float64[T, n], P(w_i | z) of its tokens.
+        alpha: float64[T].
+    """
+    theta: FloatArray = alpha / alpha.sum()
+    for _ in range(FOLD_IN):
+        weight = theta[:, None] * phi
+        theta = alpha + (weight / weight.sum(axis=0)).sum(axis=1)
+        theta /= theta.sum()
+    return theta
+
+
+def report(ledger: Ledger, corpora: Sequence[str]) -> None:
+    """Print a table for each corpus."""
+    for name in corpora:
+        cells = []
+        for row in ROWS:
+            lines = ledger.of(dataset=name, row=row)
+            if lines:
+                cells.append([f"{row} ({len(lines)})", *(_cell(lines, *one) for one in COLUMNS)])
+        print_table(name, ["row (seeds)", *(column for column, _ in COLUMNS)], cells)
+
+
+COLUMNS = (
+    ("perplexity", 0),
+    ("accuracy", 3),
+    ("npmi", 3),
+    ("mixed", 1),
+    ("words", 0),
+    ("seconds", 1),
+    ("megabytes", 0),
+)
+
+
+def _cell(lines: Sequence[Result], column: str, digits: int) -> str:
+    return shown((line[column] for line in lines), digits)
+
+
+def main() -> None:
+    """Make the runs that are not there yet, then the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpora", nargs="+", default=["20news", "arxiv"])
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each row; 0: tables only")
+    parser.add_argument("--results", type=Path, default=Path("docs/results"))
+    given = parser.parse_args()
+    ledger = Ledger(given.results / "comparison.jsonl")
+    runs = (
+        Run("comparison", name, row, seed)
+        for seed in range(1, given.seeds + 1)
+        for name in given.corpora
+        for row in given.rows
+    )
+    ledger.make(runs, work)
+    report(ledger, given.corpora)
+
+
+if __name__ == "__main__":
+    main()
