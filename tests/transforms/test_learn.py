@@ -31,7 +31,7 @@ from streams import (
 
 import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS
-from model.learner_log.log import run_without_beam
+from model.learner_log.without_beam import run_without_beam
 from model.publishing.choice import PublishSettings
 from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
