@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from corpora import awkward, minibatches_of, topical
+from corpora import awkward, document_of, minibatches_of, topical
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_variants import small
@@ -14,7 +14,10 @@ from model.learners import learner_for
 from model.learners.particles import particle_filter, runs
 from model.learners.particles.contraction import make_room_for_words
 
-SMALL_MINIBATCHES = minibatches_of([*awkward()[:12], *topical(20, seed=6, first=60)], 1)
+# Concentrations are drawn less often than there are short documents.
+SHORT = [document_of([f"w{number}", "w1"], number, "short") for number in range(20)]
+DOCUMENTS = [*awkward()[:12], *SHORT, *topical(20, seed=6, first=60)]
+SMALL_MINIBATCHES = minibatches_of(DOCUMENTS, 1)
 # Options, and whether several minibatches can be learned in one call.
 KINDS = {
     "flat": ({"prior": "flat"}, True),
@@ -85,8 +88,9 @@ def test_minibatches_are_learned_together_where_nothing_comes_between(kind, monk
     assert (max(sizes) > 1) == KINDS[kind][1]
 
 
-def test_words_leave_between_runs(monkeypatch):
-    state = learner_for(settings_of("full vocabulary")).init(settings_of("full vocabulary"), "", 0)
+def test_words_leave_between_runs():
+    chosen = small(learner="o-lda", initial="none", prior="flat", max_words=40)
+    state = learner_for(chosen).init(chosen, "", 0)
     words = [f"w{number}" for number in range(39)]
     state.vocabulary.extend(words)
     state.vocabulary.numbers(words)
