@@ -16,7 +16,7 @@ from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
 from model.records import Minibatch, NumberedMinibatch
 
-_RUN = b"BTy1"
+_RUN = b"BTA1"
 # The largest run. A learner is measured once a run, and the costs of a call are small beside it.
 RUN_MINIBATCHES = 64
 RUN_BYTES = 256 << 10
