@@ -2,14 +2,16 @@ import hashlib
 from dataclasses import replace
 from math import exp
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_learner import FAILURES, StepFailed, fake_settings, score
+from fake_learner import FAILURES, FakeLearner, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
+from model.learner_log import log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
@@ -134,6 +136,26 @@ def test_runs_of_any_size_give_the_same(tmp_path, run):
         worker.bundle(links)
     assert worker.result() == uninterrupted(tmp_path)
     assert worker.restores == 0
+
+
+def test_a_learner_without_steps_learns_runs_one_minibatch_at_a_time(tmp_path, monkeypatch):
+    want = uninterrupted(tmp_path)
+    methods = (
+        "init",
+        "step",
+        "arrivals",
+        "snapshot",
+        "summary",
+        "witness",
+        "save",
+        "load",
+        "nbytes",
+    )
+    learner = SimpleNamespace(**{name: getattr(FakeLearner(), name) for name in methods})
+    monkeypatch.setattr(log, "learner_for", lambda settings: learner)
+    worker = Worker(tmp_path / "s", run=5)
+    worker.bundle([*LINKS, END])
+    assert worker.result() == want
 
 
 def test_runs_that_overlap_and_come_in_any_order(tmp_path):
