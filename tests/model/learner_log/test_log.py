@@ -11,7 +11,7 @@ from streams import SECOND, documents, final_states, learn_options, links_of, ru
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
-from model.learner_log import log
+from model.learner_log import log as learner_log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
@@ -152,7 +152,7 @@ def test_a_learner_without_steps_learns_runs_one_minibatch_at_a_time(tmp_path, m
         "nbytes",
     )
     learner = SimpleNamespace(**{name: getattr(FakeLearner(), name) for name in methods})
-    monkeypatch.setattr(log, "learner_for", lambda settings: learner)
+    monkeypatch.setattr(learner_log, "learner_for", lambda settings: learner)
     worker = Worker(tmp_path / "s", run=5)
     worker.bundle([*LINKS, END])
     assert worker.result() == want
