@@ -161,10 +161,10 @@ def observe(watch: Watch) -> None:
 
     def learning(self: Any, *arguments: Any) -> Any:
         found = handle(self, *arguments)
-        for head, info in found.steps:
-            watch.learned(head.window_end, info.documents)
-            watch.note("log minibatches", head.log_count)
-            watch.note("learner head bytes", len(head.to_bytes()))
+        for step in found.steps:
+            watch.learned(step.window_end, step.info.documents)
+        watch.note("log minibatches", found.head.log_count)
+        watch.note("learner head bytes", len(found.head.to_bytes()))
         return found
 
     def publishing(self: Any, *arguments: Any) -> Any:

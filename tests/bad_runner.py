@@ -12,11 +12,11 @@ from model.inference.labelling import LabelHead, Labeller, Reference
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
+from model.learner_log.runs import run_from_bytes, run_to_bytes
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
-from model.records import NumberedMinibatch
 from model.sequencing import SequenceHead
 
 
@@ -173,10 +173,9 @@ class IslandLearner(Step):
                 head, offered = session.first()
             else:
                 head = LearnerHead.from_bytes(head)
-            for link in links:
-                out = session.handle(
-                    head, NumberedMinibatch.from_bytes(link.to_bytes()), bags["log"], bags["gap"]
-                )
+            for run in chunks(self.chance, links, 3):
+                data = run_to_bytes([link.to_bytes() for link in run])
+                out = session.handle(head, run_from_bytes(data), bags["log"], bags["gap"])
                 head, offered = out.head, offered + out.candidates
             return head, offered
 

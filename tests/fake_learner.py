@@ -114,7 +114,7 @@ class FakeState:
         self.digest = first_digest(settings, key, island)
         self.words = Counter()
         self.documents = self.tokens = self.loss = self.scored = 0
-        # Words of documents: those that wait, and those that the last step learned.
+        # Words of documents: those that wait, and those that the last steps learned.
         self.held, self.learned = [], []
 
 
@@ -160,6 +160,14 @@ class FakeLearner:
             scored,
             tuple(events_of(state.digest, state.settings.topics)),
         )
+
+    def steps(self, state, minibatches):
+        infos, learned = [], []
+        for minibatch in minibatches:
+            infos.append(self.step(state, minibatch))
+            learned += state.learned
+        state.learned = learned
+        return infos
 
     def arrivals(self, state, after, unlearned=False):
         until = state.documents - (0 if unlearned else len(state.held))

@@ -221,7 +221,7 @@ def learn(stored, links):
         head, offered = session.first()
         candidates += offered
         for link in links:
-            out = session.handle(head, link, log, gap)
+            out = session.handle(head, [link], log, gap)
             head, candidates = out.head, candidates + out.candidates
     return candidates
 

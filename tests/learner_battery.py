@@ -14,6 +14,7 @@ from corpora import awkward, document_of, minibatches_of
 
 from model.errors import DamagedDataError
 from model.learners import learner_for
+from model.learners.base import LearnsRuns
 
 STREAM = minibatches_of(awkward(), 6)
 
@@ -71,6 +72,19 @@ def a_loaded_state_goes_on_with_the_same_bits(settings):
     assert results(run(settings, reload=True)) == results(plain(settings)), (
         "load(save(state)) continues with the same bits"
     )
+
+
+def runs_come_to_the_bits_of_steps(settings):
+    learner, island = learner_for(settings), settings.islands - 1
+    if not isinstance(learner, LearnsRuns):
+        return
+    saved, witnesses, infos, _ = plain(settings)
+    state, at = learner.init(settings, "", island), 0
+    for end in (1, 3, len(STREAM)):
+        assert learner.steps(state, STREAM[at:end]) == infos[at:end]
+        assert learner.save(state) == saved[end - 1], "a run comes to the bits of its steps"
+        assert learner.witness(state) == witnesses[end - 1]
+        at = end
 
 
 def evidence_is_of_the_last_minibatches(settings, window):
@@ -213,6 +227,7 @@ LAWS = (
     two_threads_change_nothing,
     five_threads_change_nothing,
     a_loaded_state_goes_on_with_the_same_bits,
+    runs_come_to_the_bits_of_steps,
     steps_add_up_to_the_summary,
     what_came_to_the_topics_adds_up,
     a_snapshot_is_a_distribution_of_words,

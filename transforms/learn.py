@@ -3,6 +3,7 @@
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
 The step has no timers and decides no order: :class:`transforms.sequence.Sequence` has decided it.
+Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_log.runs`).
 A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
 protocol. This module connects it to Beam's state, its counters and the progress log.
 
@@ -16,22 +17,22 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
-from apache_beam.transforms.window import TimestampedValue
+from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 
 from model.learner_log.head import LearnerHead
-from model.learner_log.log import Outcome, Session
+from model.learner_log.log import Outcome, Session, Step
 from model.learner_log.options import LearnOptions
-from model.learners.base import StepInfo
+from model.learner_log.runs import RUN_BYTES, RUN_MINIBATCHES, run_from_bytes, run_to_bytes
 from model.publishing.candidates import Candidate
-from model.records import NumberedMinibatch
 from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.stateful import StatefulDoFn
 
@@ -41,6 +42,21 @@ _ISLAND_BYTES = 4
 _MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome.
 _OUTCOME_COUNTERS = ("restores", "checkpoints", "gaps", "repeats", "ended_early")
+
+
+@dataclass
+class Run:
+    """The minibatches of a key that a bundle has gathered.
+
+    Attributes:
+        time: The earliest of their event times.
+        links: Their bytes (:class:`model.records.NumberedMinibatch`).
+        size: The number of these bytes.
+    """
+
+    time: Timestamp
+    links: list[bytes] = field(default_factory=list)
+    size: int = 0
 
 
 def island_key(key: bytes, island: int) -> bytes:
@@ -53,11 +69,42 @@ def split_island_key(data: bytes) -> tuple[str, int]:
     return data[_ISLAND_BYTES:].decode(), int.from_bytes(data[:_ISLAND_BYTES], "big")
 
 
-def to_islands(element: tuple[bytes, bytes], islands: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the minibatch for every island."""
-    key, data = element
-    for island in range(islands):
-        yield island_key(key, island), data
+class RunsDoFn(beam.DoFn):
+    """Join minibatches of a key that follow each other in a bundle to runs, for every island.
+
+    Short windows make many small minibatches, and an element with state costs more than such a
+    minibatch. A run ends by its size or with the bundle, and has the earliest time of its
+    minibatches. What is learned does not depend on the runs.
+    """
+
+    def __init__(self, islands: int) -> None:
+        self._islands = islands
+
+    def start_bundle(self) -> None:
+        self._runs: dict[bytes, Run] = {}
+
+    def process(
+        self, element: tuple[bytes, bytes], time: Timestamp = beam.DoFn.TimestampParam
+    ) -> Iterator[WindowedValue]:
+        """Add a minibatch to the run of its key."""
+        key, data = element
+        run = self._runs.setdefault(key, Run(time))
+        run.links.append(data)
+        run.size += len(data)
+        run.time = min(run.time, time)
+        if len(run.links) == RUN_MINIBATCHES or run.size >= RUN_BYTES:
+            yield from self._to_islands(key, self._runs.pop(key))
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        """Send the runs that the bundle leaves."""
+        for key, run in self._runs.items():
+            yield from self._to_islands(key, run)
+        self._runs = {}
+
+    def _to_islands(self, key: bytes, run: Run) -> Iterator[WindowedValue]:
+        data = run_to_bytes(run.links)
+        for island in range(self._islands):
+            yield WindowedValue((island_key(key, island), data), run.time, [GlobalWindow()])
 
 
 class LearnDoFn(StatefulDoFn[LearnerHead]):
@@ -99,7 +146,7 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         log: Any = _LOG,
         gap: Any = _GAP,
     ) -> Iterator[TimestampedValue]:
-        """Learn the minibatch if it is the next one."""
+        """Learn the minibatches of a run whose turn it is."""
         name, data = element
         key, island = split_island_key(name)
         before = self.read_head(name, head)
@@ -110,11 +157,11 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
             again = replace(candidate, at=at).to_bytes()
             yield TimestampedValue((name[_ISLAND_BYTES:], again), now)
         self._unpublished = []
-        outcome = self._session(name).handle(before, NumberedMinibatch.from_bytes(data), log, gap)
+        outcome = self._session(name).handle(before, run_from_bytes(data), log, gap)
         self.write_head(name, outcome.head, head)
         self._count(outcome)
-        for after, info in outcome.steps:
-            self._progress(key, island, after, info)
+        for step in outcome.steps:
+            self._progress(key, island, step)
         for candidate in outcome.candidates:
             yield TimestampedValue(
                 (name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
@@ -149,13 +196,14 @@ class Counters:
     def __call__(self, outcome: Outcome) -> None:
         for name in _OUTCOME_COUNTERS:
             self._add(name, getattr(outcome, name))
-        for _, info in outcome.steps:
-            self._add("learned_minibatches", 1)
-            self._add("learned_documents", info.documents)
-            self._add("learned_tokens", info.tokens)
-            self._add("unknown_tokens", info.unknown_tokens)
-            self._add("resamplings", info.resamplings)
-            self._add("near_copies", info.near_copies)
+        infos = [step.info for step in outcome.steps]
+        self._add("learned_minibatches", len(infos))
+        self._add("learned_documents", sum(info.documents for info in infos))
+        self._add("learned_tokens", sum(info.tokens for info in infos))
+        self._add("unknown_tokens", sum(info.unknown_tokens for info in infos))
+        self._add("resamplings", sum(info.resamplings for info in infos))
+        self._add("near_copies", sum(info.near_copies for info in infos))
+        for info in infos:
             self._ess.update(round(1000 * info.ess))
             if info.scored_tokens and math.isfinite(info.log_evidence):
                 self._log_loss.update(round(-1000 * info.log_evidence / info.scored_tokens))
@@ -171,7 +219,8 @@ class ProgressLog:
     def __init__(self, every: int) -> None:
         self._every, self._documents, self._tokens, self._logged = every, 0, 0, -every
 
-    def __call__(self, key: str, island: int, head: LearnerHead, info: StepInfo) -> None:
+    def __call__(self, key: str, island: int, step: Step) -> None:
+        info = step.info
         self._documents += info.documents
         self._tokens += info.tokens
         if self._tokens - self._logged < self._every:
@@ -180,8 +229,8 @@ class ProgressLog:
         figures = {
             "key": key,
             "island": island,
-            "sequence": head.sequence,
-            "event_time": head.window_end,
+            "sequence": step.sequence,
+            "event_time": step.window_end,
             "documents": self._documents,
             "tokens": self._tokens,
             "words": info.words,
@@ -189,7 +238,7 @@ class ProgressLog:
             "log_evidence": info.log_evidence / max(info.scored_tokens, 1),
         }
         PROGRESS.info(
-            "minibatch %d of key %r, island %d", head.sequence, key, island, extra=figures
+            "minibatch %d of key %r, island %d", step.sequence, key, island, extra=figures
         )
 
 
@@ -209,8 +258,7 @@ class Learn(beam.PTransform):
         islands = self._options.settings.islands
         return (
             minibatches
-            | "To islands"
-            >> beam.FlatMap(to_islands, islands).with_output_types(tuple[bytes, bytes])
+            | "To islands" >> beam.ParDo(RunsDoFn(islands)).with_output_types(tuple[bytes, bytes])
             | "Learn"
             >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(
                 tuple[bytes, bytes]

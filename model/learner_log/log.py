@@ -2,7 +2,8 @@
 
 A :class:`Session` handles what arrives for one (model key, island). Its state between calls is the
 head and two bags: ``log`` has the minibatches since the last checkpoint, ``gap`` has those that
-came before their turn. Minibatch n arrives with h_n-1 and h_n of the chain:
+came before their turn. Minibatches arrive alone or in runs. Minibatch n has h_n-1 and h_n of the
+chain:
 
 1. If n is at or before the head, it is a repeat, and is checked and dropped. If n is beyond the
    next one, it goes to the gap bag.
@@ -10,32 +11,33 @@ came before their turn. Minibatch n arrives with h_n-1 and h_n of the chain:
    exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A replay
    that comes to another fingerprint or witness is an error.
 3. The learner steps, and the bytes of the minibatch join the log. Minibatches of the gap bag that
-   are now contiguous follow.
+   are now contiguous follow. A learner that learns runs takes in one call what comes before the
+   next version or checkpoint (:mod:`model.learner_log.runs`).
 4. When a version is due, the snapshot is written to the store and offered as a
    :class:`model.publishing.candidates.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
 6. The learner is checked in. If a step before this one raised, the learner is dropped.
 
-:func:`run_without_beam` learns a finite list of minibatches in the same way.
+:mod:`model.learner_log.without_beam` learns a finite list of minibatches in the same way.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple
 
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
 from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.counting import count_step
-from model.learner_log.head import LearnerHead, checkpoint_to_bytes, fingerprinter
+from model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from model.learner_log.options import LearnOptions
 from model.learner_log.restoring import REPLAY, Replayer
-from model.learners.base import LearnerSettings, StepInfo, learner_for
+from model.learner_log.runs import before_due, parts_of, passed, tokens_of
+from model.learners.base import LearnsRuns, StepInfo, learner_for
 from model.pending import Bag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
@@ -43,10 +45,18 @@ from model.publishing.store import ModelStore
 from model.records import Minibatch, NumberedMinibatch
 
 _MB = 1 << 20
-# The head is written at every minibatch, so it must not grow with the number of versions.
+# The head is written at every run of minibatches, so it must not grow with the number of versions.
 _MAX_CANDIDATES = 64
 # A learner is measured once in so many tokens, because it adds up some fifty arrays.
 _TOKENS_MEASURED = 10_000
+
+
+class Step(NamedTuple):
+    """The figures of a step, with the number and the window of its minibatch."""
+
+    sequence: int
+    window_end: int
+    info: StepInfo
 
 
 @dataclass(slots=True)
@@ -56,17 +66,17 @@ class Outcome:
     Attributes:
         head: The head afterwards.
         candidates: The candidates to publish.
-        steps: The head and the figures after each step, for progress and counters.
+        steps: The figures of each step, for progress and counters.
         restores: 1 if the learner was restored from its checkpoint and its log.
         checkpoints: The number of checkpoints that were written.
-        repeats: 1 if the minibatch had been learned already.
-        gaps: 1 if the minibatch came before its turn.
-        ended_early: 1 if an end marker came before the minibatches that were learned.
+        repeats: The number of minibatches that had been learned already.
+        gaps: The number of minibatches that came before their turn.
+        ended_early: The number of end markers that came after later minibatches were learned.
     """
 
     head: LearnerHead
     candidates: list[Candidate] = field(default_factory=list)
-    steps: list[tuple[LearnerHead, StepInfo]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     restores: int = 0
     checkpoints: int = 0
     repeats: int = 0
@@ -93,6 +103,7 @@ class Session:
         self._live = live
         self._store = ModelStore(options.store)
         self._learner = learner_for(options.settings)
+        self._runs = self._learner if isinstance(self._learner, LearnsRuns) else None
         self._replayer = Replayer(options, key, island, self._store, self._learner)
         self._name = (key, island, options.settings_digest())
 
@@ -130,38 +141,45 @@ class Session:
         )
         return head, self._replayer.unpublished(saved)
 
-    def handle(self, head: LearnerHead, link: NumberedMinibatch, log: Bag, gap: Bag) -> Outcome:
-        """Take one minibatch or end marker, and what follows it in the gap bag.
+    def handle(
+        self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
+    ) -> Outcome:
+        """Take a run of minibatches and end markers, and what follows them in the gap bag.
 
         Args:
             head: The committed head.
-            link: The minibatch or end marker.
+            links: The minibatches and end markers, in ascending order.
             log: The bag of minibatches since the checkpoint.
             gap: The bag of minibatches that came before their turn.
 
         Raises:
-            DivergedError: The minibatch or the log does not continue this head.
+            DivergedError: A minibatch or the log does not continue this head.
             DamagedDataError: The log or the checkpoint is not what the head names.
             MemoryLimitError: The learner has outgrown ``max_state_mb``.
         """
         out = Outcome(head)
-        if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
-            self._check_repeat(head, link)
-            out.repeats = 1
-            out.ended_early = int(link.is_end)
-            return out
-        ready = self._contiguous(out, link, gap)
+        new = [link for link in links if not self._is_repeat(out, link)]
+        ready = self._contiguous(out, new, gap) if new else []
         if not ready:
             return out
         live = self._check_out(out, log)
-        for following in ready:
+        for some in parts_of(ready):
             live = (
-                self._end(out, live, following, log)
-                if following.is_end
-                else self._step(out, live, following, log)
+                self._end(out, live, some[0], log)
+                if some[0].is_end
+                else self._learn(out, live, some, log)
             )
         self._live.check_in(self._name, live)
         return out
+
+    def _is_repeat(self, out: Outcome, link: NumberedMinibatch) -> bool:
+        head = out.head
+        if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
+            self._check_repeat(head, link)
+            out.repeats += 1
+            out.ended_early += link.is_end
+            return True
+        return False
 
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
         if link.sequence == head.sequence and link.fingerprint != head.chain:
@@ -175,35 +193,36 @@ class Session:
             )
 
     def _contiguous(
-        self, out: Outcome, link: NumberedMinibatch, gap: Bag
+        self, out: Outcome, links: list[NumberedMinibatch], gap: Bag
     ) -> list[NumberedMinibatch]:
         """Return what can be learned now, in order, and leave the rest in the gap bag."""
-        if link.sequence > out.head.sequence + (not link.is_end):
-            gap.add(link.to_bytes())
-            out.gaps, out.head = 1, replace(out.head, gaps=out.head.gaps + 1)
-            return []
-        if not out.head.gaps:
-            return [link]
-        waiting = sorted(
-            (NumberedMinibatch.from_bytes(data) for data in gap.read()),
-            key=lambda item: (item.sequence, item.is_end),
-        )
-        if len(waiting) != out.head.gaps:
-            raise DamagedDataError(
-                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
-                f" not {out.head.gaps}. {REPLAY}"
-            )
-        ready, rest = [link], []
-        for item in waiting:
-            if item.sequence == ready[-1].sequence + (not item.is_end):
+        head, at = out.head, out.head.sequence
+        ready: list[NumberedMinibatch] = []
+        rest: list[NumberedMinibatch] = []
+        is_next = any(link.sequence <= at + (not link.is_end) for link in links)
+        waiting = self._waiting(head, gap) if is_next and head.gaps else []
+        for item in sorted([*links, *waiting], key=lambda item: (item.sequence, item.is_end)):
+            if item.sequence == at + (not item.is_end):
                 ready.append(item)
-            elif item.sequence > ready[-1].sequence:
+                at = item.sequence
+            elif item.sequence > at:
                 rest.append(item)
-        gap.clear()
+        if waiting:
+            gap.clear()
         for item in rest:
             gap.add(item.to_bytes())
-        out.head = replace(out.head, gaps=len(rest))
+        out.gaps = sum(link.sequence > at for link in links)
+        out.head = replace(head, gaps=head.gaps - len(waiting) + len(rest))
         return ready
+
+    def _waiting(self, head: LearnerHead, gap: Bag) -> list[NumberedMinibatch]:
+        waiting = [NumberedMinibatch.from_bytes(data) for data in gap.read()]
+        if len(waiting) != head.gaps:
+            raise DamagedDataError(
+                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
+                f" not {head.gaps}. {REPLAY}"
+            )
+        return waiting
 
     def _check_out(self, out: Outcome, log: Bag) -> Live:
         head, live = out.head, self._live.check_out(self._name)
@@ -213,18 +232,45 @@ class Session:
         state = self._replayer.restore(head, log.read() if head.log_count else ())
         return Live(state, head.sequence, head.fingerprint, head.witness, 0)
 
-    def _step(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
-        chain = self._replayer.next_chain(link, out.head.chain)
-        minibatch = link.minibatch()
-        info = self._learner.step(live.state, minibatch)
-        log.add(link.to_bytes())
+    def _learn(self, out: Outcome, live: Live, links: list[NumberedMinibatch], log: Bag) -> Live:
+        """Learn minibatches that follow each other, as many at a time as the learner can."""
+        chain, minibatches = out.head.chain, []
+        for link in links:
+            chain = self._replayer.next_chain(link, chain)
+            minibatches.append(link.minibatch())
+        at = 0
+        while at < len(links):
+            rest = minibatches[at:]
+            end = at + (before_due(out.head, rest, self.options) if self._runs else 1)
+            live = self._step(out, live, links[at:end], minibatches[at:end], log)
+            at = end
+        return live
+
+    def _step(
+        self,
+        out: Outcome,
+        live: Live,
+        links: list[NumberedMinibatch],
+        minibatches: list[Minibatch],
+        log: Bag,
+    ) -> Live:
+        infos = (
+            self._runs.steps(live.state, minibatches)
+            if self._runs
+            else [self._learner.step(live.state, minibatches[0])]
+        )
+        for link in links:
+            log.add(link.to_bytes())
+        chain = links[-1].fingerprint
         fingerprint, witness = self._replayer.fingerprint(chain), self._learner.witness(live.state)
-        size = self._measured(live, out.head.log_tokens, len(minibatch.tokens))
-        live = Live(live.state, link.sequence, fingerprint, witness, size)
-        out.head = self._after(out.head, live, chain, minibatch, info)
-        out.steps.append((out.head, info))
-        if offering.is_due(out.head, minibatch, self.options):
-            self._offer(out, live, minibatch.window_end)
+        size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
+        live = Live(live.state, links[-1].sequence, fingerprint, witness, size)
+        out.head = self._after(out.head, live, chain, minibatches, infos)
+        for link, minibatch, info in zip(links, minibatches, infos, strict=True):
+            out.steps.append(Step(link.sequence, minibatch.window_end, info))
+        windows, since = out.head.windows, out.head.since
+        if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
+            self._offer(out, live, minibatches[-1].window_end)
         if (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
@@ -233,25 +279,29 @@ class Session:
         return live
 
     def _after(
-        self, head: LearnerHead, live: Live, chain: bytes, minibatch: Minibatch, info: StepInfo
+        self,
+        head: LearnerHead,
+        live: Live,
+        chain: bytes,
+        minibatches: list[Minibatch],
+        infos: list[StepInfo],
     ) -> LearnerHead:
-        """Return the head after a minibatch. It is copied once, because each copy takes time."""
+        """Return the head after minibatches. It is copied once, because each copy takes time."""
         counted, arrived = count_step(head, self._learner, live.state, self.options.settings)
-        begin = minibatch.window_end - self.options.sequence.window
+        placed = [
+            event
+            for info, minibatch in zip(infos, minibatches, strict=True)
+            for event in _placed(info, minibatch)
+        ]
         return replace(
-            head,
+            passed(head, minibatches, self.options),
             sequence=live.sequence,
             chain=chain,
             fingerprint=live.fingerprint,
             witness=live.witness,
-            log_count=head.log_count + 1,
-            log_tokens=head.log_tokens + len(minibatch.tokens),
-            window_end=minibatch.window_end,
-            since=begin if head.since is None else head.since,
-            windows=head.windows + minibatch.closes_window,
             counted=counted,
             arrived=arrived,
-            events=collected(head.events, _placed(info, minibatch)),
+            events=collected(head.events, placed),
         )
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
@@ -329,44 +379,3 @@ def _placed(info: StepInfo, minibatch: Minibatch) -> list[Event]:
     """Return the events of a step with the sequence and the time of its minibatch."""
     sequence, time = minibatch.sequence, minibatch.window_end
     return [replace(event, sequence=sequence, time=time) for event in info.events]
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """The result of :func:`run_without_beam`; ``state_digest`` is that of the saved state."""
-
-    state: Any
-    sequence: int
-    fingerprint: bytes
-    witness: bytes
-    state_digest: str
-
-
-def run_without_beam(
-    links: Iterable[NumberedMinibatch],
-    settings: LearnerSettings,
-    key: str = "",
-    island: int = 0,
-    threads: int = 1,
-) -> Learned:
-    """Learn numbered minibatches in order, without Beam or a store, to the bits of the pipeline.
-
-    >>> from model.sequencing import sequence_documents  # doctest: +SKIP
-    >>> links = sequence_documents("", documents, sequence, start)  # doctest: +SKIP
-    >>> run_without_beam(links, settings).state_digest  # doctest: +SKIP
-
-    Raises:
-        DivergedError: A minibatch does not follow the one before it.
-    """
-    learner = learner_for(settings)
-    state = learner.init(settings, key, island, threads)
-    sequence, chain = 0, b""
-    for link in links:
-        if link.sequence != sequence + 1 or (sequence and link.previous != chain):
-            raise DivergedError(f"minibatch {link.sequence} does not follow minibatch {sequence}")
-        sequence, chain = link.sequence, link.fingerprint
-        learner.step(state, link.minibatch())
-    digest = hashlib.sha256(learner.save(state)).hexdigest()
-    return Learned(
-        state, sequence, fingerprinter(settings, island)(chain), learner.witness(state), digest
-    )

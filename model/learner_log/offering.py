@@ -24,21 +24,22 @@ from model.publishing.store import ModelStore
 from model.records import Minibatch
 
 
-def is_due(head: LearnerHead, minibatch: Minibatch, options: LearnOptions) -> bool:
+def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: int | None) -> bool:
     """Return whether a version is due after a minibatch.
 
     Args:
-        head: The head after the minibatch.
         minibatch: The minibatch.
         options: The options of the stream.
+        windows: The windows that closed since the last version, with that of the minibatch.
+        since: The ``since`` of the head.
     """
     kind, every = options.run.publish_every
     if not minibatch.closes_window:
         return False
     if kind == "windows":
-        return head.windows >= every
-    assert head.since is not None
-    return minibatch.window_end // every > head.since // every
+        return windows >= every
+    assert since is not None
+    return minibatch.window_end // every > since // every
 
 
 def offer(

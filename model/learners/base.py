@@ -21,9 +21,9 @@ Tests check three laws for every registered learner:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from model.compositions import Choice
 from model.events import Event
@@ -208,6 +208,21 @@ class Learner(Protocol[State]):
 
     def nbytes(self, state: State) -> int:
         """Return the memory that the state uses now in bytes, for ``--max_state_mb``."""
+
+
+@runtime_checkable
+class LearnsRuns(Protocol):
+    """What a learner has in addition that learns several minibatches in one call.
+
+    Short windows make minibatches of few documents, for which the costs of a call are most of a
+    step. A learner without this method learns one minibatch at a time.
+    """
+
+    def steps(self, state: Any, minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+        """Learn consecutive minibatches in place, to the bits of a ``step`` for each.
+
+        Afterwards ``arrivals`` counts the documents that all of these steps learned.
+        """
 
 
 LEARNERS = Kinds()

@@ -70,6 +70,10 @@ class Vocabulary:
             found[place] = number
         return found
 
+    def missing(self, words: Iterable[str]) -> list[str]:
+        """Return the words that the vocabulary does not have."""
+        return [word for word in words if word not in self._numbers]
+
     def staying(self, words: Sequence[str]) -> LongArray | None:
         """Choose the words that stay so that ``words`` find room.
 

@@ -31,7 +31,8 @@ from streams import (
 
 import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS
-from model.learner_log.log import run_without_beam
+from model.learner_log.runs import run_from_bytes
+from model.learner_log.without_beam import run_without_beam
 from model.publishing.choice import PublishSettings
 from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
@@ -39,7 +40,7 @@ from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
 from model.records import NumberedMinibatch
 from transforms import stateful
-from transforms.learn import Learn, island_key, split_island_key
+from transforms.learn import Learn, RunsDoFn, island_key, split_island_key
 from transforms.publish import Publish
 from transforms.sequence import Sequence
 
@@ -318,6 +319,41 @@ def test_no_pickle_between_steps_or_in_state(tmp_path):
 
 def test_island_keys():
     assert split_island_key(island_key("日本".encode(), 7)) == ("日本", 7)
+
+
+def sent(fn, elements):
+    """What a bundle of :class:`RunsDoFn` sends: Beam key, minibatches and time."""
+    fn.start_bundle()
+    outputs = []
+    for key, link, micros in elements:
+        outputs += fn.process((key, link.to_bytes()), Timestamp(micros=micros))
+    outputs += fn.finish_bundle()
+    return [
+        (*split_island_key(output.value[0]), run_from_bytes(output.value[1]), output.timestamp)
+        for output in outputs
+    ]
+
+
+def test_a_bundle_sends_the_minibatches_of_a_key_as_one_run_to_each_island():
+    elements = [(b"a", LINKS[0], 20), (b"b", LINKS[0], 9), (b"a", LINKS[1], 10)]
+    wanted = [
+        (key, island, run, Timestamp(micros=micros))
+        for key, run, micros in (("a", LINKS[:2], 10), ("b", LINKS[:1], 9))
+        for island in (0, 1)
+    ]
+    fn = RunsDoFn(2)
+    assert sent(fn, elements) == wanted
+    assert sent(fn, elements[:1]) == [
+        ("a", island, LINKS[:1], Timestamp(micros=20)) for island in (0, 1)
+    ]
+
+
+def test_a_run_ends_by_its_number_of_minibatches_and_by_its_size():
+    small = [(b"k", NumberedMinibatch.link(n, bytes(32), b"x"), n) for n in range(130)]
+    assert [len(run) for _, _, run, _ in sent(RunsDoFn(1), small)] == [64, 64, 2]
+    large = NumberedMinibatch.link(1, bytes(32), bytes(100 << 10))
+    runs = sent(RunsDoFn(1), [(b"k", large, n) for n in range(7)])
+    assert [(len(run), time.micros) for _, _, run, time in runs] == [(3, 0), (3, 3), (1, 6)]
 
 
 def test_each_event_is_emitted_and_logged_once(tmp_path, caplog):

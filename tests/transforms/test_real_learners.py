@@ -7,7 +7,7 @@ from streams import documents, final_states, learn_options, links_of, shuffled, 
 
 from model.compositions import placements
 from model.learner_log.live import LIVE_LEARNERS
-from model.learner_log.log import run_without_beam
+from model.learner_log.without_beam import run_without_beam
 from model.learners import LEARNER
 from model.publishing.store import ModelStore
 

@@ -1,4 +1,4 @@
-"""Learning a minibatch with independent chains, which are particles that are never resampled.
+"""Learning minibatches with independent chains, which are particles that are never resampled.
 
 The result has the same bits as :mod:`model.learners.particles.stepping`, which learns document by
 document. Here one kernel call takes many documents in each thread.
@@ -24,13 +24,30 @@ from model.learners.particles.kernels.resampling import MOVES, SCHEDULED
 from model.learners.particles.population import ROWS_AT_ONCE, over_slices
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
+from model.scaled import Scaled
 
 # Below so many draws one thread is faster than several.
 _SIDE_BY_SIDE = 2000
 
 
 def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, str | None]]) -> None:
-    """Learn documents given as word numbers, with their labels."""
+    """Learn documents of the current minibatch, given as word numbers with their labels."""
+    learn_minibatches(state, documents, np.full(len(documents), state.sequence, np.int64))
+
+
+def learn_minibatches(
+    state: ParticleState, documents: Sequence[tuple[IntArray, str | None]], sequences: LongArray
+) -> list[tuple[Scaled, float]]:
+    """Learn documents of several minibatches; the first of these minibatches has begun.
+
+    Args:
+        state: the learner's state.
+        documents: the word numbers and the label of each document.
+        sequences: int64[D], the numbers of the documents' minibatches, ascending.
+
+    Returns:
+        The evidence and the effective sample size of each minibatch.
+    """
     rejuvenation, history, counters = (
         state.settings.rejuvenation,
         state.history,
@@ -41,6 +58,7 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
         history.past,
         history.pages.length,
         slots,
+        sequences,
         rejuvenation.moves if rejuvenation.after_document(False) else 0,
         rejuvenation.choice.number,
         rejuvenation.history.newest_share,
@@ -53,15 +71,25 @@ def learn_by_chains(state: ParticleState, documents: Sequence[tuple[IntArray, st
     weights = np.empty((len(slots), len(state.population.weight)))
     exponents = np.empty(weights.shape, np.int64)
     _run(state, schedule, weights, exponents)
-    gather_evidence(state.resampler, weights, exponents)
-    counters[MOVES], counters[SCHEDULED] = moved, counters[SCHEDULED] + schedule.found.sum()
+    minibatches = 1 + int(np.count_nonzero(np.diff(sequences)))
+    figures, powers = np.empty((minibatches, 2)), np.empty(minibatches, np.int64)
+    gather_evidence(state.resampler, sequences, weights, exponents, figures, powers)
+    last = sequences == sequences[-1]
+    scheduled = 0 if sequences[0] != sequences[-1] else counters[SCHEDULED]
+    counters[MOVES], counters[SCHEDULED] = moved, scheduled + schedule.found[last].sum()
     note_arrivals(state, slots)
     history.release(slots.tolist())
-    tokens = int(history.pages.length[slots].sum())
-    state.drawn += tokens
+    lengths = history.pages.length[slots]
+    tokens = int(lengths.sum())
+    state.drawn = int(lengths[last].sum()) + (state.drawn if last[0] else 0)
+    state.sequence = int(sequences[-1])
     state.documents += len(slots)
     state.tokens += tokens
     state.scored += tokens
+    return [
+        (Scaled(mantissa, power), ess)
+        for (mantissa, ess), power in zip(figures.tolist(), powers.tolist(), strict=True)
+    ]
 
 
 def _run(

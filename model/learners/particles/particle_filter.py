@@ -31,7 +31,7 @@ words of document i, z_i(p) and ω_i(p) are its topics and the weight of particl
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -49,6 +49,12 @@ from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_prior, topic_words
 from model.learners.particles.provisional import initialised
+from model.learners.particles.runs import (
+    known_words,
+    learn_together,
+    remember_evidence,
+    together,
+)
 from model.learners.particles.settings import (
     IncrementalGibbs,
     OLda,
@@ -84,7 +90,7 @@ class ParticleLearner:
         before = state.documents, state.tokens, state.scored
         state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
-        documents = _documents_to_learn(state, _known_words(words, minibatch), minibatch.sequence)
+        documents = _documents_to_learn(state, known_words(words, minibatch), minibatch.sequence)
         if state.settings.ess_threshold or state.settings.by_tokens:
             for w_i, label in documents:
                 # Update ω_i, draw z_i, normalise ω_i, resample, and rejuvenate R(i).
@@ -100,7 +106,7 @@ class ParticleLearner:
         if state.following:
             new = state.scored - scored, state.documents - learned
             observe(state, state.following, evidence, *new, ids=minibatch.ids)
-        _remember_evidence(state, evidence)
+        remember_evidence(state, evidence)
         return StepInfo(
             documents=len(minibatch),
             tokens=len(words),
@@ -113,6 +119,17 @@ class ParticleLearner:
             scored_tokens=state.scored - scored,
             events=tuple(state.events),
         )
+
+    def steps(self, state: ParticleState, minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+        infos: list[StepInfo] = []
+        arrived: list[IntArray] = []
+        while len(infos) < len(minibatches):
+            count = together(state, minibatches[len(infos) :])
+            some = minibatches[len(infos) : len(infos) + count]
+            infos += learn_together(state, some) if count > 1 else [self.step(state, some[0])]
+            arrived += state.arrived
+        state.arrived = arrived
+        return infos
 
     def snapshot(self, state: ParticleState, chain: int | None = None) -> Snapshot:
         state = initialised(state)
@@ -213,14 +230,6 @@ def _number_words(state: ParticleState, minibatch: Minibatch) -> IntArray:
     return found
 
 
-def _known_words(numbers: IntArray, minibatch: Minibatch) -> Documents:
-    """Return the known words of each document, and its label."""
-    documents = [numbers[begin:end] for begin, end in pairwise(minibatch.offsets.tolist())]
-    if (numbers == UNKNOWN).any():
-        documents = [tokens[tokens != UNKNOWN] for tokens in documents]
-    return list(zip(documents, minibatch.labels, strict=True))
-
-
 def _documents_to_learn(state: ParticleState, documents: Documents, sequence: int) -> Documents:
     """Return what is learned now: not what the initial batch takes or what waits for a duel."""
     if state.waiting is not None:
@@ -241,13 +250,6 @@ def _minibatch_evidence(state: ParticleState) -> Scaled:
     """Return P(minibatch | everything before)."""
     resampler = state.resampler
     return Scaled(float(resampler.evidence[0]), int(resampler.evidence_exponent[0]))
-
-
-def _remember_evidence(state: ParticleState, evidence: Scaled) -> None:
-    state.evidence = state.evidence * evidence
-    state.recent.append(evidence)
-    while len(state.recent) > state.settings.evidence_window:
-        state.recent.popleft()
 
 
 def _in_sample(state: ParticleState, best: int) -> float | None:

@@ -32,7 +32,7 @@ def learned(store, change=None, at=None, links=LINKS):
     session, offered = Session(options, "", 0, LiveLearners()), []
     head, _ = session.first()
     for link in links:
-        out = session.handle(head, link, ListBag(), ListBag())
+        out = session.handle(head, [link], ListBag(), ListBag())
         head, offered = out.head, offered + out.candidates
         if link.sequence == at:
             head = change(head)
@@ -98,4 +98,4 @@ def test_counts_of_a_head_are_checked(tmp_path):
             LearnerHead.from_bytes(replace(head, **{field: value}).to_bytes())
     wrong = replace(head, counted=0, arrived=doubles(*[1.0] * 5))
     with pytest.raises(DamagedDataError, match="arrived of a learner's head: found 5 values"):
-        session.handle(wrong, LINKS[0], ListBag(), ListBag())
+        session.handle(wrong, LINKS[:1], ListBag(), ListBag())

@@ -2,17 +2,21 @@ import hashlib
 from dataclasses import replace
 from math import exp
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_learner import FAILURES, StepFailed, fake_settings, score
+from fake_learner import FAILURES, FakeLearner, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
+from model.learner_log import log as learner_log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session, run_without_beam
+from model.learner_log.log import Session
+from model.learner_log.runs import run_from_bytes, run_to_bytes
+from model.learner_log.without_beam import run_without_beam
 from model.pending import ListBag
 from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate
@@ -35,8 +39,8 @@ def no_failures():
 class Worker:
     """A runner for one learner: committed state, bundles that commit or fail, live learners."""
 
-    def __init__(self, store, island=0, key="", **others):
-        islands = others.pop("islands", 1)
+    def __init__(self, store, island=0, key="", run=1, **others):
+        islands, self.run = others.pop("islands", 1), run
         values = {"checkpoint_tokens": CHECKPOINT_TOKENS, "end_of_stream": 10**15, **others}
         self.options = learn_options(store, fake_settings(islands=islands), **values)
         self.island, self.key, self.live = island, key, LiveLearners()
@@ -51,8 +55,8 @@ class Worker:
             head, offered = session.first()
         else:
             head = LearnerHead.from_bytes(self.head)
-        for link in links:
-            out = session.handle(head, NumberedMinibatch.from_bytes(link.to_bytes()), log, gap)
+        for run in runs_of(links, self.run):
+            out = session.handle(head, run, log, gap)
             head = out.head
             offered = offered + out.candidates
             self.restores += out.restores
@@ -79,7 +83,14 @@ class Worker:
         return state, self.candidates
 
 
+def runs_of(links, size):
+    """Links as they come from a run's bytes."""
+    runs = [run_to_bytes([link.to_bytes() for link in some]) for some in bundles(links, size)]
+    return map(run_from_bytes, runs)
+
+
 def bundles(links, size):
+    links = list(links)
     return [links[i : i + size] for i in range(0, len(links), size)]
 
 
@@ -116,6 +127,46 @@ def test_bundles_of_any_size_give_the_same(tmp_path, size):
         worker.bundle(links)
     assert worker.result() == uninterrupted(tmp_path)
     assert worker.restores == 0
+
+
+@pytest.mark.parametrize("run", [2, 5, 100])
+def test_runs_of_any_size_give_the_same(tmp_path, run):
+    worker = Worker(tmp_path / "s", run=run)
+    for links in bundles([*LINKS, END], 7):
+        worker.bundle(links)
+    assert worker.result() == uninterrupted(tmp_path)
+    assert worker.restores == 0
+
+
+def test_a_learner_without_steps_learns_runs_one_minibatch_at_a_time(tmp_path, monkeypatch):
+    want = uninterrupted(tmp_path)
+    methods = (
+        "init",
+        "step",
+        "arrivals",
+        "snapshot",
+        "summary",
+        "witness",
+        "save",
+        "load",
+        "nbytes",
+    )
+    learner = SimpleNamespace(**{name: getattr(FakeLearner(), name) for name in methods})
+    monkeypatch.setattr(learner_log, "learner_for", lambda settings: learner)
+    worker = Worker(tmp_path / "s", run=5)
+    worker.bundle([*LINKS, END])
+    assert worker.result() == want
+
+
+def test_runs_that_overlap_and_come_in_any_order(tmp_path):
+    worker = Worker(tmp_path / "s", run=100)
+    for first, last in ((3, 6), (0, 2), (1, 4), (5, 9), (4, 12)):
+        worker.bundle(LINKS[first:last])
+    assert worker.at.sequence == 12 and worker.at.gaps == 0 and worker.gap == []
+    # 2; 3 to 6 waited and were learned with 1 to 4, so 6 came again, and 7 to 9 followed it.
+    assert worker.repeats == 1 + 1 + 5
+    worker.bundle([*LINKS[12:], END])
+    assert worker.result() == uninterrupted(tmp_path)
 
 
 @pytest.mark.parametrize("failing", [8, 10, 14], ids=["first", "middle", "last"])

@@ -99,7 +99,7 @@ def published(store, publishing, alternating):
         session = Session(options, "", island, LiveLearners())
         state, _ = session.first()
         for link in links:
-            out = session.handle(state, link, ListBag(), ListBag())
+            out = session.handle(state, [link], ListBag(), ListBag())
             state = out.head
             for candidate in out.candidates:
                 if alternating and candidate.sequence // 2 % 2 == island:

@@ -38,7 +38,7 @@ def candidates_of(store, islands, links=LINKS, **others):
         session = Session(options, "", island, LiveLearners())
         head, offered = session.first()
         for link in links:
-            out = session.handle(head, link, ListBag(), ListBag())
+            out = session.handle(head, [link], ListBag(), ListBag())
             head = out.head
             offered += out.candidates
         found.append(offered)

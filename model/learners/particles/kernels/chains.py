@@ -5,7 +5,8 @@ is computed before or after: which units are visited depends only on the documen
 named draws, so :func:`schedule_visits` chooses them for all documents beforehand. Each document's
 weights are stored, and :func:`gather_evidence` multiplies them afterwards, in the order of the
 documents, as :func:`~model.learners.particles.kernels.resampling.reweight` does after each
-document.
+document. The documents may be of several minibatches. Indices of draws and the evidence begin anew
+with each minibatch.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class VisitSchedule(NamedTuple):
 
     Attributes:
         slots: int32[D], the documents.
+        sequences: int64[D], the number of each document's minibatch, which names its draws.
         drawn: int64[D], the index of the first draw of each document.
         moved: int64[D], the index of the first draw of the visits after each document.
         units: int32[D, R], the documents of the units.
@@ -40,6 +42,7 @@ class VisitSchedule(NamedTuple):
     """
 
     slots: npt.NDArray[np.int32]
+    sequences: npt.NDArray[np.int64]
     drawn: npt.NDArray[np.int64]
     moved: npt.NDArray[np.int64]
     units: npt.NDArray[np.int32]
@@ -52,6 +55,7 @@ def schedule_visits(
     past: Any,
     lengths: Any,
     slots: Any,
+    sequences: Any,
     moves: Any,
     choice: Any,
     newest_share: Any,
@@ -67,24 +71,33 @@ def schedule_visits(
         past: the history's units; changed.
         lengths: int64[slots], tokens of each document.
         slots: int32[D], the documents.
+        sequences: int64[D], the numbers of their minibatches, ascending.
         moves: R.
         choice: how units are chosen.
         newest_share: the share of visits that go to the newest units.
         decay_sums: see :func:`~model.learners.particles.kernels.history.choose_units`.
         draws: names the draws.
-        drawn: the index of the next first-pass draw.
+        drawn: the index of the next first-pass draw of the first minibatch.
         moved: the index of the next draw of a visit.
-        scheduled: units chosen in this minibatch so far.
+        scheduled: units chosen in the first minibatch so far.
 
     Returns:
-        The schedule, and the index of the next draw of a visit.
+        The schedule, and the index of the next draw of a visit in the last minibatch.
     """
     n = len(slots)
     indices, units = np.empty((3, n), np.int64), np.empty((n, moves), np.int32)
     schedule = VisitSchedule(
-        slots, indices[0], indices[1], units, np.empty((n, moves), np.int64), indices[2]
+        slots,
+        sequences,
+        indices[0],
+        indices[1],
+        units,
+        np.empty((n, moves), np.int64),
+        indices[2],
     )
     for d in range(n):
+        if d and sequences[d] != sequences[d - 1]:
+            drawn, moved, scheduled = 0, 0, 0
         schedule.drawn[d], schedule.moved[d] = drawn, moved
         for position in range(lengths[slots[d]] if past.sizes[TOKENS] else 1):
             admit(past, slots[d], position if past.sizes[TOKENS] else -1, draws.key0, draws.key1)
@@ -97,7 +110,7 @@ def schedule_visits(
             schedule.positions[d],
             draws.key0,
             draws.key1,
-            draws.sequence,
+            sequences[d],
             scheduled,
         )
         scheduled += schedule.found[d]
@@ -128,7 +141,7 @@ def run_chains(
         population: the particles.
         prior: the prior.
         pages: the tokens of the history.
-        draws: names the draws of the first pass.
+        draws: names the draws of the first pass; the schedule has the numbers of the minibatches.
         schedule: the documents and visits.
         weights: float64[D, P], takes the weight after each document, P(document | past) / P.
         exponents: int64[D, P], their exponents.
@@ -139,14 +152,14 @@ def run_chains(
         thread: the thread, whose free rows are used.
     """
     size, everyone = len(population.weight), np.arange(len(population.weight))
-    moves = Draws(draws.key0, draws.key1, draws.sequence, MOVE)
     for d in range(begin, end):
+        named = Draws(draws.key0, draws.key1, schedule.sequences[d], draws.purpose)
         slot, length = schedule.slots[d], pages.length[schedule.slots[d]]
         for at in range(0, max(length, 1), TOKENS_AT_ONCE):
             new = new_token_draws(
                 pages, slot, at, min(at + TOKENS_AT_ONCE, length), size, len(prior.alpha), True
             )
-            first_pass(population, prior, draws, new, schedule.drawn[d], False, first, last)
+            first_pass(population, prior, named, new, schedule.drawn[d], False, first, last)
             write_draws(population, pages, new, everyone, first, last, thread)
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]
@@ -160,7 +173,7 @@ def run_chains(
                 population,
                 prior,
                 pages,
-                moves,
+                Draws(draws.key0, draws.key1, schedule.sequences[d], MOVE),
                 units,
                 positions,
                 schedule.moved[d],
@@ -171,9 +184,29 @@ def run_chains(
 
 
 @kernel
-def gather_evidence(resampler: Any, weights: Any, exponents: Any) -> None:
-    """Multiply the evidence by each document's mean weight; the ESS is that of the last one."""
+def gather_evidence(
+    resampler: Any, sequences: Any, weights: Any, exponents: Any, figures: Any, powers: Any
+) -> None:
+    """Multiply the evidence of each minibatch by its documents' mean weights.
+
+    The ESS is that of the last document of the minibatch.
+
+    Args:
+        resampler: takes the evidence of the last minibatch. What it has before belongs to the first
+            one.
+        sequences: int64[D], the numbers of the documents' minibatches, ascending.
+        weights: float64[D, P], see :func:`run_chains`; changed.
+        exponents: int64[D, P]; changed.
+        figures: float64[M, 2], takes the mantissa of the evidence of each minibatch, and its ESS.
+        powers: int64[M], takes the exponent of the evidence.
+    """
+    minibatch = 0
     for d in range(len(weights)):
+        if d and sequences[d] != sequences[d - 1]:
+            minibatch += 1
+            resampler.evidence[0], resampler.evidence_exponent[0] = 0.5, 1
         resampler.ess[0] = normalise_weights(
             weights[d], exponents[d], resampler.evidence, resampler.evidence_exponent
         )
+        figures[minibatch, 0], figures[minibatch, 1] = resampler.evidence[0], resampler.ess[0]
+        powers[minibatch] = resampler.evidence_exponent[0]
