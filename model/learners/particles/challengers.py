@@ -45,7 +45,7 @@ from model.learners.particles.copying import copy_of, for_threads
 from model.learners.particles.history import WHOLE_DOCUMENT
 from model.learners.particles.kernels.completion import complete
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
-from model.learners.particles.kernels.losses import EVERY, add_losses
+from model.learners.particles.kernels.losses import add_losses, load_topics, sample_of
 from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES
@@ -210,7 +210,8 @@ def _make_empty(
     """Make room by steps 2 and 3; ``before`` holds the tokens of each topic before step 1."""
     topics, pages = state.settings.topics, state.history.pages
     losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
-    add_losses(population, state.prior, pages, past.slots, past.omega, topics, EVERY, losses)
+    sample = sample_of(population, state.prior, pages, past.slots, past.omega)
+    add_losses(population, state.prior, sample, -1, losses)
 
     def absorbed(old: int, new: int) -> None:
         absorb(
@@ -218,7 +219,9 @@ def _make_empty(
         )
         losses[[old, new], :] = 0.0
         losses[:, [old, new]] = 0.0
-        add_losses(population, state.prior, pages, past.slots, past.omega, topics, new, losses)
+        sample.topic[sample.topic == old] = new
+        load_topics(population, state.prior, sample, new, new + 1)
+        add_losses(population, state.prior, sample, new, losses)
 
     leaving = (totals > 0) & (totals < LEFT * before)
     staying = np.flatnonzero((totals > 0) & ~leaving)
