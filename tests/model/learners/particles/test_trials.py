@@ -143,10 +143,9 @@ def test_a_hopeless_challenger_gives_up_after_a_third_of_its_sweeps(
 
 
 def test_a_challenger_far_behind_is_hopeless(monkeypatch):
-    found = []
+    state, found = learned(SETTINGS, STREAM[:12]), []
     monkeypatch.setattr(challengers, "visit", lambda *given: found.append(given[3](given[1])))
-    state = learned(SETTINGS, STREAM[:12])
-    judges = [state.vocabulary.numbers(text.words)[text.tokens] for text in FIRST[120:150]]
+    judges = [state.vocabulary.numbers(text.words)[text.tokens] for text in FIRST[:30]]
     monkeypatch.setattr(challengers, "HOPELESS", -10.0)
     duel(state, judges, 50, 2, trials.AFTER_CHANGE)
     monkeypatch.setattr(challengers, "HOPELESS", 10.0)
