@@ -11,6 +11,7 @@ from model.errors import MisplacedOptionError, OptionError
 from model.learners import EveryDocument, NoChallengers, ParticleFilter, learner_for
 from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import Rule, duel, split_history
+from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.priors import word_rows
 from model.learners.particles.telling import topics_replaced
 
@@ -111,8 +112,7 @@ def test_all_particles_go_on_from_a_winner(monkeypatch):
     assert totals.tolist() == state.population.totals[2, : state.settings.topics].tolist()
 
 
-def test_a_challenger_makes_room_and_counts_every_token(monkeypatch):
-    monkeypatch.setattr(challengers, "SWEEPS", 0)
+def test_a_challenger_makes_room_and_counts_every_token():
     state = learned(SETTINGS, STREAM[:12])
     restarted, past = split_history(state, 30)
     population = challengers.challenger(state, 0, 0, restarted, past, 5)
@@ -122,6 +122,35 @@ def test_a_challenger_makes_room_and_counts_every_token(monkeypatch):
     assert len(used) == 8
     emptied = [t for t in used if population.totals[0, t] < 2 * of_restarted / 5]
     assert len(emptied) >= 5
+
+
+@pytest.mark.parametrize(("is_hopeless", "sweeps"), [(True, 7), (False, 20)])
+def test_a_hopeless_challenger_gives_up_after_a_third_of_its_sweeps(
+    monkeypatch, is_hopeless, sweeps
+):
+    monkeypatch.setattr(challengers, "SWEEPS", 20)
+    monkeypatch.setattr(challengers, "VISITS", 0)
+    state, asked = learned(SETTINGS, STREAM[:12]), []
+    restarted, past = split_history(state, 30)
+    population = challengers.challenger(state, 0, 0, restarted, past, 5)
+    before, first = int(state.resampler.counters[MOVES]), population.topics.rows.copy()
+    challengers.visit(
+        state, population, restarted, lambda given: asked.append(given) or is_hopeless
+    )
+    tokens = int(state.history.pages.length[restarted].sum())
+    assert int(state.resampler.counters[MOVES]) - before == sweeps * tokens
+    assert asked == [population] and (population.topics.rows != first).any()
+
+
+def test_a_challenger_far_behind_is_hopeless(monkeypatch):
+    state, found = learned(SETTINGS, STREAM[:12]), []
+    monkeypatch.setattr(challengers, "visit", lambda *given: found.append(given[3](given[1])))
+    judges = [state.vocabulary.numbers(text.words)[text.tokens] for text in FIRST[:30]]
+    monkeypatch.setattr(challengers, "HOPELESS", -10.0)
+    duel(state, judges, 50, 2, trials.AFTER_CHANGE)
+    monkeypatch.setattr(challengers, "HOPELESS", 10.0)
+    duel(state, judges, 50, 2, trials.AFTER_CHANGE)
+    assert found == [True, True, False, False]
 
 
 def test_judges_wait_unlearned_and_a_version_has_learned_them():

@@ -5,7 +5,9 @@ import pytest
 import restart_twin
 from restart_twin import KINDS, TEXTS, copied, pair_of
 
-from model.learners.particles.kernels.losses import EVERY, add_losses
+from model.learners.particles.kernels.losses import add_losses, load_topics, sample_of
+from model.learners.particles.kernels.particles import GONE
+from model.learners.particles.kernels.restarting import absorb
 
 OMEGA = np.array([1.0, 2.5, 1.0, 0.5, 3.0, 1.0])
 
@@ -15,15 +17,19 @@ def learned(request):
     return pair_of(*request.param, topics=4)
 
 
-def losses_of(pair, only=EVERY, topics=4):
-    losses = np.zeros((topics, topics))
-    slots = np.arange(len(TEXTS), dtype=np.int32)
-    add_losses(copied(pair, 0), pair.prior, pair.history.pages, slots, OMEGA, topics, only, losses)
+def sampled(pair):
+    """A copy of the first particle, and the sample of all its documents."""
+    population, slots = copied(pair, 0), np.arange(len(TEXTS), dtype=np.int32)
+    return population, sample_of(population, pair.prior, pair.history.pages, slots, OMEGA)
+
+
+def losses_of(pair, population, sample, only=-1):
+    losses = np.zeros((4, 4))
+    add_losses(population, pair.prior, sample, only, losses)
     return losses
 
 
-def test_every_pair_loses_what_the_formula_says(learned):
-    losses, twin = losses_of(learned), learned.twins[0]
+def assert_formula(losses, twin):
     both = losses + losses.T
     used = [t for t in range(4) if twin.totals[t]]
     assert len(used) > 2
@@ -33,8 +39,43 @@ def test_every_pair_loses_what_the_formula_says(learned):
                 assert both[x, y] == pytest.approx(restart_twin.loss(twin, x, y, OMEGA), abs=1e-10)
 
 
+def test_every_pair_loses_what_the_formula_says(learned):
+    assert_formula(losses_of(learned, *sampled(learned)), learned.twins[0])
+
+
 def test_one_topics_pairs_are_a_part_of_all(learned):
-    every, only = losses_of(learned), losses_of(learned, 1)
+    population, sample = sampled(learned)
+    every, only = losses_of(learned, population, sample), losses_of(learned, population, sample, 1)
     kept = np.zeros_like(every)
     kept[1, :], kept[:, 1] = every[1, :], every[:, 1]
     assert only.tolist() == kept.tolist()
+
+
+def test_after_a_topic_absorbed_another_its_pairs_lose_what_the_formula_says(learned):
+    population, sample = sampled(learned)
+    losses, twin, words = losses_of(learned, population, sample), learned.twins[0], learned.words
+    used = np.flatnonzero(population.totals[0, :4]).tolist()
+    old, new = used[0], used[-1]
+    slots = np.arange(len(TEXTS), dtype=np.int32)
+    absorb(population, learned.prior, learned.history.pages, slots, words, old, new)
+    restart_twin.absorb(twin, old, new)
+    sample.topic[sample.topic == old] = new
+    load_topics(population, learned.prior, sample, new, new + 1)
+    losses[[old, new], :] = 0.0
+    losses[:, [old, new]] = 0.0
+    add_losses(population, learned.prior, sample, new, losses)
+    twin_losses = losses_of(learned, population, sample)
+    assert losses[new].tolist() == twin_losses[new].tolist()
+    both = losses + losses.T
+    for x in set(used) - {old, new}:
+        expected = restart_twin.loss(twin, x, new, OMEGA)
+        assert both[x, new] == pytest.approx(expected, abs=1e-10)
+
+
+def test_words_that_left_the_vocabulary_are_not_sampled(learned):
+    pages = learned.history.pages
+    _, before = sampled(learned)
+    pages.words[pages.words == 3] = GONE
+    _, after = sampled(learned)
+    assert 3 in before.numbers and 3 not in after.numbers
+    assert len(after.word) < len(before.word)
