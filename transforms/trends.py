@@ -10,11 +10,11 @@ workers or retries.
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
 best ones first) and ``part``. ``group`` is the label of the documents where they are grouped, else
-"". ``part`` is ``window_end``, unless mixtures came after
-their window had been closed: they are in another part of it, which is named after the window that
-was open then. A row is named by (key, window_start, group, topic, part), and parts add up: documents
-and tokens as they are, mean shares weighted by documents (:mod:`model.reporting.trend_rows`). A job that does not stream writes one part of
-each window.
+"". ``part`` is ``window_end``, unless mixtures came after their window had been closed:
+they are in another part of it, which is named after the window that was open then. A row is named
+by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are, mean
+shares weighted by documents (:func:`model.trend_rows.whole_rows`). A job that does not stream
+writes one part of each window.
 """
 
 from __future__ import annotations
