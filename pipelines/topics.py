@@ -52,6 +52,7 @@ def topics(options: OptionGroup) -> None:
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
     check(wanted, snapshot.topic_count)
+    check_naming(wanted, options.view_as(LabelledOptions))
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
     elif wanted.name_topics:
@@ -86,12 +87,6 @@ def check(wanted: Any, topic_count: int) -> None:
         name = given[0]
         remedy = "Add the numbers of topics, for example --topic_ids=3."
         raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic_ids", remedy)
-    if wanted.name_topics and (wanted.topic_ids or wanted.roll_back is not None):
-        allowed = "nothing beside --topic_ids and --roll_back"
-        raise OptionError("--name_topics", True, allowed, "Do one after the other.")
-    if wanted.namer is not None and not wanted.name_topics:
-        allowed = "nothing without --name_topics"
-        raise OptionError("--namer", wanted.namer, allowed, "Add --name_topics.")
     if wanted.roll_back is not None and wanted.topic_ids:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
@@ -100,6 +95,24 @@ def check(wanted: Any, topic_count: int) -> None:
             if number is not None and number >= topic_count:
                 allowed = f"topics from 0 to {topic_count - 1}"
                 raise OptionError(f"--{name}", number, allowed, "Correct the number.")
+
+
+def check_naming(wanted: Any, labelled: Any) -> None:
+    """Refuse options of names where topics are not named, and changes beside ``--name_topics``.
+
+    Raises:
+        OptionError: an option cannot be used.
+    """
+    given = {"namer": wanted.namer, "mixtures": labelled.mixtures, "documents": labelled.documents}
+    if not wanted.name_topics:
+        for name, value in given.items():
+            if value is not None:
+                shown = value if isinstance(value, str) else ",".join(value)
+                allowed = "nothing without --name_topics"
+                raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
+    elif wanted.topic_ids or wanted.roll_back is not None:
+        allowed = "nothing beside --topic_ids and --roll_back"
+        raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
 
 def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:

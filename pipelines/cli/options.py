@@ -210,6 +210,21 @@ class CatalogueOptions(OptionGroup):
         )
 
 
+class TrendFileOptions(OptionGroup):
+    """Trends."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--rows",
+            type=values.patterns,
+            help="trends that infer or stream wrote: folders, paths or globs, with commas",
+        )
+        parser.add_argument(
+            "--trends_group", help="only the rows of this group; without it, all are added up"
+        )
+
+
 @declares(DemoSettings)
 class DemoOptions(OptionGroup):
     """Demo."""
