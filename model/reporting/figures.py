@@ -113,6 +113,7 @@ def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
         "parts": parts,
         "given": [entry.name for entry in entries],
         "note": [entry.note for entry in entries],
+        "colour": [entry.colour for entry in entries],
         "hidden": [entry.hidden for entry in entries],
         "pinned": [entry.pinned for entry in entries],
     }

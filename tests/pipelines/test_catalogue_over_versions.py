@@ -11,6 +11,7 @@ from model.reporting.merging import Grouping
 from model.reporting.relevance import topic_shares
 from pipelines import topics, train
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = tuple(f"word{n}" for n in range(40))
 
 
@@ -66,11 +67,11 @@ def test_it_outlives_a_run_that_is_resumed(tmp_path):
         {
             "id": str(n),
             "timestamp": n * 3600,
-            "text": " ".join(f"word{(n * k) % 40}" for k in range(9)),
+            "text": " ".join(LETTERS[(n * k) % 26] * 3 for k in range(9)),
         }
         for n in range(60)
     ]
-    (tmp_path / "first.jsonl").write_text("\n".join(map(json.dumps, documents[:40])))
+    (tmp_path / "first.jsonl").write_text("\n".join(map(json.dumps, documents[:48])))
     (tmp_path / "both.jsonl").write_text("\n".join(map(json.dumps, documents)))
     store = tmp_path / "models"
     common = [f"--model_store={store}", "--topics=5", "--particles=1", "--window=1d"]
