@@ -1,4 +1,4 @@
-"""Show topics over time: shares by window, bursts, and typical documents, from written trends.
+"""Show shares, bursts and typical documents of written trends.
 
 ``python -m pipelines.trends --rows=trends --model_store=models --plot=trends.png``
 

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from model.errors import OptionError
+from model.options import options_of
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.program_settings import DAY, KafkaClientSettings, TrendSettings
@@ -69,11 +70,12 @@ def check_trends(wanted: TrendSettings, options: OptionGroup) -> bool:
         OptionError: an option has no effect, or a value cannot be used.
     """
     places = {"trends", "topic", "table"}
+    names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, OutputOptions, TrendSettings)
     if not places & set(given):
         for field, value in given.items():
             allowed = "nothing without --trends, --trends_topic or --trends_table"
-            raise OptionError(f"--trends_{field}", value, allowed, "Leave it out.")
+            raise OptionError(f"--{names[field]}", value, allowed, "Leave it out.")
         return False
     if wanted.trends is None and "format" in given:
         allowed = "nothing without --trends"
