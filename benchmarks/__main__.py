@@ -16,6 +16,7 @@ from benchmarks.history import history
 from benchmarks.labelling import labelling
 from benchmarks.may import may
 from benchmarks.memory import memory
+from benchmarks.names import names
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.scale import scale
@@ -42,6 +43,7 @@ CASES = {
     "scale": scale,
     "runners": runners,
     "memory": memory,
+    "names": names,
     "soak": soak,
     "drift": drift,
     "flood": flood,

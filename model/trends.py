@@ -5,6 +5,10 @@ as whole multiples of 2**-40. Sums of whole numbers do not depend on their order
 add up to the table of the whole, bit for bit, however the documents were divided. A mean share
 differs from the exact mean of the proportions by at most 2**-41.
 
+A cell also has the typical documents of each topic: those with the largest share, of equal shares
+the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
+so these do not depend on the parts either. A document that comes twice is listed once.
+
 >>> table = Trends(topics=2)
 >>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
 >>> other = Trends(topics=2)
@@ -30,6 +34,7 @@ from model.times import to_iso
 UNIT = 2**40
 # No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
 _LARGEST = 2**168
+_LATEST = 2**62
 
 
 @dataclass(slots=True)
@@ -42,6 +47,8 @@ class Cell:
         words_known: The number of tokens whose word the model knows.
         shares: For each topic, the sum of proportions in units of 2**-40.
         topic_tokens: The same for proportions times known tokens.
+        typical: For each topic, the typical documents as (share in units of 2**-40, time in
+            microseconds, id), the best one first.
     """
 
     documents: int
@@ -49,6 +56,7 @@ class Cell:
     words_known: int
     shares: list[int]
     topic_tokens: list[int]
+    typical: list[list[tuple[int, int, str]]]
 
     def mean_shares(self) -> list[float]:
         """Return the mean proportion of each topic."""
@@ -66,12 +74,14 @@ class Trends:
     Attributes:
         topics: T.
         cells: The cells.
+        most: The number of typical documents of each topic in a cell.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
+    most: int = 0
 
-    MAGIC = b"BTb1"
+    MAGIC = b"BTb2"
 
     def add(
         self,
@@ -81,6 +91,7 @@ class Trends:
         *,
         tokens: int,
         words_known: int,
+        named: tuple[int, str] | None = None,
     ) -> None:
         """Count a document.
 
@@ -90,11 +101,19 @@ class Trends:
             proportions: Its mixture, T numbers from 0 to 1.
             tokens: The number of its tokens.
             words_known: The number of its tokens whose word the model knows.
+            named: Its time in microseconds and its id; None if it cannot be a typical document.
         """
         units = np.rint(np.asarray(proportions) * UNIT).astype(np.int64).tolist()
         self._merge_cell(
             (start, group),
-            Cell(1, tokens, words_known, units, [unit * words_known for unit in units]),
+            Cell(
+                1,
+                tokens,
+                words_known,
+                units,
+                [unit * words_known for unit in units],
+                [[] if named is None else [(unit, *named)] for unit in units],
+            ),
         )
 
     def merge(self, other: Trends) -> None:
@@ -105,7 +124,9 @@ class Trends:
     def _merge_cell(self, place: tuple[int, str], cell: Cell) -> None:
         mine = self.cells.get(place)
         if mine is None:
-            mine = self.cells[place] = Cell(0, 0, 0, [0] * self.topics, [0] * self.topics)
+            mine = self.cells[place] = Cell(
+                0, 0, 0, [0] * self.topics, [0] * self.topics, [[] for _ in range(self.topics)]
+            )
         mine.documents += cell.documents
         mine.tokens += cell.tokens
         mine.words_known += cell.words_known
@@ -113,6 +134,10 @@ class Trends:
         mine.topic_tokens = [
             a + b for a, b in zip(mine.topic_tokens, cell.topic_tokens, strict=True)
         ]
+        if self.most:
+            mine.typical = [
+                _best(a, b, self.most) for a, b in zip(mine.typical, cell.typical, strict=True)
+            ]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record for each window, group and topic, in this order."""
@@ -126,6 +151,10 @@ class Trends:
                     "documents": cell.documents,
                     "tokens": tokens[topic],
                     "mean_share": means[topic],
+                    "typical": [
+                        {"id": id, "timestamp": to_iso(time), "share": units / UNIT}
+                        for units, time, id in cell.typical[topic]
+                    ],
                 }
 
     def to_bytes(self) -> bytes:
@@ -134,7 +163,7 @@ class Trends:
             {"start": start, "group": group, **asdict(cell)}
             for (start, group), cell in sorted(self.cells.items())
         ]
-        return wire.pack(self.MAGIC, {"topics": self.topics, "cells": cells})
+        return wire.pack(self.MAGIC, {"topics": self.topics, "most": self.most, "cells": cells})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Trends:
@@ -145,6 +174,7 @@ class Trends:
         """
         header, _ = wire.unpack(cls.MAGIC, data, 0)
         found = cls(checks.whole("topics of trends", checks.field(header, "topics"), 1))
+        found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
             checks.refuse("cells of trends", type(cells).__name__, "a list")
@@ -161,9 +191,42 @@ class Trends:
             checks.sized(f"{name} of trends", values[name], self.topics)
             for value in values[name]:
                 checks.whole(f"{name} of trends", value, 0, _LARGEST)
+        checks.sized("typical documents of trends", values["typical"], self.topics)
+        values["typical"] = [self._typical(documents) for documents in values["typical"]]
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
         self.cells[place] = Cell(**values)
+
+    def _typical(self, documents: list[Any]) -> list[tuple[int, int, str]]:
+        if len(documents) > self.most:
+            checks.refuse("typical documents of trends", len(documents), f"at most {self.most}")
+        found = [_document(one) for one in documents]
+        if found != sorted(set(found), key=_order):
+            checks.refuse("typical documents of trends", "another order", "the best one first")
+        return found
+
+
+def _document(values: object) -> tuple[int, int, str]:
+    """Check a typical document and return it."""
+    what = "a typical document of trends"
+    if not isinstance(values, list) or len(values) != 3 or not isinstance(values[2], str):
+        checks.refuse(what, type(values).__name__, "a list of share, time and id")
+    share = checks.whole(what, values[0], 0, 2 * UNIT)
+    return share, checks.whole(what, values[1], -_LATEST, _LATEST), values[2]
+
+
+def _order(document: tuple[int, int, str]) -> tuple[int, int, str]:
+    units, time, id = document
+    return -units, time, id
+
+
+def _best(
+    some: list[tuple[int, int, str]], others: list[tuple[int, int, str]], most: int
+) -> list[tuple[int, int, str]]:
+    """Return the best documents of two lists, each of which is in order."""
+    if len(some) == most and others and _order(others[0]) > _order(some[-1]):
+        return some
+    return sorted({*some, *others}, key=_order)[:most]
 
 
 @dataclass(frozen=True)
@@ -177,6 +240,7 @@ class _StoredCell:
     words_known: int
     shares: list[int]
     topic_tokens: list[int]
+    typical: list[list[Any]]
 
 
 def added_up(tables: Iterable[bytes]) -> list[Trends]:
@@ -184,5 +248,5 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        found.setdefault(table.topics, Trends(table.topics)).merge(table)
+        found.setdefault(table.topics, Trends(table.topics, most=table.most)).merge(table)
     return [found[topics] for topics in sorted(found)]

@@ -14,6 +14,7 @@ COMMANDS = (
     "versions",
     "report",
     "topics",
+    "trends",
     "infer",
     "stream",
     "evaluate",

@@ -15,7 +15,7 @@ import sys
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import ModelVersionOptions, ReportOptions, StoreOptions
+from pipelines.cli.options import LabelledOptions, ModelVersionOptions, ReportOptions, StoreOptions
 
 
 class _PageOptions(OptionGroup):
@@ -28,7 +28,14 @@ class _PageOptions(OptionGroup):
         parser.add_argument("--output", help="file for the page, for example report.html")
 
 
-GROUPS = (StoreOptions, ModelVersionOptions, ReportOptions, _PageOptions, RecordOptions)
+GROUPS = (
+    StoreOptions,
+    ModelVersionOptions,
+    LabelledOptions,
+    ReportOptions,
+    _PageOptions,
+    RecordOptions,
+)
 REQUIRED = {"model_store": "models", "output": "report.html"}
 
 

@@ -3,13 +3,15 @@
 ``python -m pipelines.topics --model_store=models --topic_ids=3 --topic_name='Health care'``
 
 Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
-and ``show`` use them. Without ``--topic_ids`` the catalogue is printed. ``--roll_back`` takes the
-digest of an earlier catalogue.
+and ``show`` use them. ``--name_topics`` names all topics that nobody named, by documents at hand
+(:mod:`model.reporting.names`) or by a function of yours (:mod:`model.reporting.namer`). Without a
+change the catalogue is printed. ``--roll_back`` takes the digest of an earlier catalogue.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.table import Table
@@ -18,19 +20,25 @@ from model.errors import OptionError
 from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.reporting.relevance import topic_name, word_statistics
-from model.snapshot import Snapshot
+from model.reporting.names import mean_length, model_names
+from model.reporting.relevance import word_statistics
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import CatalogueOptions, ModelVersionOptions, StoreOptions
+from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import (
+    CatalogueOptions,
+    LabelledOptions,
+    ModelVersionOptions,
+    StoreOptions,
+)
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain, titled
 
-GROUPS = (StoreOptions, ModelVersionOptions, CatalogueOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, CatalogueOptions, LabelledOptions, RecordOptions)
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
-_CHANGES = ("topic_name", "topic_note", "hide", "pin", "merge_into")
+_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into")
 
 
 def topics(options: OptionGroup) -> None:
@@ -44,13 +52,22 @@ def topics(options: OptionGroup) -> None:
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
     check(wanted, snapshot.topic_count)
+    check_naming(wanted, options.view_as(LabelledOptions))
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
+    elif wanted.name_topics:
+        # Imported here, because everything else needs no Beam.
+        from pipelines.graphs.naming import automatic_names
+
+        names = automatic_names(ModelStore(root), manifest, catalogue, options)
+        catalogue = catalogue.with_automatic(names)
+        digest = store.put(key, catalogue)
     elif wanted.topic_ids:
         catalogue = changed(catalogue, wanted)
         digest = store.put(key, catalogue)
     out = console()
-    out.print(_table(digest, catalogue, snapshot))
+    words = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
+    out.print(_table(digest, catalogue, words))
     earlier = [one[:_DIGITS] for one in store.history(key)[1 : _EARLIER + 1]]
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
@@ -80,11 +97,31 @@ def check(wanted: Any, topic_count: int) -> None:
                 raise OptionError(f"--{name}", number, allowed, "Correct the number.")
 
 
+def check_naming(wanted: Any, labelled: Any) -> None:
+    """Refuse options of names where topics are not named, and changes beside ``--name_topics``.
+
+    Raises:
+        OptionError: an option cannot be used.
+    """
+    given = {"namer": wanted.namer, "mixtures": labelled.mixtures, "documents": labelled.documents}
+    if not wanted.name_topics:
+        for name, value in given.items():
+            if value is not None:
+                shown = value if isinstance(value, str) else ",".join(value)
+                allowed = "nothing without --name_topics"
+                raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
+    elif wanted.topic_ids or wanted.roll_back is not None:
+        allowed = "nothing beside --topic_ids and --roll_back"
+        raise OptionError("--name_topics", True, allowed, "Do one after the other.")
+
+
 def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
     """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
-    named = {"name": wanted.topic_name, "note": wanted.topic_note, "hidden": wanted.hide,
-             "pinned": wanted.pin}  # fmt: skip
+    named = {"name": wanted.topic_name, "note": wanted.topic_note, "colour": wanted.topic_colour,
+             "hidden": wanted.hide, "pinned": wanted.pin}  # fmt: skip
     fields = {field: value for field, value in named.items() if value is not None}
+    if wanted.topic_name is not None:
+        fields["automatic"] = False
     found = catalogue.with_entries(wanted.topic_ids, **fields)
     return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)
 
@@ -99,24 +136,23 @@ def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Cat
     return store.put(key, catalogue), catalogue
 
 
-def _table(digest: str | None, catalogue: Catalogue, snapshot: Snapshot) -> Any:
+def _table(digest: str | None, catalogue: Catalogue, words: Sequence[str]) -> Any:
     """Return a table of all topics with their names and what the catalogue says of them."""
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("name", "by words", "", "note"):
         table.add_column(column, overflow="fold")
-    statistics, roots = word_statistics(snapshot), catalogue.roots(snapshot.topic_count)
-    for topic, root in enumerate(roots):
-        entry = catalogue.of(topic)
-        words = topic_name(snapshot, statistics, topic)
+    for topic, root in enumerate(catalogue.roots(len(words))):
+        entry, by_words = catalogue.of(topic), words[topic]
         table.add_row(
-            *map(plain, (str(topic), entry.name, words, _marks(entry, topic, root), entry.note))
+            *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))
         )
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 
 
 def _marks(entry: Entry, topic: int, root: int) -> str:
     marks = {"hidden": entry.hidden, "pinned": entry.pinned, f"part of {root}": root != topic}
+    marks |= {"automatic": entry.automatic, entry.colour: bool(entry.colour)}
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 

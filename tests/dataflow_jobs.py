@@ -73,6 +73,18 @@ GRAPHS = {
         infer,
         [_FILES, _STORE, _OUTPUT, _DEAD, "--key_field=label", "--output_format=avro"],
     ),
+    "infer, trends": (
+        infer,
+        [
+            _FILES,
+            _STORE,
+            _OUTPUT,
+            _DEAD,
+            "--trends=gs://bucket/trends",
+            "--trends_format=parquet",
+            "--trends_table=project:dataset.trends",
+        ],
+    ),
     "infer, together": (
         infer,
         [_FILES, _STORE, _OUTPUT, _DEAD, "--method=gibbs2", "--coverage=gs://bucket/coverage"],

@@ -1,18 +1,20 @@
 """Add up topic mixtures by window of event time, as a table that is exact on every runner.
 
-    mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window and topic
+    mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
 These sums wait in state for the end of their window (:mod:`transforms.periods`), where they are
 added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend on bundles,
 workers or retries.
 
-A row has ``key``, ``window_start``, ``window_end``, ``topic``, ``documents``, ``tokens``
-(expected), ``mean_share`` and ``part``. ``part`` is ``window_end``, unless mixtures came after
-their window had been closed: they are in another part of it, which is named after the window that
-was open then. A row is named by (key, window_start, topic, part), and parts add up: documents and
-tokens as they are, mean shares weighted by documents. A job that does not stream writes one part of
-each window.
+A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
+(expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
+best ones first) and ``part``. ``group`` is the label of the documents where they are grouped, else
+"". ``part`` is ``window_end``, unless mixtures came after their window had been closed:
+they are in another part of it, which is named after the window that was open then. A row is named
+by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are, mean
+shares weighted by documents (:func:`model.trend_rows.whole_rows`). A job that does not stream
+writes one part of each window.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model import pending, wire
-from model.inference.mixture_blocks import mixtures_of
+from model.inference.mixture_blocks import MixtureBlock
 from model.pending import PendingHead
 from model.times import to_iso
 from model.trends import Trends, added_up
@@ -44,21 +46,26 @@ class _Count(beam.DoFn):
     RunInference gives its outputs the end of time.
     """
 
-    def __init__(self, window_micros: int) -> None:
-        self._window = window_micros
+    def __init__(self, window_micros: int, by_label: bool, typical: int) -> None:
+        self._window, self._by_label, self._typical = window_micros, by_label, typical
 
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, int, int], Trends] = {}
 
     def process(self, element: bytes) -> None:
-        for mixture in mixtures_of(element):
+        block = MixtureBlock.from_bytes(element)
+        for mixture, label in zip(block.mixtures(), block.labels, strict=True):
             topics, window = len(mixture.proportions), mixture.timestamp // self._window
-            self._tables.setdefault((mixture.key, topics, window), Trends(topics)).add(
+            place = mixture.key, topics, window
+            if place not in self._tables:
+                self._tables[place] = Trends(topics, most=self._typical)
+            self._tables[place].add(
                 window * self._window,
-                "",
+                (label or "") if self._by_label else "",
                 mixture.proportions,
                 tokens=mixture.tokens,
                 words_known=mixture.words_known,
+                named=(mixture.timestamp, mixture.id) if self._typical else None,
             )
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
@@ -95,14 +102,13 @@ def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[
     """Yield the rows of a table as JSON.
 
     Args:
-        table: The table; its documents are not grouped.
+        table: The table.
         key: The model key.
         part: The end of the window that closes, in microseconds.
         window_micros: The length of a window.
     """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
     for record in table.records():
-        del record["group"]
         row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
         yield wire.canonical_json({**record, **row}).encode()
 
@@ -114,11 +120,16 @@ class AddUpTrends(beam.PTransform):
         window_micros: The length of the windows in microseconds.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`transforms.sequence.Sequence`.
+        by_label: Whether documents are grouped by their label.
+        typical: The number of typical documents of each row.
     """
 
-    def __init__(self, window_micros: int, *, streams: bool) -> None:
+    def __init__(
+        self, window_micros: int, *, streams: bool, by_label: bool = False, typical: int = 0
+    ) -> None:
         super().__init__()
-        self._count, self._add_up = _Count(window_micros), _AddUp(window_micros, streams)
+        self._count = _Count(window_micros, by_label, typical)
+        self._add_up = _AddUp(window_micros, streams)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
         return (

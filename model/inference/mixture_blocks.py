@@ -24,6 +24,7 @@ class MixtureBlock:
     Attributes:
         key, model_version, method: Those of all the mixtures.
         ids: The ids of the documents.
+        labels: Their labels; None without one.
         timestamps: int64[D], the event times of the documents in microseconds.
         times: int64[D], the event times of the mixtures in the stream, in microseconds.
         words_known: int64[D].
@@ -35,21 +36,28 @@ class MixtureBlock:
     model_version: str
     method: str
     ids: tuple[str, ...]
+    labels: tuple[str | None, ...]
     timestamps: LongArray
     times: LongArray
     words_known: LongArray
     tokens: LongArray
     proportions: FloatArray
 
-    MAGIC = b"BTu1"
+    MAGIC = b"BTu2"
 
     @classmethod
-    def of(cls, mixtures: Sequence[TopicMixture], times: Sequence[int]) -> MixtureBlock:
+    def of(
+        cls,
+        mixtures: Sequence[TopicMixture],
+        times: Sequence[int],
+        labels: Sequence[str | None] | None = None,
+    ) -> MixtureBlock:
         """Return a block.
 
         Args:
             mixtures: At least one mixture; all have one key, version and method.
             times: The event time of each mixture in the stream, in microseconds.
+            labels: The label of each document; None where no document has one.
         """
         first = mixtures[0]
         return cls(
@@ -57,6 +65,7 @@ class MixtureBlock:
             first.model_version,
             first.method,
             tuple(mixture.id for mixture in mixtures),
+            (None,) * len(mixtures) if labels is None else tuple(labels),
             np.array([mixture.timestamp for mixture in mixtures], np.int64),
             np.array(times, np.int64),
             np.array([mixture.words_known for mixture in mixtures], np.int64),
@@ -87,6 +96,7 @@ class MixtureBlock:
             "model_version": self.model_version,
             "method": self.method,
             "ids": self.ids,
+            "labels": self.labels,
         }
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
         return wire.pack(
@@ -102,6 +112,7 @@ class MixtureBlock:
         apart = ("timestamps", "times", "words_known", "tokens", "proportions")
         facts = checks.record(cls, header, "a block of mixtures", apart=apart)
         count = checks.whole("mixtures of a block", len(facts["ids"]), 1)
+        checks.sized("labels of a block of mixtures", facts["labels"], count)
         *columns, flat = (
             wire.array_from_bytes(blob, form)
             for blob, form in zip(blobs, ["<i8"] * 4 + ["<f8"], strict=True)

@@ -103,7 +103,8 @@ class Serving:
                 documents = NumberedDocuments(snapshot, plain)
                 mixtures = inference_for(self.settings).infer(prepared, documents)
                 self._tally(served, documents, part, tallies)
-            yield MixtureBlock.of(mixtures, [item.time for item in part])
+            labels = [item.document.label for item in part]
+            yield MixtureBlock.of(mixtures, [item.time for item in part], labels)
 
     def label_together(
         self,
@@ -128,9 +129,10 @@ class Serving:
         mixtures = method.infer(method.prepare(self.settings, published), documents)
         self._tally(served, documents, waiting, tallies)
         times = [item.time for item in waiting]
+        labels = [item.document.label for item in waiting]
         for begin in range(0, len(waiting), BATCH):
             part = slice(begin, begin + BATCH)
-            yield MixtureBlock.of(mixtures[part], times[part])
+            yield MixtureBlock.of(mixtures[part], times[part], labels[part])
 
     def _tally(
         self,

@@ -15,7 +15,8 @@ changed. A roll back writes an earlier catalogue again, as the newest one.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from model.publishing.manifest import seal, unseal
 
 MOST_NAME, MOST_NOTE = 200, 2000
 _MOST_DIGITS = 12
+_COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,9 @@ class Entry:
 
     Attributes:
         name: Its name; "" leaves the name that follows from its words.
+        automatic: Whether the name follows from documents or from a namer, so that a new one may
+            take its place. A name that a person gave stays.
+        colour: ``#rrggbb``, in which it is drawn; "" leaves the choice to the page.
         note: Anything that people want to remember.
         hidden: Whether it is left out of lists.
         pinned: Whether it comes first in lists.
@@ -45,6 +50,8 @@ class Entry:
     hidden: bool = False
     pinned: bool = False
     merged: int | None = None
+    automatic: bool = False
+    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,24 @@ class Catalogue:
                 length = f"a text of {len(fields[what])} characters"
                 allowed = f"a text of at most {most} characters"
                 raise OptionError(option, length, allowed, "Shorten it.")
+        if not _is_colour(colour := fields.get("colour", "")):
+            remedy = "For example --topic_colour=#3366cc."
+            raise OptionError("--topic_colour", colour, "# and six hexadecimal digits", remedy)
         changed = {topic: replace(self.of(topic), **fields) for topic in topics}
         return replace(self, entries=self.entries | changed)
+
+    def with_automatic(self, names: Mapping[int, str]) -> Catalogue:
+        """Return a catalogue in which topics have these names, unless people named them.
+
+        Args:
+            names: Names by topic.
+        """
+        found = self
+        for topic, name in sorted(names.items()):
+            entry = self.of(topic)
+            if entry.automatic or not entry.name:
+                found = found.with_entries([topic], name=name[:MOST_NAME], automatic=True)
+        return found
 
     def merged(self, topics: Iterable[int], into: int) -> Catalogue:
         """Return a catalogue in which topics are parts of another, with all parts of their own.
@@ -131,6 +154,9 @@ class Catalogue:
     def _checked(self, name: str) -> Catalogue:
         for topic, entry in self.entries.items():
             where = f"field merged of topic {topic} of {name}"
+            if not _is_colour(entry.colour):
+                place = f"field colour of topic {topic} of {name}"
+                checks.refuse(place, repr(entry.colour), "# and six hexadecimal digits")
             if entry.merged is not None:
                 checks.whole(where, entry.merged)
                 if entry.merged == topic or self.of(entry.merged).merged is not None:
@@ -202,6 +228,10 @@ class CatalogueStore:
     def _pointer(self, key: str) -> bytes | None:
         path = f"{_folder(key)}/LATEST"
         return self._blobs.read(path) if self._blobs.exists(path) else None
+
+
+def _is_colour(text: str) -> bool:
+    return not text or _COLOUR.fullmatch(text) is not None
 
 
 def _folder(key: str) -> str:

@@ -22,7 +22,8 @@ from model.reporting.health import Refused
 from model.reporting.limits import Limits, shortened
 from model.reporting.merging import Grouping
 from model.reporting.mixtures import Labelled
-from model.reporting.relevance import WordStatistics, topic_name, topic_shares, word_statistics
+from model.reporting.names import mean_length, model_names
+from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from model.reporting.texts import Text
 from model.reporting.topic_map import distances, nearest, places
 from model.reporting.word_columns import WordColumns
@@ -112,6 +113,7 @@ def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
         "parts": parts,
         "given": [entry.name for entry in entries],
         "note": [entry.note for entry in entries],
+        "colour": [entry.colour for entry in entries],
         "hidden": [entry.hidden for entry in entries],
         "pinned": [entry.pinned for entry in entries],
     }
@@ -179,7 +181,7 @@ def _topics(sources: Sources, statistics: WordStatistics, limits: Limits) -> dic
     since, moved = movements(sources.history, snapshot.topic_count)
     apart = distances(snapshot)
     top = snapshot.top_words(_FIRST_WORDS)
-    names = [topic_name(snapshot, statistics, z) for z in numbers]
+    names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
     return {
         "name": [shortened(name, limits.name) or f"topic {z}" for z, name in enumerate(names)],
         "share": topic_shares(snapshot).tolist(),

@@ -24,13 +24,8 @@ import numpy as np
 from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot
 
-# The value that Sievert and Shirley found best for interpreting topics.
-LAMBDA = 0.6
 # The weight of exclusivity in FREX.
 FREX_WEIGHT = 0.5
-_NAME_WORDS = 3
-# Words that share so many first characters are taken for forms of one word.
-_STEM = 5
 
 
 def topic_shares(snapshot: Snapshot) -> FloatArray:
@@ -129,13 +124,3 @@ def _ecdf(values: FloatArray) -> FloatArray:
     """Return the share of the values that are at most as large as each."""
     found: FloatArray = np.searchsorted(np.sort(values), values, side="right") / len(values)
     return found
-
-
-def topic_name(snapshot: Snapshot, statistics: WordStatistics, topic: int) -> str:
-    """Return a name for a topic: its most relevant words, without forms of one word."""
-    chosen: list[str] = []
-    for place in statistics.by_relevance(topic, LAMBDA, 4 * _NAME_WORDS).tolist():
-        word = snapshot.words[statistics.words[place]]
-        if all(word[:_STEM] != other[:_STEM] for other in chosen):
-            chosen.append(word)
-    return ", ".join(chosen[:_NAME_WORDS])

@@ -141,8 +141,8 @@ class ShowOptions(OptionGroup):
     """Display."""
 
 
-class ReportOptions(OptionGroup):
-    """Report."""
+class LabelledOptions(OptionGroup):
+    """Labelled documents."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
@@ -156,6 +156,13 @@ class ReportOptions(OptionGroup):
             type=values.patterns,
             help="files of the documents, for their texts: paths or globs, with commas",
         )
+
+
+class ReportOptions(OptionGroup):
+    """Report."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--title", default="Topics", help="title of the page")
         parser.add_argument(
             "--follow",
@@ -176,6 +183,7 @@ class CatalogueOptions(OptionGroup):
         )
         parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
         parser.add_argument("--topic_note", help="note on these topics")
+        parser.add_argument("--topic_colour", help="colour of these topics, #rrggbb; empty: none")
         for flag, text in (
             ("--hide", "leave these topics out of lists; false shows them again"),
             ("--pin", "put these topics first in lists; false undoes it"),
@@ -187,8 +195,33 @@ class CatalogueOptions(OptionGroup):
             help="show these topics as parts of another; its own number takes a topic apart again",
         )
         parser.add_argument(
+            "--name_topics",
+            type=values.switch,
+            nargs="?",
+            const=True,
+            help="name all topics that nobody named, by --documents with --mixtures",
+        )
+        parser.add_argument(
+            "--namer", help="module:function of yours that names a topic (model/reporting/namer.py)"
+        )
+        parser.add_argument(
             "--roll_back",
             help="make an earlier catalogue the newest one: the digits it begins with",
+        )
+
+
+class TrendFileOptions(OptionGroup):
+    """Trends."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--rows",
+            type=values.patterns,
+            help="trends that infer or stream wrote: folders, paths or globs, with commas",
+        )
+        parser.add_argument(
+            "--trends_group", help="only the rows of this group; without it, all are added up"
         )
 
 

@@ -102,6 +102,30 @@ def draw_curves(path: str, drawn: Curves, snapshot: Snapshot) -> None:
     _save(figure, path)
 
 
+def draw_shares(path: str, times: Sequence[Any], shares: Any, names: Sequence[str]) -> None:
+    """Draw the mean share of the largest topics by window.
+
+    Args:
+        path: the file.
+        times: the starts of the windows.
+        shares: float64[windows, topics], NaN where nothing is known.
+        names: the names of the topics.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    axes = figure.subplots()
+    order = np.argsort(-np.nan_to_num(shares).sum(axis=0), kind="stable")
+    for topic in order[:_CURVES].tolist():
+        marker = "." if len(times) < 60 else None
+        axes.plot(times, shares[:, topic], label=str(plain(names[topic])), marker=marker)
+    axes.set_ylabel("mean share")
+    axes.set_ylim(bottom=0)
+    axes.tick_params(axis="x", rotation=30)
+    figure.legend(loc="outside right upper", fontsize=8)
+    _save(figure, path)
+
+
 def draw_comparison(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw each method's agreement with the reference over its time for a document."""
     from matplotlib.figure import Figure

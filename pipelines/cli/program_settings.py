@@ -6,6 +6,7 @@ The settings of the work itself are beside its code in :mod:`model`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from model.options import Record, option
 
@@ -136,6 +137,25 @@ class TrendSettings(Record):
         name="trends_window",
         unit="microseconds",
         least=1,
+    )
+    format: Literal["jsonl", "parquet"] = option(
+        "jsonl", "format of the files in --trends", name="trends_format"
+    )
+    by: Literal["all", "label"] = option(
+        "all",
+        "rows of all documents, or of those of each label; --label_field names any field",
+        name="trends_by",
+    )
+    typical: int = option(
+        3,
+        "typical documents in each row: those with the largest share",
+        name="trends_typical",
+        least=0,
+        most=100,
+    )
+    topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
+    table: str | None = option(
+        None, "BigQuery table for the rows: project:dataset.table", name="trends_table"
     )
 
 

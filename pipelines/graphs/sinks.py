@@ -6,6 +6,7 @@
 | ``kafka`` | JSON messages | ``--kafka_servers``, ``--kafka_config``, ``--output_topic`` |
 
 A file holds the mixtures of a bundle, or with ``--file_period`` those of a period of event time.
+The trends of the mixtures have sinks of their own (:mod:`pipelines.graphs.trend_sinks`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
-from model.errors import OptionError, one_of
+from model.errors import one_of
 from model.kinds import Kinds
 from model.options import Record, option
-from model.times import duration_text
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
-    DAY,
     KafkaClientSettings,
     MixtureSettings,
     OutputFileSettings,
-    TrendSettings,
 )
 from pipelines.cli.settings_options import add_choice, settings_of
 from pipelines.cli.shared_options import settings_of_choice
+from pipelines.graphs.trend_sinks import write_trends
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -138,7 +137,7 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
 
 
 def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
-    """Write mixtures to ``--sink``, and their trends into the folder ``--trends``.
+    """Write mixtures to ``--sink``, and their trends to where they are wanted.
 
     Args:
         blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
@@ -154,17 +153,4 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
     elsewhere = {"kafka_servers", "kafka_config"}
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)
-    wanted = settings_of(options, TrendSettings)
-    if wanted.trends is None:
-        if wanted.window is not None:
-            allowed = "nothing without --trends"
-            raise OptionError(
-                "--trends_window", duration_text(wanted.window), allowed, "Leave it out."
-            )
-    else:
-        from model.encoding import json_lines
-        from transforms.trends import AddUpTrends
-        from transforms.write import WriteRecords
-
-        rows = blocks | "Trends" >> AddUpTrends(wanted.window or DAY, streams=streams)
-        _ = rows | "Write trends" >> WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)
+    write_trends(blocks, options, streams)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from model import wire
 from model.errors import DamagedDataError
+from model.times import to_iso
 from model.trends import Trends, added_up
 
 DOCUMENTS = st.lists(
@@ -91,26 +92,58 @@ def test_records_are_in_the_order_of_windows_and_topics():
 
 CELL = {
     "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1,
-    "shares": [5], "topic_tokens": [5],
+    "shares": [5], "topic_tokens": [5], "typical": [[[5, 0, "a"]]],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "header",
     [
-        {"topics": 0, "cells": []},
-        {"topics": 1},
-        {"topics": 1, "cells": {}},
-        {"topics": 1, "cells": [{**CELL, "documents": 0}]},
-        {"topics": 1, "cells": [{**CELL, "tokens": -1}]},
-        {"topics": 1, "cells": [{**CELL, "shares": [5, 5]}]},
-        {"topics": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
-        {"topics": 1, "cells": [{**CELL, "shares": [2**200]}]},
-        {"topics": 1, "cells": [{**CELL, "start": "0"}]},
-        {"topics": 1, "cells": [CELL, CELL]},
-        {"topics": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
+        {"topics": 0, "most": 1, "cells": []},
+        {"topics": 1, "cells": []},
+        {"topics": 1, "most": 1},
+        {"topics": 1, "most": 1, "cells": {}},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "documents": 0}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "tokens": -1}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [5, 5]}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [2**200]}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "start": "0"}]},
+        {"topics": 1, "most": 1, "cells": [CELL, CELL]},
+        {"topics": 1, "most": 0, "cells": [CELL]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": []}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[5, 0]]]}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[-5, 0, "a"]]]}]},
+        {"topics": 1, "most": 2, "cells": [{**CELL, "typical": [[[5, 1, "a"], [5, 0, "a"]]]}]},
+        {"topics": 1, "most": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
     ],
 )
 def test_damage_is_told(header):
     with pytest.raises(DamagedDataError):
         Trends.from_bytes(wire.pack(Trends.MAGIC, header))
+
+
+def test_a_whole_table_is_read():
+    table = Trends.from_bytes(wire.pack(Trends.MAGIC, {"topics": 1, "most": 1, "cells": [CELL]}))
+    assert table.cells[0, ""].typical == [[(5, 0, "a")]]
+
+
+NAMED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from("abc")))
+
+
+@given(NAMED, st.randoms(use_true_random=False), st.integers(1, 4))
+def test_typical_documents_are_the_best_of_all_once_each_whatever_the_parts(found, random, count):
+    """A document is its time, id and share, each one of a few, so that many are equal."""
+    shuffled = list(found)
+    random.shuffle(shuffled)
+    merged = Trends(1, most=3)
+    for part in range(count):
+        table = Trends(1, most=3)
+        for quarters, time, id in shuffled[part::count]:
+            table.add(0, "", [quarters / 4], tokens=1, words_known=1, named=(time, id))
+        merged.merge(Trends.from_bytes(table.to_bytes()))
+    best = sorted(set(found), key=lambda one: (-one[0], one[1], one[2]))[:3]
+    shown = [row["typical"] for row in merged.records()] or [[]]
+    assert [(d["share"] * 4, d["timestamp"][-3:], d["id"]) for d in shown[0]] == [
+        (quarters, to_iso(time)[-3:], id) for quarters, time, id in best
+    ]

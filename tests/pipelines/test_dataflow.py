@@ -85,7 +85,7 @@ def test_the_names_that_an_update_goes_by(job):
         "Learn/Learn",
         "Publish/Publish/ParDo(PublishDoFn)",
     }
-    assert names <= {*learn, "Label/Label/ParDo(LabelDoFn)", "Coverage/Report"}
+    assert names <= {*learn, "Label/Label/ParDo(LabelDoFn)", "Coverage/Report", "Trends/Add up"}
     states = {state for _, _, payload in stateful(job) for state in payload.state_specs}
     assert states <= {"head", "pending", "log", "gap", "waiting"}
 

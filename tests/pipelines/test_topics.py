@@ -1,5 +1,6 @@
 """``pipelines.topics`` changes the catalogue; the report and show use it."""
 
+import json
 import re
 
 import pytest
@@ -96,3 +97,73 @@ def test_a_catalogue_holds_for_later_versions(store, capsys):
     capsys.readouterr()
     assert run(later) == 0
     assert re.search(r"2 │ Mine", capsys.readouterr().out)
+
+
+def labelled(store, folder):
+    """Mixtures of the last version, and their documents; returns the options that name them."""
+    rows = [
+        {
+            "key": "", "id": str(n), "timestamp": f"2026-01-{n % 28 + 1:02}T00:00:00Z",
+            "model_version": store.latest("").version, "method": "gibbs3", "top_topics": [n % 5],
+            "proportions": [0.8 if z == n % 5 else 0.05 for z in range(5)],
+            "tokens": 30, "words_known": 30,
+        }
+        for n in range(50)
+    ]  # fmt: skip
+    texts = [
+        {"id": row["id"], "timestamp": row["timestamp"], "text": f"word{3 * int(row['id']) % 40} x"}
+        for row in rows
+    ]
+    for name, some in (("mixtures-1.jsonl", rows), ("documents.jsonl", texts)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in some))
+    return [f"--mixtures={folder}", f"--documents={folder / 'documents.jsonl'}"]
+
+
+def test_topics_are_named_by_documents_and_people_have_the_last_word(store, tmp_path, capsys):
+    given = labelled(store, tmp_path)
+    assert run(store, "--topic_ids=1", "--topic_name=Mine") == 0
+    assert run(store, "--topic_ids=2", "--merge_into=3") == 0
+    assert run(store, "--name_topics", *given) == 0
+    found = CatalogueStore(store.root).latest("")[1]
+    assert found.of(1).name == "Mine" and not found.of(1).automatic
+    # A topic that is a part of another one needs no name.
+    assert set(found.names()) == {0, 1, 3, 4}
+    assert all(re.fullmatch(r"word\d+(, word\d+)*", found.of(z).name) for z in (0, 3, 4))
+    assert run(store, "--name_topics") == 0
+    by_model = CatalogueStore(store.root).latest("")[1]
+    assert by_model.of(1).name == "Mine" and by_model.of(0).name != found.of(0).name
+    assert run(store, "--topic_ids=0", "--topic_name=Ours") == 0
+    assert run(store, "--name_topics", *given) == 0
+    assert CatalogueStore(store.root).latest("")[1].of(0).name == "Ours"
+
+
+def test_a_function_names_topics(store, tmp_path, monkeypatch):
+    (tmp_path / "my_names.py").write_text(
+        "def name(topic):\n    return f\"{topic['topic']}: {len(topic['documents'])} texts\"\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    given = labelled(store, tmp_path)
+    assert run(store, "--name_topics", "--namer=my_names:name", *given) == 0
+    names = CatalogueStore(store.root).latest("")[1].names()
+    assert names == {topic: f"{topic}: 5 texts" for topic in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--namer=a:b", "--namer: 'a:b' was given; allowed is nothing without --name_topics"),
+        ("--name_topics --topic_ids=1 --hide", "--name_topics: True was given; allowed is nothing"),
+        ("--name_topics --mixtures=x", "--mixtures: 'x' was given; allowed is nothing without --d"),
+        ("--name_topics --documents=x", "allowed is nothing without --mixtures"),
+        (
+            "--name_topics --namer=no_such:f",
+            "--namer: 'no_such:f' was given; allowed is a function",
+        ),
+        ("--topic_ids=1 --topic_colour=red", "--topic_colour: 'red' was given; allowed is # and"),
+        ("--mixtures=x", "--mixtures: 'x' was given; allowed is nothing without --name_topics"),
+    ],
+)
+def test_wrong_options_of_names_change_nothing(store, capsys, options, message):
+    assert run(store, *options.split()) == 2
+    assert message in capsys.readouterr().err
+    assert CatalogueStore(store.root).history("") == []

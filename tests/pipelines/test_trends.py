@@ -7,7 +7,7 @@ import pytest
 from reported import DAY, published
 
 from model.times import parse_time, to_iso
-from pipelines import infer, report
+from pipelines import infer, report, topics, trends
 
 
 def rows_of(folder):
@@ -15,7 +15,7 @@ def rows_of(folder):
     return list(map(json.loads, lines))
 
 
-def test_the_table_equals_the_mixtures_and_the_report(tmp_path):
+def test_the_table_equals_the_mixtures_and_the_report(tmp_path, capsys):
     words = tuple(f"word{n}" for n in range(40))
     store = published(tmp_path / "models", versions=3, words=words)
     documents = [
@@ -36,6 +36,46 @@ def test_the_table_equals_the_mixtures_and_the_report(tmp_path):
         assert row["documents"] == len(own) and row["part"] == row["window_end"]
         assert row["mean_share"] == pytest.approx(np.mean(shares), abs=1e-9)
     check_report(tmp_path, store.root, rows)
+    check_program(tmp_path, store.root, capsys)
+
+
+def check_program(folder, root, capsys):
+    """The program shows names of the catalogue, and the sums of merged topics."""
+    common = [f"--model_store={root}"]
+    assert topics.main([*common, "--topic_ids=1", "--topic_name=\x1b[31mHealth"]) == 0
+    assert topics.main([*common, "--topic_ids=2,3", "--merge_into=1"]) == 0
+    capsys.readouterr()
+    plot = folder / "p.svg"
+    assert trends.main([*common, f"--rows={folder / 'trends'}", f"--plot={plot}"]) == 0
+    told = capsys.readouterr().out
+    assert "\ufffd[31mHealth" in told and "80 documents in 3 windows" in told
+    assert "no bursts" in told and "Health" in plot.read_text()
+    assert told.count("%") == 3 + 3 * 2, told
+    assert trends.main([*common, f"--rows={folder / 'trends'}", "--trends_group=x"]) == 2
+    assert "allowed is rows of this model key and group" in capsys.readouterr().err
+    assert trends.main([*common, f"--rows={folder / 'none'}"]) == 2
+    assert "a folder with files trends-*" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            "--trends_by=label",
+            "--trends_by: 'label' was given; allowed is nothing without --trends,",
+        ),
+        ("--trends_topic=t --trends_format=parquet", "allowed is nothing without --trends. "),
+        ("--trends_topic=t", "a topic with --kafka_servers beside it"),
+        ("--trends_table=x", "allowed is project:dataset.table or dataset.table"),
+    ],
+)
+def test_an_option_without_effect_is_refused(tmp_path, capsys, options, message):
+    store = published(tmp_path / "models", versions=1, words=tuple(f"word{n}" for n in range(40)))
+    (tmp_path / "new.jsonl").write_text('{"id": "1", "timestamp": 1, "text": "word1"}')
+    given = [f"--model_store={store.root}", f"--input={tmp_path / 'new.jsonl'}"]
+    given += [f"--{name}={tmp_path / name}" for name in ("dead_letters", "output")]
+    assert infer.main([*given, *options.split()]) == 2
+    assert message in capsys.readouterr().err
 
 
 def check_report(folder, root, rows):

@@ -11,6 +11,7 @@ from collecting import run
 from model.inference.mixture_blocks import MixtureBlock
 from model.records import TopicMixture
 from model.times import parse_time
+from model.trend_rows import TREND_KEY
 from model.trends import Trends
 from transforms import trends
 from transforms.trends import AddUpTrends, rows_of
@@ -35,14 +36,15 @@ def mixtures(count=40, topics=3):
     ]
 
 
-def table(found, *flags, streams=False, late=0):
+def block_of(mixture, time, labels):
+    return MixtureBlock.of([mixture], [time], labels and [labels[mixture.id]]).to_bytes()
+
+
+def table(found, *flags, streams=False, late=0, labels=None, **settings):
     """The rows, where each mixture comes ``late`` microseconds after its own time."""
 
     def build(pipeline):
-        items = [
-            (m.timestamp + late, MixtureBlock.of([m], [m.timestamp + late]).to_bytes())
-            for m in found
-        ]
+        items = [(m.timestamp + late, block_of(m, m.timestamp + late, labels)) for m in found]
         stamped = (
             pipeline
             | beam.Create(items)
@@ -50,12 +52,12 @@ def table(found, *flags, streams=False, late=0):
                 lambda time, item: beam.window.TimestampedValue(item, time / 1e6)
             ).with_output_types(bytes)
         )
-        return {"rows": stamped | AddUpTrends(DAY, streams=streams)}
+        return {"rows": stamped | AddUpTrends(DAY, streams=streams, **settings)}
 
     held, _ = run(build, *flags)
     return sorted(
         (json.loads(data) for _, data in held["rows"]),
-        key=lambda row: (row["key"], row["window_start"], row["topic"], row["part"]),
+        key=lambda row: [row[name] for name in TREND_KEY],
     )
 
 
@@ -92,16 +94,41 @@ def test_rows_are_sums_over_the_mixtures(streams):
     check(table(found, streams=streams), found)
 
 
+@pytest.mark.parametrize("streams", [True, False])
+def test_groups_add_up_to_the_whole(streams):
+    found = mixtures()
+    labels = {m.id: ("a", "b", None)[n % 3] for n, m in enumerate(found)}
+    rows = table(found, streams=streams, labels=labels, by_label=True)
+    assert {row["group"] for row in rows} == {"a", "b", ""}
+    for group in ("a", "b", ""):
+        own = [m for m in found if (labels[m.id] or "") == group]
+        check([row for row in rows if row["group"] == group], own)
+
+
+def test_typical_documents_are_the_best_of_the_window():
+    found = mixtures()
+    for row in table(found, typical=2):
+        start = parse_time(row["window_start"])
+        own = [m for m in found if m.key == row["key"] and m.timestamp // DAY * DAY == start]
+        best = sorted(own, key=lambda m: -m.proportions[row["topic"]])[:2]
+        assert [one["id"] for one in row["typical"]] == [m.id for m in best]
+        assert [parse_time(one["timestamp"]) for one in row["typical"]] == [
+            m.timestamp for m in best
+        ]
+        for one, m in zip(row["typical"], best, strict=True):
+            assert one["share"] == pytest.approx(m.proportions[row["topic"]], abs=1e-12)
+
+
 def test_the_order_of_mixtures_changes_no_bit():
     found = mixtures()
-    assert table(found) == table(found[::-1])
+    assert table(found, typical=3) == table(found[::-1], typical=3)
 
 
 def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
     found = mixtures()
-    whole = table(found)
+    whole = table(found, typical=3)
     monkeypatch.setattr(trends, "MAX_TABLES", 2)
-    repeated = table(found, "--direct_runner_bundle_repeat=2")
+    repeated = table(found, "--direct_runner_bundle_repeat=2", typical=3)
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
 

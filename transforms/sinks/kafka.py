@@ -1,4 +1,4 @@
-"""Write topic mixtures to a Kafka topic as JSON messages, each at least once.
+"""Write topic mixtures or trends to a Kafka topic as JSON messages, each at least once.
 
     mixtures: bytes (TopicMixture) -> nothing
 
@@ -10,6 +10,7 @@ all of its messages. If they refuse one, the bundle fails and the runner retries
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -19,9 +20,11 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
+from model import wire
 from model.encoding import mixture_to_json, row_key
 from model.errors import SourceError
 from model.records import TopicMixture
+from model.trend_rows import TREND_KEY
 from transforms.constants import NAMESPACE
 from transforms.sources.kafka_client import client_library, producer_of
 
@@ -35,12 +38,26 @@ def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
     return row_key(mixture), mixture_to_json(mixture, top_topics)
 
 
+def message_of_row(data: bytes) -> tuple[bytes, bytes]:
+    """Return the key and the value of the message of a row of trends."""
+    row = json.loads(data)
+    return wire.canonical_json([row[name] for name in TREND_KEY]).encode(), data
+
+
 class KafkaSinkDoFn(beam.DoFn):
     """Send messages during the bundle and wait for the acknowledgements at its end.
 
+    A subclass sends other records: it has a :meth:`message` of its own.
+
+    Attributes:
+        NOUN: What the records are called.
+        OPTION: The option that names the topic.
+
     Raises:
-        SourceError: The client or the brokers did not accept a mixture.
+        SourceError: The client or the brokers did not accept a record.
     """
+
+    NOUN, OPTION = "mixture", "--output_topic"
 
     def __init__(self, servers: str, topic: str, config: str, top_topics: int) -> None:
         self._servers, self._topic, self._config, self._top_topics = (
@@ -49,7 +66,7 @@ class KafkaSinkDoFn(beam.DoFn):
             config,
             top_topics,
         )
-        self._sent = Metrics.counter(NAMESPACE, "mixtures_written")
+        self._sent = Metrics.counter(NAMESPACE, f"{self.NOUN}s_written")
         self._producer: Any = None
         self._answers: list[str | None] = []
         self._count = 0
@@ -62,16 +79,21 @@ class KafkaSinkDoFn(beam.DoFn):
         self._answers = []
         self._count = 0
 
+    def message(self, element: bytes) -> tuple[bytes, bytes]:
+        """Return the key and the value of the message of a record."""
+        return message_of(element, self._top_topics)
+
     def process(self, element: bytes) -> Iterator[Any]:
-        key, value = message_of(element, self._top_topics)
+        key, value = self.message(element)
         try:
             self._produce(key, value)
         except BufferError as error:
             raise self._not_taken(
-                f"the mixture {key.decode()} was", f"the client's buffer is full, and {_SILENCE}"
+                f"the {self.NOUN} {key.decode()} was",
+                f"the client's buffer is full, and {_SILENCE}",
             ) from error
         except (client_library().KafkaException, ValueError) as error:
-            raise self._not_taken(f"the mixture {key.decode()} was", str(error)) from error
+            raise self._not_taken(f"the {self.NOUN} {key.decode()} was", str(error)) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()
@@ -81,7 +103,7 @@ class KafkaSinkDoFn(beam.DoFn):
         refused = [why for why in self._answers if why is not None]
         if failed := len(refused) + self._count - len(self._answers):
             raise self._not_taken(
-                f"{failed} of {self._count} mixtures were", refused[0] if refused else _SILENCE
+                f"{failed} of {self._count} {self.NOUN}s were", refused[0] if refused else _SILENCE
             )
         self._sent.inc(self._count)
 
@@ -101,12 +123,22 @@ class KafkaSinkDoFn(beam.DoFn):
 
     def _not_taken(self, which: str, why: str) -> SourceError:
         remedy = (
-            "Check --output_topic and --kafka_servers, and, where a message is too large,"
+            f"Check {self.OPTION} and --kafka_servers, and, where a message is too large,"
             " message.max.bytes in --kafka_config."
         )
         return SourceError(
             f"Kafka topic {self._topic!r} at {self._servers}: {which} not taken: {why}. {remedy}"
         )
+
+
+class TrendsKafkaDoFn(KafkaSinkDoFn):
+    """The same for rows of trends."""
+
+    NOUN, OPTION = "trend", "--trends_topic"
+
+    def message(self, element: bytes) -> tuple[bytes, bytes]:
+        """Return the key and the value of the message of a row."""
+        return message_of_row(element)
 
 
 def _note(answers: list[str | None], error: Any, _: Any) -> None:
@@ -131,4 +163,22 @@ class WriteMixturesToKafka(beam.PTransform):
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
         windowed = mixtures | "Global" >> beam.WindowInto(GlobalWindows())
+        return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)
+
+
+class WriteTrendsToKafka(beam.PTransform):
+    """Write rows of trends to a Kafka topic; the key of a message names its row.
+
+    Args:
+        servers: Brokers, ``host:port`` separated by commas.
+        topic: The topic. It must exist.
+        config: A file of client properties, or ``""``.
+    """
+
+    def __init__(self, servers: str, topic: str, config: str = "") -> None:
+        super().__init__()
+        self._fn = TrendsKafkaDoFn(servers, topic, config, 0)
+
+    def expand(self, rows: beam.PCollection) -> beam.PCollection:
+        windowed = rows | "Global" >> beam.WindowInto(GlobalWindows())
         return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)

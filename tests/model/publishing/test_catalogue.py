@@ -146,7 +146,7 @@ def test_damage_is_told(data):
 
 
 def test_a_field_of_a_later_release_is_ignored():
-    assert Catalogue.from_bytes(sealed({"1": entry(name="a", colour="red")})).names() == {1: "a"}
+    assert Catalogue.from_bytes(sealed({"1": entry(name="a", shape="round")})).names() == {1: "a"}
 
 
 def test_a_changed_file_is_refused(tmp_path):
@@ -159,3 +159,20 @@ def test_a_changed_file_is_refused(tmp_path):
     path.write_bytes(seal(values))
     with pytest.raises(DamagedDataError, match="do not have the digest"):
         store.latest("")
+
+
+def test_automatic_names_leave_those_that_people_gave():
+    found = Catalogue().with_entries([1], name="mine").with_automatic({0: "a", 1: "b", 2: "c"})
+    assert found.names() == {0: "a", 1: "mine", 2: "c"}
+    again = found.with_entries([2], name="ours", automatic=False).with_automatic({0: "d", 2: "e"})
+    assert again.names() == {0: "d", 1: "mine", 2: "ours"}
+    assert Catalogue.from_bytes(again.to_bytes()) == again
+
+
+@pytest.mark.parametrize("colour", ["red", "#12345", "#1234567", "#12345g", "#123456\n", "url(x)"])
+def test_a_colour_has_six_digits(colour):
+    assert Catalogue().with_entries([0], colour="#12aBcd").of(0).colour == "#12aBcd"
+    with pytest.raises(OptionError, match="--topic_colour: .* # and six hexadecimal digits"):
+        Catalogue().with_entries([0], colour=colour)
+    with pytest.raises(DamagedDataError, match="field colour of topic 1 of a catalogue: found"):
+        Catalogue.from_bytes(sealed({"1": entry(colour=colour)}))

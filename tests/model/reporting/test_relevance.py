@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.reporting.relevance import topic_name, topic_shares, word_statistics
+from model.reporting.relevance import topic_shares, word_statistics
 
 
 def probabilities(snapshot):
@@ -73,16 +73,3 @@ def test_candidates_hold_the_first_words_of_every_weight():
     for weight in weights:
         assert set(found.by_relevance(1, weight, 5).tolist()) <= chosen
     assert set(found.by_frex(1, 5).tolist()) <= chosen
-
-
-def test_a_name_has_one_form_of_a_word():
-    words = ("learning", "learned", "matrix", "court", "judge")
-    counts = [[9.0, 0.0], [8.0, 0.0], [7.0, 0.0], [0.0, 5.0], [0.0, 4.0]]
-    snapshot = snapshot_of(counts, words)
-    assert topic_name(snapshot, word_statistics(snapshot), 0) == "learning, matrix"
-    assert topic_name(snapshot, word_statistics(snapshot), 1) == "court, judge"
-
-
-def test_a_topic_without_words_has_no_name():
-    snapshot = snapshot_of([[3.0, 0.0], [1.0, 0.0]])
-    assert topic_name(snapshot, word_statistics(snapshot), 1) == ""

@@ -16,7 +16,7 @@ from model.reading.parsing import ParseSettings, place_id
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms.sinks import kafka as kafka_sink
-from transforms.sinks.kafka import KafkaSinkDoFn, WriteMixturesToKafka
+from transforms.sinks.kafka import KafkaSinkDoFn, WriteMixturesToKafka, WriteTrendsToKafka
 from transforms.sources import kafka, kafka_client, log_source
 from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
 from transforms.sources.kafka_client import KafkaSettings, properties
@@ -524,6 +524,25 @@ def test_mixtures_are_sent_under_their_names(sink):
         [1],
         "1970-01-01T00:00:00.000003Z",
     )
+
+
+def trend(topic, start="2026-01-01T00:00:00Z"):
+    row = {"key": "k", "window_start": start, "group": "", "topic": topic, "part": "p"}
+    return json.dumps(row).encode()
+
+
+def test_rows_of_trends_are_sent_under_their_names(sink):
+    rows = [trend(topic) for topic in range(3)]
+    into = WriteTrendsToKafka("b:9", "out")
+    _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(rows) | into})
+    assert counters["trends_written"] == 3
+    assert sorted(value for _, value in sink.sent) == rows
+    assert sorted(json.loads(key) for key, _ in sink.sent) == [
+        ["k", "2026-01-01T00:00:00Z", "", topic, "p"] for topic in range(3)
+    ]
+    sink.refuse = 1
+    with pytest.raises(Exception, match="1 of . trends were not taken: .* Check --trends_topic"):
+        run(lambda pipeline: {"none": pipeline | beam.Create(rows) | into})
 
 
 def test_a_refused_mixture_fails_its_bundle(sink):

@@ -1,0 +1,101 @@
+"""How well names tell a topic's documents from others: ``python -m benchmarks names``.
+
+A particle filter of one particle learns 50 topics from the training posts of 20 Newsgroups in one
+pass, in the order of time. Mixtures of all posts are inferred. The own documents of a topic are
+those in which it has the largest share. For a name, ``own`` is the share of own documents that hold
+a word of the name, and ``others`` is the share of all other documents that hold none. Both are
+means over the topics, and means weighted by the number of own documents. The documents at hand are
+the training posts. The test posts are counted, too.
+
+Posts are prepared in two ways: whole, as the pipelines read them, and as May et al. (2014) do,
+without headers and with a longer list of stop words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.corpora import may_words, minibatches, records, stop_words
+from benchmarks.vocabulary import mixtures, newsgroups
+from model.compositions import compose
+from model.learners import LEARNER, learner_for
+from model.records import Document, TokenisedDocument
+from model.reporting.names import Counted, Expected, names_of
+from model.reporting.naming import counted_words, names_by_documents
+from model.reporting.relevance import word_statistics
+from model.snapshot import Snapshot
+
+TOPICS = 50
+_FIRST = 3
+
+
+def learned(documents: Sequence[TokenisedDocument]) -> Snapshot:
+    """Return the model after one pass."""
+    settings = compose(LEARNER, {"topics": TOPICS, "particles": 1})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches(list(documents), 200):
+        learner.step(state, minibatch)
+    return learner.snapshot(state)
+
+
+def without_headers() -> tuple[list[TokenisedDocument], list[str]]:
+    """Return all posts as May et al. prepare them, in date order, and the part of each."""
+    stop = stop_words()
+    found = sorted(records("20news-bydate"), key=lambda record: (record["timestamp"], record["id"]))
+    documents = [
+        TokenisedDocument.from_words(Document(r["id"], n, ""), may_words(r["text"], stop))
+        for n, r in enumerate(found)
+    ]
+    kept = [(d, r["split"]) for d, r in zip(documents, found, strict=True) if d.words]
+    return [d for d, _ in kept], [split for _, split in kept]
+
+
+def told_apart(counted: Counted, words: Sequence[Sequence[str]], snapshot: Snapshot) -> list[float]:
+    """Return own and others, as means over topics and as means over documents."""
+    rows = [[snapshot.numbers[word] for word in some] for some in words]
+    shares = [counted.shares(topic, some) for topic, some in enumerate(rows)]
+    own, others, sizes = np.array([one for one in shares if one[2]]).T
+    weighted = (np.average(own, weights=sizes), np.average(others, weights=sizes))
+    return [round(float(value), 3) for value in (own.mean(), others.mean(), *weighted)]
+
+
+def names() -> None:
+    """Share of own documents that names cover, and of others that they do not."""
+    for prepared, read in (("whole posts", newsgroups), ("without headers", without_headers)):
+        documents, splits = read()
+        train = [d for d, split in zip(documents, splits, strict=True) if split == "train"]
+        snapshot = learned(train)
+        largest = np.argmax(mixtures(snapshot, documents, "variational"), axis=1).tolist()
+        given = [
+            (topic, [d.words[token] for token in d.tokens.tolist()])
+            for topic, d in zip(largest, documents, strict=True)
+        ]
+        parts = {
+            part: [
+                one
+                for one, split in zip(given, splits, strict=True)
+                if (split == "train") == is_train
+            ]
+            for part, is_train in (("at hand", True), ("test", False))
+        }
+        length = float(np.mean([len(d.tokens) for d in train]))
+        expected = names_of(snapshot, word_statistics(snapshot), Expected(snapshot, length))
+        by_documents = names_by_documents(snapshot, parts["at hand"])
+        kinds = {
+            "first three words": snapshot.top_words(_FIRST),
+            "by the model": expected.words,
+            "by documents": by_documents.words,
+        }
+        for part, some in parts.items():
+            counted = counted_words(some, snapshot.numbers)
+            for kind, words in kinds.items():
+                found = told_apart(counted, words, snapshot)
+                row = dict(
+                    zip(("own", "others", "own_weighted", "others_weighted"), found, strict=True)
+                )
+                print(json.dumps({"posts": prepared, "documents": part, "names": kind, **row}))
+        print("; ".join(by_documents.texts[:12]), flush=True)

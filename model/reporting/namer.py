@@ -1,0 +1,106 @@
+"""Names by a function of the user, for example one that asks a language model.
+
+``--namer=module:function`` names a function that is called once for each topic. It takes a
+dictionary that JSON can hold, and returns the name:
+
+    {"topic": 3, "share": 0.04, "name": "gun, weapons, firearms",
+     "words": ["gun", "guns", ...], "documents": ["Re: ...", ...]}
+
+``name`` is the name that follows without the function, ``words`` are the most relevant words, and
+``documents`` the beginnings of the texts of typical documents, where these are at hand. All of them
+come from documents, so a function that asks a model must not trust them. The name is checked, and
+it is shown as text everywhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from model.errors import OptionError
+from model.publishing.catalogue import MOST_NAME
+from model.reporting.names import Names
+from model.reporting.relevance import topic_shares, word_statistics
+from model.snapshot import Snapshot
+
+Namer = Callable[[Mapping[str, Any]], str]
+
+WORDS = 20
+LAMBDA = 0.6
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def load_namer(given: str) -> Namer:
+    """Return the function that ``--namer`` names.
+
+    Args:
+        given: ``module:function``.
+
+    Raises:
+        OptionError: There is no such function.
+    """
+    module, colon, function = given.partition(":")
+    if not colon or not module or not function.isidentifier():
+        raise OptionError(
+            "--namer", given, "module:function", "For example --namer=my_names:name_topic."
+        )
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        remedy = "Check the spelling, and that PYTHONPATH has the folder of the module."
+        raise OptionError("--namer", given, f"a function that exists ({error})", remedy) from error
+    if not callable(found):
+        raise OptionError("--namer", given, "a function", "Name a function of the module.")
+    namer: Namer = found
+    return namer
+
+
+def names_by(
+    namer: Namer, snapshot: Snapshot, names: Names, documents: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return the names that a function gives.
+
+    Args:
+        namer: The function.
+        snapshot: The model.
+        names: The names that follow without it.
+        documents: For each topic, the beginnings of the texts of typical documents; none without
+            documents.
+
+    Raises:
+        OptionError: The function fails, or returns something that is not a name.
+    """
+    statistics, share = word_statistics(snapshot), topic_shares(snapshot).tolist()
+    found = []
+    for topic, name in enumerate(names.texts):
+        first = statistics.words[statistics.by_relevance(topic, LAMBDA, WORDS)].tolist()
+        facts = {
+            "topic": topic,
+            "share": share[topic],
+            "name": name,
+            "words": [snapshot.words[row] for row in first],
+            "documents": list(documents[topic]) if documents else [],
+        }
+        found.append(_asked(namer, facts))
+    return found
+
+
+def _asked(namer: Namer, facts: Mapping[str, Any]) -> str:
+    where = f"the name of topic {facts['topic']}"
+    try:
+        name = namer(facts)
+    except Exception as error:
+        remedy = "Correct the function; nothing was changed."
+        given = f"{type(error).__name__}: {error}"
+        raise OptionError(f"--namer: {where}", given, "a function that returns", remedy) from error
+    if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or _acts(name):
+        allowed = f"one line of text of 1 to {MOST_NAME} characters, without control characters"
+        remedy = "Correct the function; nothing was changed."
+        raise OptionError(f"--namer: {where}", f"{name!r:.100}", allowed, remedy)
+    return name.strip()
+
+
+def _acts(text: str) -> bool:
+    return any(unicodedata.category(character) in _CONTROL for character in text)

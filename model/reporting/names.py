@@ -1,0 +1,256 @@
+"""Names of topics: a few words that most documents of the topic hold, and few others do.
+
+The own documents of a topic are those in which it has the largest share. A name covers a document
+that holds one of its words. Words are chosen one after the other. Each is the candidate w with the
+largest gain
+
+    own(w) - PRICE * other(w)
+
+where own(w) is the share of own documents that hold w and no word chosen before, and other(w) is
+that of all other documents. Candidates are the first words by relevance with several values of
+lambda (:mod:`model.reporting.relevance`). Forms of one word are not chosen twice, and a further
+word that gains less than :data:`LEAST_GAIN` ends the name. Ties go to the word that is more
+frequent in the topic, so equal models and documents give equal names.
+
+Two classes say how many documents hold a word: :class:`Counted` from documents at hand, and
+:class:`Expected` from the model alone. The model takes a token of an own document from the topic
+with probability :data:`OWN_SHARE`, and otherwise from all topics by their shares. Words come in
+bursts: the number of tokens of a word in a document is negative binomial with size :data:`BURSTS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from model.publishing.manifest import Manifest
+from model.records import FloatArray, LongArray
+from model.reporting.phrases import Pairs
+from model.reporting.relevance import WordStatistics, topic_shares
+from model.snapshot import Snapshot
+
+MOST_WORDS = 4
+PRICE = 0.7
+LEAST_GAIN = 0.01
+LAMBDAS = (0.0, 0.3, 0.6, 1.0)
+CANDIDATES = 40
+OWN_SHARE = 0.6
+BURSTS = 0.5
+# Tokens of a document where nothing is known of the documents.
+USUAL_LENGTH = 100.0
+# Words that share so many first characters are taken for forms of one word.
+STEM = 5
+
+Bits = npt.NDArray[np.uint8]
+_NONE = np.zeros(0, np.int64)
+
+
+class Cover(Protocol):
+    """Which documents the words of a name cover so far."""
+
+    def gains(self) -> FloatArray:
+        """Return own(w) - PRICE * other(w) of each candidate."""
+        ...
+
+    def add(self, place: int) -> None:
+        """Add a candidate to the name."""
+        ...
+
+
+class Evidence(Protocol):
+    """What says how many documents hold a word."""
+
+    def cover(self, topic: int, rows: Sequence[int]) -> Cover | None:
+        """Return the cover of an empty name; None if nothing is known of the topic.
+
+        Args:
+            topic: The topic.
+            rows: The rows of its candidates.
+        """
+        ...
+
+
+def candidates(statistics: WordStatistics, topic: int) -> list[int]:
+    """Return the rows of the words that may name a topic, the most frequent ones first."""
+    found = [statistics.by_relevance(topic, weight, CANDIDATES) for weight in LAMBDAS]
+    rows: list[int] = statistics.words[np.unique(np.concatenate(found))].tolist()
+    return rows
+
+
+def chosen_words(snapshot: Snapshot, rows: Sequence[int], cover: Cover) -> list[int]:
+    """Return the rows of the words of a name, in the order of their choice."""
+    chosen: list[int] = []
+    stems: set[str] = set()
+    allowed = np.ones(len(rows), bool)
+    while allowed.any() and len(chosen) < MOST_WORDS:
+        gains = np.where(allowed, cover.gains(), -np.inf)
+        best = int(np.argmax(gains))
+        # A topic has a name, even where no word gains anything.
+        if chosen and gains[best] < LEAST_GAIN:
+            break
+        chosen.append(rows[best])
+        cover.add(best)
+        stems.add(snapshot.words[rows[best]][:STEM])
+        allowed = np.array([snapshot.words[row][:STEM] not in stems for row in rows])
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """The names of topics.
+
+    Attributes:
+        words: For each topic, the words of its name.
+        texts: For each topic, its name; a word may stand in a phrase.
+    """
+
+    words: list[list[str]]
+    texts: list[str]
+
+
+def names_of(
+    snapshot: Snapshot, statistics: WordStatistics, evidence: Evidence, pairs: Pairs | None = None
+) -> Names:
+    """Return the names of all topics.
+
+    Args:
+        snapshot: The model.
+        statistics: Those of its words.
+        evidence: How many documents hold a word. A topic of which it knows nothing has the name
+            that follows from the model.
+        pairs: Neighbouring words in documents, for phrases; None without documents.
+    """
+    expected, words, texts = Expected(snapshot), [], []
+    for topic in range(snapshot.topic_count):
+        rows = candidates(statistics, topic)
+        cover = evidence.cover(topic, rows) or expected.cover(topic, rows)
+        own = [snapshot.words[row] for row in chosen_words(snapshot, rows, cover)]
+        words.append(own)
+        texts.append(", ".join(own if pairs is None else pairs.phrased(topic, own)))
+    return Names(words, texts)
+
+
+def model_names(
+    snapshot: Snapshot, statistics: WordStatistics, length: float = USUAL_LENGTH
+) -> list[str]:
+    """Return the names that follow from the model alone.
+
+    Args:
+        snapshot: The model.
+        statistics: Those of its words.
+        length: The mean number of tokens of a document.
+    """
+    return names_of(snapshot, statistics, Expected(snapshot, length)).texts
+
+
+def mean_length(manifest: Manifest) -> float:
+    """Return the mean number of tokens of the documents that a version learned."""
+    return manifest.tokens / manifest.documents if manifest.documents else USUAL_LENGTH
+
+
+class Expected:
+    """Expected shares of documents under a model.
+
+    Args:
+        snapshot: The model.
+        length: The mean number of tokens of a document.
+    """
+
+    def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
+        self._snapshot, self._length = snapshot, length
+        self._share = topic_shares(snapshot)
+
+    def cover(self, topic: int, rows: Sequence[int]) -> Cover:
+        """Return the cover of an empty name."""
+        snapshot, places = self._snapshot, np.array(rows, np.int64)
+        counts = snapshot.rows(places) + snapshot.prior.shares(places)
+        probability = counts / snapshot.normalisers
+        anywhere = (probability @ self._share)[:, None]
+        tokens = self._length * (OWN_SHARE * probability + (1 - OWN_SHARE) * anywhere)
+        others = np.where(np.arange(len(self._share)) == topic, 0.0, self._share)
+        return _ExpectedCover(
+            (1 + tokens / BURSTS) ** -BURSTS, topic, others / (others.sum() or 1.0)
+        )
+
+
+class _ExpectedCover:
+    """Words are independent in the documents of one topic.
+
+    Args:
+        without: float64[C, T], the share of the documents of each topic without each candidate.
+        topic: The topic of the name.
+        others: float64[T], the weights of the other topics.
+    """
+
+    def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:
+        self._without, self._topic, self._others = without, topic, others
+        self._uncovered = np.ones(len(others))
+
+    def gains(self) -> FloatArray:
+        new = self._uncovered * (1 - self._without)
+        found: FloatArray = new[:, self._topic] - PRICE * (new @ self._others)
+        return found
+
+    def add(self, place: int) -> None:
+        self._uncovered = self._uncovered * self._without[place]
+
+
+class Counted:
+    """Documents at hand: which of the candidates each one holds.
+
+    Args:
+        topics: int64[D], the topic with the largest share in each document.
+        holding: The ascending numbers of the documents that hold a word, by its row.
+    """
+
+    def __init__(self, topics: LongArray, holding: Mapping[int, LongArray]) -> None:
+        self._topics, self._holding = topics, holding
+
+    def cover(self, topic: int, rows: Sequence[int]) -> Cover | None:
+        """Return the cover of an empty name; None if no document is the topic's own."""
+        own = self._topics == topic
+        if not own.any():
+            return None
+        held = np.zeros((len(rows), len(own)), bool)
+        for place, row in enumerate(rows):
+            held[place, self._holding.get(row, _NONE)] = True
+        return _CountedCover(held[:, own], held[:, ~own])
+
+    def shares(self, topic: int, rows: Iterable[int]) -> tuple[float, float, int]:
+        """Return how well words tell the own documents of a topic from others.
+
+        Returns:
+            The share of own documents that hold one of the words, the share of other documents that
+            hold none (NaN where there are no such documents), and the number of own documents.
+        """
+        own, held = self._topics == topic, np.zeros(len(self._topics), bool)
+        for row in rows:
+            held[self._holding.get(row, _NONE)] = True
+        count = int(own.sum())
+        inside = float(held[own].mean()) if count else float("nan")
+        outside = 1 - float(held[~own].mean()) if count < len(own) else float("nan")
+        return inside, outside, count
+
+
+class _CountedCover:
+    def __init__(self, own: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> None:
+        self._sizes = own.shape[1], max(1, other.shape[1])
+        self._held = np.packbits(own, axis=1), np.packbits(other, axis=1)
+        self._free: list[Bits] = [~np.zeros(bits.shape[1], np.uint8) for bits in self._held]
+
+    def gains(self) -> FloatArray:
+        own, other = (
+            np.bitwise_count(bits & free).sum(axis=1, dtype=np.int64) / size
+            for bits, free, size in zip(self._held, self._free, self._sizes, strict=True)
+        )
+        found: FloatArray = own - PRICE * other
+        return found
+
+    def add(self, place: int) -> None:
+        self._free = [
+            free & ~bits[place] for bits, free in zip(self._held, self._free, strict=True)
+        ]

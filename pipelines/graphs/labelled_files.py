@@ -1,0 +1,123 @@
+"""What programs read of labelled documents: mixtures, texts, and dead letters in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from apache_beam.io.filesystems import FileSystems
+
+from model.errors import OptionError
+from model.publishing.manifest import Manifest
+from model.reading.files import ReadSettings, read_file
+from model.reporting.course import calendar_unit, period_start
+from model.reporting.merging import Grouping
+from model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
+from transforms.read import check_patterns, open_stored
+
+
+def labelled_of(
+    patterns: Sequence[str],
+    history: Sequence[Manifest],
+    grouping: Grouping,
+    *,
+    typical: int,
+    sample: int,
+) -> Labelled:
+    """Return what the mixtures of some versions say.
+
+    Args:
+        patterns: the value of ``--mixtures``.
+        history: the versions.
+        grouping: the groups of topics that are shown as one.
+        typical: the number of typical documents of each group.
+        sample: the size of the sample.
+
+    Raises:
+        OptionError: there is no mixture of these versions.
+    """
+    paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
+    found = read_mixtures(
+        lambda: _rows(paths),
+        [manifest.version for manifest in history],
+        len(grouping.of),
+        lambda micros: period_start(micros, unit),
+        typical=typical,
+        sample=sample,
+        merge=grouping.sums,
+    )
+    if not found.documents:
+        raise OptionError(
+            "--mixtures",
+            ",".join(patterns),
+            "mixtures of a version of this model store",
+            "Label documents with it, or leave --mixtures out.",
+        )
+    return found
+
+
+def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for path in paths:
+        with open_stored(path) as stream:
+            yield from rows_of_file(stream, path)
+
+
+def documents_of(patterns: Sequence[str], settings: ReadSettings) -> Iterator[Any]:
+    """Yield the documents and the dead letters of the files of ``--documents``.
+
+    Raises:
+        OptionError: a pattern matches no file.
+    """
+    paths = check_patterns(patterns, settings, "--documents")
+    for path in paths:
+        with open_stored(path) as stream:
+            yield from read_file(stream, path, settings)
+
+
+def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | None) -> None:
+    """Refuse ``--documents`` without ``--mixtures``.
+
+    Raises:
+        OptionError: so it is.
+    """
+    if patterns is not None and mixtures is None:
+        raise OptionError(
+            "--documents",
+            ",".join(patterns),
+            "nothing without --mixtures",
+            "Give the folder of mixtures, which say what the documents are about.",
+        )
+
+
+def lines_of(path: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines of a file, each with its place."""
+    with open_stored(path) as stream:
+        for number, line in enumerate(stream, 1):
+            yield f"{path}:{number}", line
+
+
+def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]:
+    """Return the files of patterns, and those of this name in folders, sorted.
+
+    Raises:
+        OptionError: there is no such file.
+    """
+    paths = {
+        path
+        for pattern in patterns
+        for path in (
+            matched(FileSystems.join(pattern, inside)) or [p for p in matched(pattern) if p]
+        )
+    }
+    if not paths:
+        remedy = "Check the spelling, and that infer or stream has written something."
+        allowed = f"a folder with files {inside}, or paths or globs that match files"
+        raise OptionError(option, ",".join(patterns), allowed, remedy)
+    return sorted(paths)
+
+
+def matched(pattern: str) -> list[str]:
+    """Return the files that a pattern matches, sorted."""
+    (result,) = FileSystems.match([pattern])
+    return sorted(found.path for found in result.metadata_list if not Path(found.path).is_dir())

@@ -1,0 +1,95 @@
+"""Names of topics for the catalogue: by the model, by documents at hand, or by a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from model.errors import OptionError
+from model.publishing.catalogue import Catalogue
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
+from model.records import Document
+from model.reporting.limits import Limits
+from model.reporting.merging import Grouping
+from model.reporting.mixtures import Mixture
+from model.reporting.namer import load_namer, names_by
+from model.reporting.names import Expected, Names, mean_length, names_of
+from model.reporting.naming import MOST_DOCUMENTS, names_by_documents
+from model.reporting.relevance import word_statistics
+from model.reporting.texts import document_digest, texts_of
+from model.snapshot import Snapshot
+from model.words.tokeniser import Tokeniser
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.options import CatalogueOptions, LabelledOptions
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.graphs.labelled_files import check_documents, documents_of, labelled_of
+
+# Typical documents of each topic that a namer sees.
+_TYPICAL = 5
+
+
+def automatic_names(
+    store: ModelStore, manifest: Manifest, catalogue: Catalogue, options: OptionGroup
+) -> dict[int, str]:
+    """Return a name for each topic that is not merged into another.
+
+    Raises:
+        OptionError: an option cannot be used, or the namer fails.
+    """
+    wanted, given = options.view_as(CatalogueOptions), options.view_as(LabelledOptions)
+    namer = None if wanted.namer is None else load_namer(wanted.namer)
+    check_documents(given.documents, given.mixtures)
+    if given.mixtures is not None and given.documents is None:
+        allowed = "nothing without --documents"
+        remedy = "Add the files of the documents, whose words make the names."
+        raise OptionError("--mixtures", ",".join(given.mixtures), allowed, remedy)
+    snapshot = store.get_snapshot(manifest)
+    grouping = Grouping(catalogue, snapshot.topic_count)
+    whole, texts = grouping.snapshot(snapshot), []
+    if given.documents is None:
+        expected = Expected(whole, mean_length(manifest))
+        names = names_of(whole, word_statistics(whole), expected)
+    else:
+        history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
+        names, texts = _by_documents(history, whole, grouping, options)
+    found = names.texts if namer is None else names_by(namer, whole, names, texts)
+    return {topic: name for topic, name in zip(grouping.ids, found, strict=True) if name}
+
+
+def _by_documents(
+    history: Sequence[Manifest], snapshot: Snapshot, grouping: Grouping, options: OptionGroup
+) -> tuple[Names, list[list[str]]]:
+    """Return the names, and the texts of typical documents of each group."""
+    given, settings = options.view_as(LabelledOptions), read_settings_of(options)
+    labelled = labelled_of(
+        given.mixtures, history, grouping, typical=_TYPICAL, sample=MOST_DOCUMENTS
+    )
+    tokeniser = Tokeniser(history[-1].tokeniser)
+    items = documents_of(given.documents, settings)
+    names = names_by_documents(snapshot, dominated(items, labelled.sample, tokeniser))
+    shown = {mixture.digest for topic in labelled.typical for mixture in topic}
+    texts = texts_of(documents_of(given.documents, settings), shown, Limits())
+    return names, [
+        [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
+    ]
+
+
+def dominated(
+    items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser
+) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the largest topic of each document of a sample, and its words in their order.
+
+    Args:
+        items: what the files hold; dead letters are passed over.
+        sample: the mixtures of the sample.
+        tokeniser: that of the model.
+    """
+    left = {m.digest: int(np.argmax(m.proportions)) for m in sample}
+    for item in items:
+        if isinstance(item, Document):
+            topic = left.pop(document_digest(item.key, item.id, item.timestamp), None)
+            if topic is not None:
+                yield topic, tokeniser.words(item.text)

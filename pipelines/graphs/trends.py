@@ -1,0 +1,162 @@
+"""What ``pipelines.trends`` reads and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from model.errors import OptionError
+from model.publishing.catalogue import CatalogueStore
+from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings, VersionSettings
+from model.records import FloatArray
+from model.reporting.bursts import Burst, bursts_of
+from model.reporting.merging import Grouping
+from model.reporting.names import mean_length, model_names
+from model.reporting.relevance import word_statistics
+from model.times import EPOCH
+from model.trend_rows import rows_of_file, whole_rows
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.options import TrendFileOptions
+from pipelines.cli.plots import draw_shares
+from pipelines.cli.program_settings import PlotSettings
+from pipelines.cli.settings_from_options import check_plot, chosen_version
+from pipelines.cli.settings_options import settings_of
+from pipelines.cli.terminal import console, day, plain, sparkline, titled
+from pipelines.graphs.labelled_files import stored_files
+from transforms.read import open_stored
+
+# Windows of a curve in the terminal, typical documents, and bursts that are listed.
+_CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
+
+
+def trends(options: OptionGroup) -> None:
+    """Print the table of topics and the bursts, and draw the plot.
+
+    Raises:
+        BeamTopicsError: an option cannot be used, or a file is damaged.
+    """
+    plot, wanted = settings_of(options, PlotSettings).plot, options.view_as(TrendFileOptions)
+    check_plot(plot)
+    key = settings_of(options, VersionSettings).key
+    names, grouping = named(options)
+    rows = [row for row in _rows(wanted.rows) if row["key"] == key]
+    if wanted.trends_group is not None:
+        rows = [row for row in rows if row["group"] == wanted.trends_group]
+    rows = [row for row in rows if row["topic"] < len(grouping.of)]
+    if not rows:
+        allowed = "rows of this model key and group"
+        raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")
+    table = merged_rows(whole_rows(rows), grouping)
+    out = console()
+    out.print(_table(table, names))
+    out.print()
+    out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
+    if plot is not None:
+        starts, shares = share_matrix(table, len(names))
+        times = [EPOCH + timedelta(microseconds=start) for start in starts]
+        draw_shares(plot, times, shares, names)
+
+
+def named(options: OptionGroup) -> tuple[list[str], Grouping]:
+    """Return the names of the groups of topics, and the groups."""
+    store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
+    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
+    snapshot = store.get_snapshot(manifest)
+    grouping = Grouping(catalogue, snapshot.topic_count)
+    whole, given = grouping.snapshot(snapshot), catalogue.names()
+    words = model_names(whole, word_statistics(whole), mean_length(manifest))
+    names = [
+        given.get(topic) or words[group] or f"topic {topic}"
+        for group, topic in enumerate(grouping.ids)
+    ]
+    return names, grouping
+
+
+def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
+    found = []
+    for path in stored_files(patterns, "trends-*", "--rows"):
+        with open_stored(path) as stream:
+            found += rows_of_file(stream, path)
+    return found
+
+
+def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[dict[str, Any]]:
+    """Return one row for each window and group of topics, with all groups of documents together.
+
+    Args:
+        rows: whole rows of one model key.
+        grouping: the groups of topics that are shown as one. Their shares are added in the order of
+            topics.
+    """
+    documents: dict[tuple[int, str], int] = {}
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in rows:
+        start, topic = row["window_start"], int(grouping.of[row["topic"]])
+        documents[start, row["group"]] = row["documents"]
+        one = found.setdefault(
+            (start, topic),
+            {**row, "topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []},
+        )
+        one["tokens"] += row["tokens"]
+        one["mean_share"] += row["mean_share"] * row["documents"]
+        one["typical"] = [*one["typical"], *row["typical"]]
+    sizes: dict[int, int] = {}
+    for (start, _), count in documents.items():
+        sizes[start] = sizes.get(start, 0) + count
+    for (start, _), one in found.items():
+        one["documents"] = sizes[start]
+        one["mean_share"] /= sizes[start]
+        one["typical"].sort(key=lambda d: (-d["share"], d["timestamp"], d["id"]))
+    return [found[place] for place in sorted(found)]
+
+
+def share_matrix(rows: Sequence[Mapping[str, Any]], topics: int) -> tuple[list[int], FloatArray]:
+    """Return the starts of windows, and mean shares float64[windows, topics]."""
+    starts = sorted({row["window_start"] for row in rows})
+    place = {start: number for number, start in enumerate(starts)}
+    shares = np.full((len(starts), topics), np.nan)
+    for row in rows:
+        shares[place[row["window_start"]], row["topic"]] = row["mean_share"]
+    return starts, shares
+
+
+def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+    """Return a table of topics: mean share, curve over the windows, typical documents."""
+    starts, shares = share_matrix(rows, len(names))
+    sizes = {row["window_start"]: row["documents"] for row in rows}
+    weights = np.array([sizes[start] for start in starts], np.float64)
+    means = np.nan_to_num(shares).T @ weights / weights.sum()
+    blocks = np.array_split(np.arange(len(starts)), min(_CURVE, len(starts)))
+    table = Table(show_edge=False)
+    table.add_column("topic", overflow="fold", ratio=1)
+    table.add_column("share", justify="right")
+    table.add_column("by window", no_wrap=True)
+    table.add_column("typical documents", overflow="fold", ratio=1)
+    for topic in np.argsort(-means, kind="stable").tolist():
+        curve = [np.average(shares[block, topic], weights=weights[block]) for block in blocks]
+        typical = [one for row in rows if row["topic"] == topic for one in row["typical"]]
+        typical.sort(key=lambda one: (-one["share"], one["timestamp"], one["id"]))
+        ids = ", ".join(f"{one['id']} ({one['share']:.0%})" for one in typical[:_DOCUMENTS])
+        picture = Text(sparkline(curve), style="cyan")
+        table.add_row(plain(names[topic]), f"{means[topic]:.1%}", picture, plain(ids))
+    last = max(row["window_end"] for row in rows) - 1
+    title = f"{weights.sum():,.0f} documents in {len(starts)} windows"
+    return titled(f"{title}, {day(starts[0])} to {day(last)}", table)
+
+
+def _burst_table(bursts: Sequence[Burst], names: Sequence[str]) -> Any:
+    table = Table(show_edge=False)
+    table.add_column("window")
+    table.add_column("topic", overflow="fold", ratio=1)
+    for column in ("documents", "expected", "probability"):
+        table.add_column(column, justify="right")
+    for one in bursts:
+        figures = (f"{one.documents:,.0f}", f"{one.expected:,.1f}", f"{one.probability:.1e}")
+        table.add_row(day(one.start), plain(names[one.topic]), *figures)
+    return titled("the last bursts" if bursts else "no bursts", table)

@@ -1,0 +1,132 @@
+"""Names cover a topic's own documents and few others; phrases; equal inputs give equal names."""
+
+import numpy as np
+import pytest
+from made import manifest_of, random_snapshot, snapshot_of
+
+from model.reporting.names import (
+    MOST_WORDS,
+    USUAL_LENGTH,
+    Counted,
+    candidates,
+    mean_length,
+    model_names,
+)
+from model.reporting.naming import counted_words, names_by_documents
+from model.reporting.phrases import Pairs
+from model.reporting.relevance import word_statistics
+
+WORDS = ("common", "match", "goal", "court", "judge", "supreme")
+# "common" is the most frequent word of both topics.
+COUNTS = [[90.0, 90.0], [40.0, 0.0], [30.0, 0.0], [0.0, 40.0], [0.0, 30.0], [0.0, 25.0]]
+DOCUMENTS = [
+    *[(0, ["common", f"x{n}", "match"]) for n in range(6)],
+    *[(0, ["common", f"y{n}", "goal"]) for n in range(6)],
+    *[(1, ["common", "supreme", "court"])] * 8,
+    *[(1, ["common", "judge"])] * 4,
+]
+
+
+def test_words_that_all_documents_hold_are_no_name():
+    names = names_by_documents(snapshot_of(COUNTS, WORDS), DOCUMENTS)
+    assert names.words == [["match", "goal"], ["court", "judge"]]
+
+
+def test_a_word_that_stands_in_a_phrase_is_named_by_it():
+    names = names_by_documents(snapshot_of(COUNTS, WORDS), DOCUMENTS)
+    assert names.texts == ["match, goal", "supreme court, judge"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "terms"),
+    [
+        ([["new", "york"]] * 4 + [["x"]] * 50, ["york"]),  # too seldom
+        ([["new", "york"]] * 5 + [["x"]] * 50, ["new york"]),
+        ([["new", "york"]] * 5 + [["x", "york"], ["york"]] * 3 + [["x"]] * 50, ["york"]),
+        ([["new", "york"]] * 5 + [["new"]] * 1000, ["york"]),  # by chance
+    ],
+)
+def test_a_phrase_is_a_pair_that_is_nearly_always_together(documents, terms):
+    pairs = Pairs([frozenset({"york"})])
+    for words in documents:
+        pairs.add(0, words)
+    assert pairs.phrased(0, ["york"]) == terms
+
+
+def test_a_word_is_in_one_phrase_only():
+    pairs = Pairs([frozenset({"a", "b", "c"})])
+    for _ in range(6):
+        pairs.add(0, ["a", "b", "c"])
+        pairs.add(0, ["x", "y", "z", "u"])
+    assert pairs.phrased(0, ["a", "b", "c"]) == ["a b", "c"]
+
+
+def test_a_name_has_one_form_of_a_word():
+    words = ("learning", "learned", "matrix", "court", "judge")
+    counts = [[9.0, 0.0], [8.0, 0.0], [7.0, 0.0], [0.0, 5.0], [0.0, 4.0]]
+    snapshot = snapshot_of(counts, words)
+    names = model_names(snapshot, word_statistics(snapshot), length=1.0)
+    assert names == ["learning, matrix", "court, judge"]
+
+
+def test_a_topic_without_words_has_no_name():
+    snapshot = snapshot_of([[3.0, 0.0], [1.0, 0.0]])
+    assert model_names(snapshot, word_statistics(snapshot))[1] == ""
+
+
+def test_a_topic_without_own_documents_is_named_by_the_model():
+    snapshot = snapshot_of(COUNTS, WORDS)
+    names = names_by_documents(snapshot, [one for one in DOCUMENTS if one[0] == 0])
+    assert names.texts[1] == model_names(snapshot, word_statistics(snapshot))[1] != ""
+
+
+def drawn(snapshot, seed, count=300):
+    generator = np.random.default_rng(seed)
+    dense = snapshot.rows(np.arange(len(snapshot.words)))
+    for _ in range(count):
+        topic = int(generator.integers(snapshot.topic_count))
+        shares = 0.6 * dense[:, topic] / dense[:, topic].sum() + 0.4 / len(dense)
+        rows = generator.choice(len(dense), 8, p=shares / shares.sum())
+        yield topic, [snapshot.words[row] for row in rows]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_name_gains_more_than_the_first_words(seed):
+    snapshot = random_snapshot(seed, words=200)
+    documents = list(drawn(snapshot, seed))
+    names = names_by_documents(snapshot, documents)
+    assert all(1 <= len(words) <= MOST_WORDS for words in names.words)
+    counted = counted_words(documents, snapshot.numbers)
+    for words in (names.words, snapshot.top_words(3)):
+        rows = [[snapshot.numbers[word] for word in some] for some in words]
+        shares = [counted.shares(topic, some)[:2] for topic, some in enumerate(rows)]
+        gained = np.mean([own - 0.7 * (1 - other) for own, other in shares])
+        if words is names.words:
+            best = gained
+    assert best > gained + 0.03
+
+
+def test_names_do_not_depend_on_the_order_of_documents():
+    snapshot = random_snapshot(4, words=200)
+    documents = list(drawn(snapshot, 4))
+    assert names_by_documents(snapshot, documents).texts == (
+        names_by_documents(snapshot, documents[::-1]).texts
+    )
+
+
+def test_candidates_begin_with_the_most_frequent_words():
+    snapshot = random_snapshot(8, words=200)
+    found = word_statistics(snapshot)
+    first = [snapshot.numbers[word] for word in snapshot.top_words(3)[1]]
+    assert candidates(found, 1)[:3] == first
+
+
+def test_shares_are_counted_over_documents():
+    counted = Counted(np.array([0, 0, 1, 1]), {5: np.array([0, 2]), 6: np.array([0])})
+    assert counted.shares(0, [5, 6]) == (0.5, 0.5, 2)
+    assert counted.shares(0, [7]) == (0.0, 1.0, 2)
+
+
+def test_the_mean_length_is_that_of_the_learned_documents():
+    assert mean_length(manifest_of(1)) == 10
+    assert mean_length(manifest_of(1, documents=0)) == USUAL_LENGTH

@@ -1,0 +1,59 @@
+"""Rows of trends as files: read as they were written; parts add up; damage is told."""
+
+import io
+import json
+
+import pytest
+
+from model.encoding import json_lines
+from model.errors import DamagedDataError
+from model.times import to_iso
+from model.trend_rows import rows_of_file, rows_to_parquet, whole_rows, window_name
+from model.trends import Trends
+from transforms.trends import rows_of
+
+DAY = 86_400_000_000
+
+
+def rows(shares, part=DAY):
+    table = Trends(2, most=2)
+    for number, share in enumerate(shares):
+        named = number, f"d{share}"
+        table.add(0, "g", [share, 1 - share], tokens=4, words_known=4, named=named)
+    return list(rows_of(table, "k", part, DAY))
+
+
+def read(data, name):
+    return list(rows_of_file(io.BytesIO(data), name))
+
+
+def test_both_formats_hold_the_same_rows_in_any_order():
+    some = rows([0.25, 0.5, 0.75])
+    lines, columns = json_lines(some), rows_to_parquet(some)
+    assert read(lines, "a.jsonl") == read(columns, "a.parquet")
+    assert rows_to_parquet(some[::-1]) == columns
+    first = read(columns, "a.parquet")[0]
+    assert (first["mean_share"], first["documents"], first["tokens"]) == (0.5, 3, 6.0)
+    assert [one["id"] for one in first["typical"]] == ["d0.75", "d0.5"]
+
+
+def test_parts_add_up_and_repeated_rows_count_once():
+    late, whole = rows([1.0], part=2 * DAY), rows([0.25, 0.75])
+    found = whole_rows(read(json_lines([*whole, *late, *whole]), "x"))
+    assert [row["topic"] for row in found] == [0, 1]
+    assert found[0]["documents"] == 3 and found[0]["tokens"] == 8
+    assert found[0]["mean_share"] == pytest.approx(2 / 3)
+    assert [one["id"] for one in found[0]["typical"]] == ["d1.0", "d0.75"]
+    assert window_name(found[0]) == to_iso(0)[:10]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"topic": "x"}, {"window_start": "soon"}, {"typical": None}, {"key": 3}, {"documents": None}],
+)
+def test_damage_is_told(change):
+    row = json.loads(rows([0.5])[0]) | change
+    with pytest.raises(DamagedDataError, match="bad cannot be read as trends: "):
+        read(json.dumps(row).encode(), "bad")
+    with pytest.raises(DamagedDataError, match=r"bad.parquet cannot be read as trends: "):
+        read(b"PAR1", "bad.parquet")
