@@ -24,6 +24,7 @@ from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
 from pipelines.graphs.bundle_metrics import metrics_consolidated
+from pipelines.graphs.local_state import state_uncached
 from transforms.constants import NAMESPACE
 
 # Beam passes a worker's exception on as text.
@@ -72,7 +73,7 @@ def run(
     build(pipeline, options)
     _BEAM_ERRORS.addFilter(_is_unreported)
     try:
-        with metrics_consolidated(), progress():
+        with metrics_consolidated(), state_uncached(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return
