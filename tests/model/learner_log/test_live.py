@@ -1,6 +1,5 @@
 from model.learner_log.live import Live, LiveLearners
 
-
 MB = 2**20
 MOST = 25
 
