@@ -45,7 +45,7 @@ MOST_CHECKED = 100
 
 
 class ChosenModel(NamedTuple):
-    """What is kept of a manifest; a manifest takes tens of kilobytes, and there may be thousands.
+    """What is kept of a manifest. A whole one is larger, and there may be thousands.
 
     Attributes:
         key: the model key.

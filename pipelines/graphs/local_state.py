@@ -1,9 +1,9 @@
 """Read and write the state of the local runner without a cache.
 
 ``FnApiRunner`` keeps all state in the process that runs the steps, and a cache of 100 MB beside it.
-The cache saves nothing there, but it measures each value that goes into it. A measurement walks the
-globals of all modules, which takes 3 milliseconds, and a key has about ten values in a run. A
-quarter of the time of a run over 1,000 keys was spent on this. With a size of 0 the cache is off,
+The cache saves nothing there, but it measures each value that goes into it, and a measurement walks
+the globals of all modules. A fifth of the processor time of a run over 1,000 keys was spent on this.
+With a size of 0 the cache is off,
 as it is by default on other runners.
 
 Remove this module when the runner has an option for the size;
