@@ -2,9 +2,8 @@
 
 ``FnApiRunner`` keeps all state in the process that runs the steps, and a cache of 100 MB beside it.
 The cache saves nothing there, but it measures each value that goes into it, and a measurement walks
-the globals of all modules. A fifth of the processor time of a run over 1,000 keys was spent on this.
-With a size of 0 the cache is off,
-as it is by default on other runners.
+the globals of all modules. This took a fifth of the processor time of a run over 1,000 keys. With a
+size of 0 the cache is off, as it is by default on other runners.
 
 Remove this module when the runner has an option for the size;
 ``tests/pipelines/graphs/test_local_state.py`` notices when the name goes. Beam 2.77.0 needs it.
