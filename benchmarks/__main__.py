@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks.canini import canini
+from benchmarks.capacity import capacity
 from benchmarks.drift import drift
 from benchmarks.fanout import fanout
 from benchmarks.flood import flood
@@ -41,6 +42,7 @@ CASES = {
     "versions": versions,
     "windows": windows,
     "scale": scale,
+    "capacity": capacity,
     "runners": runners,
     "memory": memory,
     "names": names,

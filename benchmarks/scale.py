@@ -30,7 +30,7 @@ from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import BATCH
 from model.publishing.store import ModelStore
 from model.reading.files import ReadSettings, read_file
-from model.records import Document
+from model.records import Document, FloatArray
 from model.words.tokeniser import Tokeniser
 
 DOCUMENTS = 20_000
@@ -138,7 +138,7 @@ def infer_document(folder: Path, count: int) -> Iterator[Row]:
 def train_keys(folder: Path, count: int) -> Iterator[Row]:
     """Learning with many keys, against one key."""
     documents, one = count // 5, 0.0
-    for keys in (1, 10, 1_000):
+    for keys in (1, 10, 1_000, 5_000):
         write(folder / f"{keys}.jsonl", documents, keys)
         stored = f"models-{keys}"
         took = spent(
@@ -155,12 +155,30 @@ def train_keys(folder: Path, count: int) -> Iterator[Row]:
         )
 
 
+def topics(folder: Path, count: int) -> Iterator[Row]:
+    """Learning with many topics, against the default number."""
+    write(folder / "some.jsonl", count // 20)
+    one = 0.0
+    for number in (50, 1_000):
+        others = [flag for flag in _TRAINING if not flag.startswith("--topics")]
+        given = places(folder, "some", f"models-{number}")
+        took = spent("train", *given, *others, f"--topics={number}")
+        one = one or took.seconds
+        yield Row(
+            f"train by o-lda: {number:,} topics, {count // 20:,} documents",
+            took.seconds,
+            took.seconds / one,
+            facts=f"{took.megabytes:,.0f} MB",
+        )
+
+
 # A row that measures another direction is added here.
 ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "start": start,
     "infer_keys": infer_keys,
     "infer_document": infer_document,
     "train_keys": train_keys,
+    "topics": topics,
 }
 
 
@@ -251,12 +269,12 @@ def copy_models(source: Path, target: Path, keys: int) -> None:
 def write(path: Path, documents: int, keys: int = 1) -> None:
     """Write made-up documents in the order of time, with a customer each."""
     generator = np.random.default_rng(1)
-    words = [_word(number) for number in range(_VOCABULARY)]
-    weights, customers = (1 / np.arange(1, size + 1) for size in (_VOCABULARY, keys))
+    words, weights = made_up_words()
+    customers = 1 / np.arange(1, keys + 1)
     owners = generator.choice(keys, documents, p=customers / customers.sum())
     with path.open("w", encoding="utf-8") as lines:
         for number in range(documents):
-            chosen = generator.choice(_VOCABULARY, _WORDS, p=weights / weights.sum())
+            chosen = generator.choice(_VOCABULARY, _WORDS, p=weights)
             record = {
                 "id": str(number),
                 "timestamp": _BEGIN + number * _SECONDS,
@@ -264,6 +282,12 @@ def write(path: Path, documents: int, keys: int = 1) -> None:
                 "customer": _customer(int(owners[number])),
             }
             lines.write(json.dumps(record) + "\n")
+
+
+def made_up_words() -> tuple[list[str], FloatArray]:
+    """Return the words of the documents, and the probability of each by Zipf's law."""
+    weights = 1 / np.arange(1, _VOCABULARY + 1)
+    return [_word(number) for number in range(_VOCABULARY)], weights / weights.sum()
 
 
 def _customer(number: int) -> str:

@@ -46,6 +46,7 @@ from model.inference.labelling import (
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
 from transforms.constants import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
+from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
@@ -112,7 +113,12 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
     def setup(self) -> None:
         super().setup()
         self._labelled = Metrics.counter(NAMESPACE, "labelled")
+        self._event_time = EventTime("labelled")
         self._no_model = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
+
+    def start_bundle(self) -> None:
+        super().start_bundle()
+        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> LabelHead:
         return LabelHead.from_bytes(data) if data else LabelHead()
@@ -190,6 +196,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
             self._labelled.inc()
+            self._event_time.reached(int(at.micros))
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
             self._no_model.inc()

@@ -34,6 +34,7 @@ from model.learner_log.options import LearnOptions
 from model.learner_log.runs import RUN_BYTES, RUN_MINIBATCHES, run_from_bytes, run_to_bytes
 from model.publishing.candidates import Candidate
 from transforms.constants import END_OF_STREAM, NAMESPACE
+from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn
 
 PROGRESS = logging.getLogger("beam_topics.progress")
@@ -41,7 +42,7 @@ _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome.
-_OUTCOME_COUNTERS = ("restores", "checkpoints", "gaps", "repeats", "ended_early")
+_OUTCOME_COUNTERS = ("restores", "unpacked", "checkpoints", "gaps", "repeats", "ended_early")
 
 
 @dataclass
@@ -126,10 +127,12 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         super().setup()
         self._count = Counters()
         self._progress = ProgressLog(self._progress_tokens)
+        self._event_time = EventTime("learned")
         self._sessions: dict[bytes, Session] = {}
 
     def start_bundle(self) -> None:
         super().start_bundle()
+        self._event_time.start_bundle()
         self._unpublished: list[Candidate] = []
 
     def head_from(self, key: bytes, data: bytes | None) -> LearnerHead:
@@ -161,6 +164,7 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         self.write_head(name, outcome.head, head)
         self._count(outcome)
         for step in outcome.steps:
+            self._event_time.reached(step.window_end)
             self._progress(key, island, step)
         for candidate in outcome.candidates:
             yield TimestampedValue(

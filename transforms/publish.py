@@ -35,6 +35,7 @@ from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
 from transforms.constants import NAMESPACE
+from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
@@ -65,12 +66,17 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
     def setup(self) -> None:
         super().setup()
         self._versions = Metrics.counter(NAMESPACE, "versions")
+        self._event_time = EventTime("published")
         self._expired = Metrics.counter(NAMESPACE, "expired_files")
         self._store = ModelStore(self._options.store)
         keep = self._options.keep
         self._expiry = Expiry(self._options.store, keep) if keep else None
         # The versions of each key that this process published.
         self._published: Counter[str] = Counter()
+
+    def start_bundle(self) -> None:
+        super().start_bundle()
+        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> PublishHead:
         return PublishHead.from_bytes(data) if data else PublishHead()
@@ -97,6 +103,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self.write_head(key, after, head)
         for at, manifest in versions:
             self._versions.inc()
+            self._event_time.reached(manifest.event_time)
             # The time of a version that an earlier job published is past. At that time it would
             # not hold the watermark, so it travels at the time of the candidate.
             travels = max(Timestamp(micros=at), now)

@@ -42,6 +42,7 @@ from model.records import Document
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
+from transforms.event_times import EventTime
 from transforms.refusals import Refusals
 from transforms.sources.links import warn_of_dangling_links
 
@@ -118,11 +119,15 @@ class Emit(beam.DoFn):
         self._records = Metrics.counter(NAMESPACE, "records_read")
         self._documents = Metrics.counter(NAMESPACE, "documents")
         self._tokens = Metrics.counter(NAMESPACE, "tokens")
+        self._event_time = EventTime("read")
         self._refusals = Refusals(REASONS)
 
     def setup(self) -> None:
         if self._tokeniser_settings is not None:
             self._tokeniser = Tokeniser(self._tokeniser_settings)
+
+    def start_bundle(self) -> None:
+        self._event_time.start_bundle()
 
     def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
         """Return the output for an item.
@@ -140,6 +145,7 @@ class Emit(beam.DoFn):
                 DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time)
             )
         self._documents.inc()
+        self._event_time.reached(item.timestamp)
         return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
 
     def _bytes(self, document: Document) -> bytes:

@@ -41,6 +41,7 @@ from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import ClosedWindow, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
 from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
+from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _TIME_BYTES = 8
@@ -107,10 +108,15 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     def setup(self) -> None:
         super().setup()
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
+        self._event_time = EventTime("sequenced")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
         self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
+
+    def start_bundle(self) -> None:
+        super().start_bundle()
+        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
         if data:
@@ -188,6 +194,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
 
     def _outputs(self, key: bytes, closed: ClosedWindow) -> Iterator[Any]:
         at = timer_time(closed.end)
+        self._event_time.reached(closed.end)
         for letter in closed.dead_letters:
             self._repeated.inc()
             yield beam.pvalue.TaggedOutput(

@@ -8,7 +8,7 @@ Every method that treats a document alone gives it the same mixture in any batch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from model.inference.features import NumberedDocuments
 from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.model_cache import MODELS, ModelCache
+from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot
@@ -36,18 +37,21 @@ from model.units import MEGABYTE
 BATCH = 256
 
 
-class ServedModel(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ServedModel:
     """A model version and what belongs to it.
 
     Attributes:
         key: The model key.
         version: The version; ``""`` is the prior.
         classifier: The digest of the classifier; None takes the newest one, if one is needed.
+        file: What the manifest says of the model, where it was read already; otherwise None.
     """
 
     key: str
     version: str
     classifier: str | None = None
+    file: ModelFile | None = field(default=None, compare=False)
 
 
 class Waiting(NamedTuple):
@@ -177,7 +181,8 @@ class Serving:
                 served.classifier
                 or classifiers.find(served.key, served.version, self.settings.kind),
             )
-        snapshot = store.get_snapshot(store.manifest(served.key, served.version))
+        file = served.file or ModelFile.of(store.manifest(served.key, served.version))
+        snapshot = store.get_model(served.key, served.version, file)
         return PublishedModel(snapshot, served.version, found, training)
 
 

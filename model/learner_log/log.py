@@ -17,7 +17,8 @@ chain:
    :class:`model.publishing.candidates.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
-6. The learner is checked in. If a step before this one raised, the learner is dropped.
+6. The learner is checked in, except after the end of the stream. If a step before this one raised,
+   the learner is dropped.
 
 :mod:`model.learner_log.without_beam` learns a finite list of minibatches in the same way.
 """
@@ -68,6 +69,7 @@ class Outcome:
         candidates: The candidates to publish.
         steps: The figures of each step, for progress and counters.
         restores: 1 if the learner was restored from its checkpoint and its log.
+        unpacked: 1 if the learner was loaded from its saved bytes in memory.
         checkpoints: The number of checkpoints that were written.
         repeats: The number of minibatches that had been learned already.
         gaps: The number of minibatches that came before their turn.
@@ -78,6 +80,7 @@ class Outcome:
     candidates: list[Candidate] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     restores: int = 0
+    unpacked: int = 0
     checkpoints: int = 0
     repeats: int = 0
     gaps: int = 0
@@ -169,7 +172,9 @@ class Session:
                 if some[0].is_end
                 else self._learn(out, live, some, log)
             )
-        self._live.check_in(self._name, live)
+        # After the end nothing follows in most jobs, and the checkpoint has the learner.
+        if not ready[-1].is_end:
+            self._live.check_in(self._name, live, self.options.run.memory_mb)
         return out
 
     def _is_repeat(self, out: Outcome, link: NumberedMinibatch) -> bool:
@@ -227,10 +232,17 @@ class Session:
     def _check_out(self, out: Outcome, log: Bag) -> Live:
         head, live = out.head, self._live.check_out(self._name)
         if live and live.stands_at(head.sequence, head.fingerprint, head.witness):
-            return live
+            if not live.packed:
+                return live
+            out.unpacked = 1
+            return self._live_at(head, self._replayer.load(live.state))
         out.restores = int(head.sequence > 0)
         state = self._replayer.restore(head, log.read() if head.log_count else ())
-        return Live(state, head.sequence, head.fingerprint, head.witness, 0)
+        return self._live_at(head, state)
+
+    def _live_at(self, head: LearnerHead, state: object) -> Live:
+        """Return a live learner that stands at a head; its size of 0 is not measured yet."""
+        return Live(state, head.sequence, head.fingerprint, head.witness, 0, self._learner.save)
 
     def _learn(self, out: Outcome, live: Live, links: list[NumberedMinibatch], log: Bag) -> Live:
         """Learn minibatches that follow each other, as many at a time as the learner can."""
@@ -264,13 +276,16 @@ class Session:
         chain = links[-1].fingerprint
         fingerprint, witness = self._replayer.fingerprint(chain), self._learner.witness(live.state)
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
-        live = Live(live.state, links[-1].sequence, fingerprint, witness, size)
+        place = links[-1].sequence, fingerprint, witness
+        live = Live(live.state, *place, size, self._learner.save)
         out.head = self._after(out.head, live, chain, minibatches, infos)
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
         windows, since = out.head.windows, out.head.since
         if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
             self._offer(out, live, minibatches[-1].window_end)
+            # A publication may leave copies of the state.
+            live = replace(live, nbytes=self._learner.nbytes(live.state))
         if (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES

@@ -61,6 +61,12 @@ class RunSettings(Record):
         "largest size of a learner's state, in megabytes; a larger one ends the run",
         above=0,
     )
+    memory_mb: float = option(
+        4096,
+        "megabytes that the learners of all keys take in a worker's process; beyond it, those that"
+        " were used least recently are kept as saved states, or restored from their checkpoints",
+        above=0,
+    )
 
     @property
     def start(self) -> str:

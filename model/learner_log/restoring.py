@@ -71,12 +71,7 @@ class Replayer:
         options, chain = self._options, self.first_head().chain
         if head.checkpoint:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
-            chain, state = (
-                saved.chain,
-                self._learner.load(
-                    options.settings, self._key, self._island, data, options.run.threads
-                ),
-            )
+            chain, state = saved.chain, self.load(data)
         else:
             state = self._learner.init(
                 options.settings, self._key, self._island, options.run.threads
@@ -97,6 +92,17 @@ class Replayer:
             self._learner.step(state, link.minibatch())
         self._check_replay(head, chain, state)
         return state
+
+    def load(self, data: bytes) -> object:
+        """Return the state of the learner from its saved bytes.
+
+        Raises:
+            DamagedDataError: The bytes are not a state of this learner.
+        """
+        options = self._options
+        return self._learner.load(
+            options.settings, self._key, self._island, data, options.run.threads
+        )
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
         # Before the first minibatch there is no witness to compare.

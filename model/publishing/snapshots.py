@@ -7,6 +7,8 @@ whichever topics it took over from its parent.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from model import checks
 from model.errors import DamagedDataError
 from model.publishing.alignment import reorder
@@ -81,14 +83,32 @@ def check_form(blobs: Blobs, key: str, digest: str) -> None:
         checks.known_form(f"the snapshot {blobs.where(older)}", _OLDER_FORM, FORM)
 
 
-def in_published_order(snapshot: Snapshot, manifest: Manifest) -> Snapshot:
+class ModelFile(NamedTuple):
+    """What a reader of a model needs of its manifest.
+
+    Attributes:
+        snapshot: The digest of the snapshot, hex.
+        topic_order: The topics of the snapshot in the order of the published ids; empty where they
+            have these ids already.
+    """
+
+    snapshot: str
+    topic_order: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> ModelFile:
+        """Return that of a version."""
+        return cls(manifest.snapshot, tuple(manifest.topic_order))
+
+
+def in_published_order(snapshot: Snapshot, file: ModelFile, version: str) -> Snapshot:
     """Return the model of a candidate with the topic ids of its version.
 
     Raises:
         DamagedDataError: The manifest orders another number of topics.
     """
-    if not manifest.topic_order:
+    if not file.topic_order:
         return snapshot
-    name = f"field topic_order of version {manifest.version}"
-    checks.sized(name, manifest.topic_order, snapshot.topic_count)
-    return reorder(snapshot, manifest.topic_order)
+    name = f"field topic_order of version {version}"
+    checks.sized(name, file.topic_order, snapshot.topic_count)
+    return reorder(snapshot, list(file.topic_order))

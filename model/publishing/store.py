@@ -28,6 +28,7 @@ from model.publishing.blobs import create_named, escape_key, path_in, read_verif
 from model.publishing.checkpoint_store import CheckpointStore, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer, seal, unseal
 from model.publishing.missing import missing_version
+from model.publishing.snapshots import ModelFile
 from model.snapshot import Snapshot
 
 _REMEDIES = (
@@ -107,9 +108,20 @@ class ModelStore(CheckpointStore):
             DamagedDataError: It is missing, does not have the content that was written, or has
                 other topics than the manifest.
         """
-        return snapshots.in_published_order(
-            self.get_candidate(manifest.key, manifest.snapshot), manifest
-        )
+        return self.get_model(manifest.key, manifest.version, ModelFile.of(manifest))
+
+    def get_model(self, key: str, version: str, file: ModelFile) -> Snapshot:
+        """Return the model of a version whose manifest was read before.
+
+        Args:
+            key: The model key.
+            version: The name of the version, for messages.
+            file: What the manifest says of the model.
+
+        Raises:
+            DamagedDataError: As :meth:`get_snapshot`.
+        """
+        return snapshots.in_published_order(self.get_candidate(key, file.snapshot), file, version)
 
     def publish(self, manifest: Manifest) -> Manifest:
         """Write a version and move LATEST to it.

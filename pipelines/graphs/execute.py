@@ -24,7 +24,9 @@ from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
 from pipelines.graphs.bundle_metrics import metrics_consolidated
+from pipelines.graphs.local_state import state_uncached
 from transforms.constants import NAMESPACE
+from transforms.event_times import PREFIX, lags
 
 # Beam passes a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -72,7 +74,7 @@ def run(
     build(pipeline, options)
     _BEAM_ERRORS.addFilter(_is_unreported)
     try:
-        with metrics_consolidated(), progress():
+        with metrics_consolidated(), state_uncached(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return
@@ -85,6 +87,8 @@ def run(
     found = counters(result)
     listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
     Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
+    if behind := lags(event_times(result)):
+        Console(stderr=True, highlight=False, soft_wrap=True).print(plain(behind))
     refused = refusals.report(result)
     if refused is None or refused.used > 0:
         then(found)
@@ -166,3 +170,21 @@ def counters(result: PipelineResult) -> dict[str, int]:
             metric.committed if metric.committed is not None else metric.attempted
         )
     return dict(sorted(totals.items()))
+
+
+def event_times(result: PipelineResult) -> dict[str, int]:
+    """Return the newest event time of each stage in seconds.
+
+    The result is empty where the runner keeps no metrics.
+    """
+    newest: dict[str, int] = {}
+    try:
+        metrics = result.metrics()
+    except NotImplementedError:
+        return newest
+    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE)).get("distributions", ()):
+        name, found = metric.key.metric.name, metric.result
+        if name.startswith(PREFIX) and found is not None and found.count:
+            stage = name.removeprefix(PREFIX)
+            newest[stage] = max(newest.get(stage, found.max), found.max)
+    return newest

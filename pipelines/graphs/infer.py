@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
+from typing import NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -16,6 +17,7 @@ from model.inference.coverage import CoverageSettings, RetrainSettings
 from model.inference.model_cache import CacheSettings
 from model.inference.serving import ServedModel, Serving
 from model.publishing.manifest import Manifest
+from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.files import ReadSettings
@@ -42,7 +44,28 @@ from transforms.read import Documents
 MOST_CHECKED = 100
 
 
-def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
+class ChosenModel(NamedTuple):
+    """What is kept of a manifest. A whole one is larger, and there may be thousands.
+
+    Attributes:
+        key: the model key.
+        version: the name of the version.
+        file: what names its model in the store.
+        tokeniser: the settings of its tokeniser.
+    """
+
+    key: str
+    version: str
+    file: ModelFile
+    tokeniser: TokeniserSettings
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> ChosenModel:
+        """Return what is kept of a manifest."""
+        return cls(manifest.key, manifest.version, ModelFile.of(manifest), manifest.tokeniser)
+
+
+def chosen_models(options: PipelineOptions) -> dict[str, ChosenModel]:
     """Return the version for each key that documents may have.
 
     Up to :data:`MOST_CHECKED` models are read, so that a damaged one ends the run before it begins.
@@ -55,7 +78,7 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
     store = ModelStore(settings_of(options, StoreSettings).root)
     if settings_of(options, ReadSettings).parse.fields.key is None:
         # Documents without keys have the key "", whichever model they are for.
-        chosen = {"": store.manifest(which.key, which.version)}
+        chosen = {"": ChosenModel.of(store.manifest(which.key, which.version))}
     else:
         chosen = _models_of_keys(store, which.key, which.version)
         if not chosen:
@@ -65,9 +88,9 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
                 "a store in which some key has a model",
                 "Train one first.",
             )
-    for manifest in islice(chosen.values(), MOST_CHECKED):
-        store.get_snapshot(manifest)
-    if len({manifest.tokeniser for manifest in chosen.values()}) != 1:
+    for model in islice(chosen.values(), MOST_CHECKED):
+        store.get_model(model.key, model.version, model.file)
+    if len({model.tokeniser for model in chosen.values()}) != 1:
         raise OptionError(
             "--key_field",
             list(chosen),
@@ -77,21 +100,21 @@ def chosen_models(options: PipelineOptions) -> dict[str, Manifest]:
     return chosen
 
 
-def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, Manifest]:
+def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, ChosenModel]:
     """Return the version of one key, or of each key that has one.
 
     A key without a version has no model yet, like an unknown key.
     """
     if only or version != "latest":
         keys = [only] if only else filter(store.has_versions, store.keys())
-        return {key: store.manifest(key, version) for key in keys}
+        return {key: ChosenModel.of(store.manifest(key, version)) for key in keys}
     keys = store.keys()
     newest = ((key, store.latest(key)) for key in keys)
-    return {key: manifest for key, manifest in newest if manifest is not None}
+    return {key: ChosenModel.of(found) for key, found in newest if found is not None}
 
 
 def served_models(
-    store: str, chosen: Mapping[str, Manifest], settings: InferenceSettings
+    store: str, chosen: Mapping[str, ChosenModel], settings: InferenceSettings
 ) -> dict[str, ServedModel]:
     """Return what workers need to know of each model, so that all use the same files.
 
@@ -101,11 +124,12 @@ def served_models(
     classifiers = ClassifierStore(store) if CLASSIFIER in inference_for(settings).needs else None
     return {
         key: ServedModel(
-            manifest.key,
-            manifest.version,
-            classifiers and classifiers.find(manifest.key, manifest.version, settings.kind),
+            model.key,
+            model.version,
+            classifiers and classifiers.find(model.key, model.version, settings.kind),
+            model.file,
         )
-        for key, manifest in chosen.items()
+        for key, model in chosen.items()
     }
 
 

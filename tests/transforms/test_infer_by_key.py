@@ -12,7 +12,8 @@ from model.inference import PublishedModel, inference_for
 from model.inference.coverage import Tally
 from model.inference.mixture_blocks import mixtures_of
 from model.inference.model_cache import ModelCache
-from model.inference.serving import ServedModel, Serving
+from model.inference.serving import ServedModel, Serving, Waiting
+from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from transforms import infer_by_key
 from transforms.coverage import sums
@@ -118,11 +119,11 @@ def test_documents_are_tallied_by_key_version_and_window(store):
 
 def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
     reads = []
-    read = ModelStore.get_snapshot
+    read = ModelStore.get_model
     monkeypatch.setattr(
         ModelStore,
-        "get_snapshot",
-        lambda self, manifest: reads.append(manifest.key) or read(self, manifest),
+        "get_model",
+        lambda self, key, *rest: reads.append(key) or read(self, key, *rest),
     )
     monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", 5)
     kept = Serving(store.root, SETTINGS, 2, DAY, cache_mb=64, cache=ModelCache())
@@ -136,6 +137,20 @@ def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
         list(step.finish_bundle())
         assert least <= len(reads) <= most
         assert settings.loads == len(reads)
+
+
+def test_a_manifest_that_was_read_before_the_run_is_not_read_again(store, monkeypatch):
+    manifest = store.latest("é")
+    monkeypatch.setattr(ModelStore, "manifest", None)
+    serving_now = Serving(store.root, SETTINGS, 2, DAY, cache_mb=64, cache=ModelCache())
+    item = next(item for item in ITEMS if item.key == "é")
+    for version, order in ((manifest.version, ()), ("other", (2, 0, 1))):
+        served = ServedModel("é", version, None, ModelFile(manifest.snapshot, order))
+        block = next(serving_now.label(served, [Waiting(item, 0)], {}))
+        assert next(block.mixtures()).model_version == version
+    turned = serving_now._model(ServedModel("é", "other"))[1]
+    snapshot = store.get_candidate("é", manifest.snapshot)
+    assert (turned.totals == snapshot.totals[[2, 0, 1]]).all()
 
 
 def test_each_mixture_has_its_time(store):

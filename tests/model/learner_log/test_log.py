@@ -13,7 +13,7 @@ from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
 from model.learner_log import log as learner_log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
-from model.learner_log.live import LiveLearners
+from model.learner_log.live import Live, LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.runs import run_from_bytes, run_to_bytes
 from model.learner_log.without_beam import run_without_beam
@@ -29,6 +29,8 @@ OTHER_LINKS = links_of(sorted(ITEMS, key=lambda item: item.timestamp)[1:])
 END = NumberedMinibatch.end(LINKS[-1].sequence, LINKS[-1].fingerprint)
 END_AT_9 = NumberedMinibatch.end(LINKS[8].sequence, LINKS[8].fingerprint)
 CHECKPOINT_TOKENS = 40
+# Room for the saved bytes of one learner, and for no learner in use.
+TINY_MB = 3e-4
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +47,7 @@ class Worker:
         self.options = learn_options(store, fake_settings(islands=islands), **values)
         self.island, self.key, self.live = island, key, LiveLearners()
         self.head, self.log, self.gap = None, [], []
-        self.candidates, self.restores, self.repeats = [], 0, 0
+        self.candidates, self.restores, self.repeats, self.unpacked = [], 0, 0, 0
 
     def bundle(self, links, commit=True):
         """Process links as one bundle; state is encoded and kept only if all went well."""
@@ -60,6 +62,7 @@ class Worker:
             head = out.head
             offered = offered + out.candidates
             self.restores += out.restores
+            self.unpacked += out.unpacked
             self.repeats += out.repeats
         if commit:
             self.head, self.log, self.gap = head.to_bytes(), log.elements, gap.elements
@@ -106,6 +109,28 @@ def test_it_comes_to_what_the_learner_comes_to_without_beam(tmp_path):
     assert state == (want.sequence, want.fingerprint, want.witness, want.state_digest)
     assert candidates[-1].fingerprint == want.fingerprint.hex()
     assert want.sequence == len(LINKS)
+
+
+def test_learners_that_share_little_memory_come_to_the_same_bits(tmp_path):
+    """The state of a learner goes to its saved bytes between its bundles, and comes back."""
+    want = uninterrupted(tmp_path)
+    worker = Worker(tmp_path / "little", memory_mb=TINY_MB)
+    for bundle in bundles([*LINKS, END], 3):
+        # Another key of the process takes the place of the learner.
+        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+        worker.bundle(bundle)
+        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+    assert worker.result() == want
+    assert worker.unpacked + worker.restores >= len(bundles([*LINKS, END], 3)) - 1
+    assert worker.unpacked > 0
+
+
+def test_nothing_of_a_learner_stays_in_memory_after_the_end(tmp_path):
+    worker = Worker(tmp_path / "ended")
+    worker.bundle(LINKS)
+    assert len(worker.live) == 1
+    worker.bundle([END])
+    assert len(worker.live) == 0
 
 
 def test_another_order_or_another_document_is_another_result():

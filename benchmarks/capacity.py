@@ -1,0 +1,89 @@
+"""What a learner costs: ``python -m benchmarks capacity``, for docs/capacity.md.
+
+Documents are synthetic: 100 words by Zipf's law from 8,000, as in :mod:`benchmarks.scale`. A
+learner first learns 300 documents, which contain the initial batch, and is then measured over the
+next ones. Rates are documents in a second of one processor. Sizes are those of the state in memory
+(as ``--max_state_mb`` and ``--memory_mb`` count it), of a checkpoint and of a snapshot.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.corpora import minibatches
+from benchmarks.scale import made_up_words
+from model.compositions import compose
+from model.learners import LEARNER, learner_for
+from model.publishing.snapshot_file import snapshot_to_file
+from model.records import Document, Minibatch, TokenisedDocument
+
+_WORDS, _FIRST, _EACH = 100, 300, 50
+# The name of a row, the options of the learner, and the number of documents that are measured.
+_ROWS: tuple[tuple[str, dict[str, Any], int], ...] = (
+    ("particle-filter (default), T = 50", {}, 600),
+    ("particle-filter, T = 20", {"topics": 20}, 600),
+    ("particle-filter, T = 200", {"topics": 200}, 200),
+    ("particle-filter, --moves=15", {"moves": 15}, 600),
+    ("particle-filter, --moves=240", {"moves": 240}, 200),
+    ("particle-filter, P = 4", {"particles": 4}, 200),
+    ("o-lda, T = 50", {"learner": "o-lda"}, 1000),
+    ("fixvoc-vb, T = 50", {"learner": "fixvoc-vb"}, 1000),
+    ("infvoc, T = 50", {"learner": "infvoc"}, 600),
+)
+
+
+class Cost(NamedTuple):
+    """What a learner costs after some documents; sizes are in bytes."""
+
+    rate: float
+    memory: int
+    checkpoint: int
+    snapshot: int
+
+
+def capacity() -> None:
+    """Print documents a second and sizes of learners."""
+    print(f"{'learner':36} {'documents/s':>11} {'memory':>9} {'checkpoint':>11} {'snapshot':>9}")
+    for name, settings, count in _ROWS:
+        cost = cost_of(settings, count)
+        sizes = [f"{size / 2**20:.2f} MB" for size in cost[1:]]
+        print(
+            f"{name:36} {cost.rate:11,.0f} {sizes[0]:>9} {sizes[1]:>11} {sizes[2]:>9}", flush=True
+        )
+
+
+def cost_of(options: dict[str, Any], count: int) -> Cost:
+    """Measure a learner over ``count`` documents after the first ones."""
+    settings = compose(LEARNER, {"topics": 50, **options})
+    learner = learner_for(settings)
+    state: Any = learner.init(settings, "", 0)
+    batches = list(minibatches(list(documents(_FIRST + count)), _EACH))
+    first = _FIRST // _EACH
+    learn(learner, state, batches[:first])
+    seconds = learn(learner, state, batches[first:])
+    snapshot = snapshot_to_file(learner.snapshot(state))
+    return Cost(
+        count / seconds, learner.nbytes(state), len(learner.save(state)), len(snapshot.data)
+    )
+
+
+def learn(learner: Any, state: Any, batches: list[Minibatch]) -> float:
+    """Return the processor seconds of learning."""
+    began = time.process_time()
+    for batch in batches:
+        learner.step(state, batch)
+    return time.process_time() - began
+
+
+def documents(count: int) -> Iterator[TokenisedDocument]:
+    """Yield made-up documents."""
+    generator = np.random.default_rng(1)
+    words, weights = made_up_words()
+    for number in range(count):
+        chosen = generator.choice(len(words), _WORDS, p=weights).tolist()
+        document = Document(str(number), number, "", None)
+        yield TokenisedDocument.from_words(document, [words[word] for word in chosen])
