@@ -23,6 +23,7 @@ from model.times import duration_text
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
     DAY,
+    EventSettings,
     KafkaClientSettings,
     MixtureSettings,
     OutputFileSettings,
@@ -131,10 +132,11 @@ class SinkOptions(OptionGroup):
 
 
 def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
-    """Return the options of other groups that ``--sink`` reads."""
+    """Return the options of other groups that ``--sink`` reads, or ``--events``."""
     name = options.view_as(SinkOptions).sink or SINK.default
     one_of("--sink", name, tuple(SINKS))
-    return SINKS[name].shared  # type: ignore[attr-defined]
+    of_events = KafkaSink.shared if settings_of(options, EventSettings).topic is not None else ()
+    return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
 
 
 def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
