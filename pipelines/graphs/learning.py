@@ -13,7 +13,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError, OptionError, StoreConflictError, UsageError
+from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.learner_log.options import LearnOptions, RunSettings
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
@@ -32,6 +32,7 @@ from pipelines.cli.settings_from_options import (
     tokeniser_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
+from pipelines.cli.shared_options import UsageError
 from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
