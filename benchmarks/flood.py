@@ -1,19 +1,24 @@
-"""A flood of near copies, learned and counted once: ``python -m benchmarks flood``.
+"""Floods that are learned, and that are left out: ``python -m benchmarks flood``.
 
 Three groups of 20 Newsgroups in the order of their dates (T = 3), and all twenty (T = 50). A flood
 adds near copies of one post, four for each other document, evenly over the last three quarters of
-the stream. A copy has a tenth of the post's tokens replaced by other words of the corpus. The
+the stream. A copy has a tenth of the post's tokens replaced by other words of the corpus. The flood
+of an author adds as many documents that are no copies: each has as many tokens as the post, drawn
+from the posts of one group. Every other post has a source of its own. The
 figures are the nMI of the test documents, the topics that copies have, and the processor time of
 the pass, as a ratio to the pass without flood that keeps all documents.
 
-``BENCHMARK_TRIPLES=3`` takes only some triples, ``BENCHMARK_GROUPS=0`` leaves all twenty out.
+``BENCHMARK_TRIPLES=3`` takes only some triples, ``BENCHMARK_GROUPS=0`` leaves all twenty out, and
+``BENCHMARK_ROWS=drop,keep`` takes only some rows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -28,29 +33,57 @@ from model.records import Document, TokenisedDocument
 COPIES_EACH = 4
 CHANGED = 0.1
 _SHORTEST = 60
+WANTED = [row for row in os.environ.get("BENCHMARK_ROWS", "").split(",") if row]
 
 Documents = Sequence[TokenisedDocument]
+COPIES: dict[str, dict[str, Any]] = {
+    name: {"duplicates": name} for name in ("keep", "count_once", "drop")
+}
+SHARE = {"share .1": {"max_source_share": 0.1}}
+# Which options are tried with which stream.
+TRIED = {"no flood": {**COPIES, **SHARE}, "copies": COPIES, "author": {"keep": {}, **SHARE}}
 
 
-def flooded(documents: Documents, seed: int) -> list[TokenisedDocument]:
-    """Return the documents with near copies of one of them among the last three quarters."""
+def flooded(documents: Documents, seed: int, author: bool = False) -> list[TokenisedDocument]:
+    """Return the documents with a flood among the last three quarters.
+
+    Args:
+        documents: the documents.
+        seed: of the flood.
+        author: whether the flood is of one author, in place of near copies.
+    """
     generator = np.random.default_rng(seed)
     quarter = len(documents) // 4
     source = next(d for d in documents[quarter:] if len(d.tokens) >= _SHORTEST)
     words = [word for document in documents for word in document.words]
-    result = list(documents[:quarter])
+    made: Callable[[int], TokenisedDocument] = partial(near_copy, source, words, generator)
+    if author:
+        of_group = (d for d in documents[:quarter] if d.label == source.label)
+        pool = [document.words[token] for document in of_group for token in document.tokens]
+        made = partial(of_author, source, pool, generator)
+    result, number = list(documents[:quarter]), 0
     wanted = COPIES_EACH * len(documents) / (len(documents) - quarter)
-    made = 0
     for place, document in enumerate(documents[quarter:], 1):
         result.append(document)
-        while made < round(place * wanted):
-            result.append(near_copy(source, words, made, generator))
-            made += 1
+        while number < round(place * wanted):
+            result.append(made(number))
+            number += 1
     return result
 
 
+def of_author(
+    source: TokenisedDocument, pool: Sequence[str], generator: np.random.Generator, number: int
+) -> TokenisedDocument:
+    """Return a document with as many tokens as another one, drawn from a pool."""
+    text = [pool[at] for at in generator.integers(len(pool), size=len(source.tokens)).tolist()]
+    name = f"copy {number}"
+    return TokenisedDocument.from_words(
+        Document(name, source.timestamp, "", source.label, source="author"), text
+    )
+
+
 def near_copy(
-    source: TokenisedDocument, words: Sequence[str], number: int, generator: np.random.Generator
+    source: TokenisedDocument, words: Sequence[str], generator: np.random.Generator, number: int
 ) -> TokenisedDocument:
     """Return a copy of a document, a tenth of whose tokens are other words."""
     text = [source.words[token] for token in source.tokens.tolist()]
@@ -64,29 +97,35 @@ def near_copy(
 def run(groups: tuple[str, ...], topics: int) -> None:
     """Print the figures of one set of groups."""
     train, test = posts(groups, "train"), posts(groups, "test")
-    flood, first = flooded(train, 1), 0.0
-    print(f"{len(train)} posts, T = {topics}; with the flood {len(flood)}")
-    for name, stream in (("no flood", train), ("flood", flood)):
-        for duplicates in ("keep", "count_once"):
-            chosen = {"topics": topics, "duplicates": duplicates}
-            learning = Pass(compose(LEARNER, {"seed": 1}, chosen))
+    train = tuple(replace(document, source=document.id) for document in train)
+    streams = {
+        "no flood": list(train),
+        "copies": flooded(train, 1),
+        "author": flooded(train, 1, True),
+    }
+    labels, first = [document.label for document in test], 0.0
+    print(f"{len(train)} posts, T = {topics}; with a flood {len(streams['copies'])}")
+    for name, stream in streams.items():
+        copies = [replace(d, id=str(n)) for n, d in enumerate(stream) if d.id[:5] == "copy "][:200]
+        for row, options in TRIED[name].items():
+            if WANTED and row not in WANTED:
+                continue
+            learning = Pass(compose(LEARNER, {"seed": 1}, {"topics": topics, **options}))
             snapshot = learning.learn(stream)
             learned = learning.learner.summary(learning.state).documents
-            labels = [document.label for document in test]
             found = nmi(labels, clusters(snapshot, test, EvaluationSettings(seed=1)))
-            copies = [replace(d, id=str(n)) for n, d in enumerate(flood) if d.id[:5] == "copy "]
-            held = len(set(clusters(snapshot, copies[:200], EvaluationSettings(seed=1))))
+            held = len(set(clusters(snapshot, copies, EvaluationSettings(seed=1))))
             first = first or learning.seconds
             print(
-                f"{name:9} {duplicates:10}  nMI {found:.3f}  learned {learned:6,}"
-                f"  topics of the copies {held}  {learning.seconds:6.1f} s"
+                f"{name:9} {row:10}  nMI {found:.3f}  learned {learned:6,}"
+                f"  topics of the flood {held}  {learning.seconds:6.1f} s"
                 f"  {learning.seconds / first:.2f} x",
                 flush=True,
             )
 
 
 def flood() -> None:
-    """NMI with a flood of near copies, kept and counted once."""
+    """NMI with floods, kept and left out."""
     for groups in list(TRIPLES.values())[: int(os.environ.get("BENCHMARK_TRIPLES", "10"))]:
         run(groups, 3)
     if os.environ.get("BENCHMARK_GROUPS", "1") != "0":

@@ -11,6 +11,7 @@ more kinds follow from a manifest alone (:mod:`model.publishing.version_events`)
 | ``topics_replaced`` | a challenger won; topics hold other words than before | the learner |
 | ``chain_replaced`` | a version comes from another particle or island than its parent | a version |
 | ``words_changed`` | at least half of a topic's first words are new | a version |
+| ``flood`` | near copies, or documents above a source's share, are not learned | the learner |
 | ``omitted`` | more events than a version holds | the head |
 """
 
@@ -24,7 +25,7 @@ from model import checks
 
 CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
-OMITTED = "omitted"
+FLOOD, OMITTED = "flood", "omitted"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100
 # How many documents and first words an event names.
@@ -41,7 +42,8 @@ class Event:
         tokens: The number of tokens concerned. None if it is not known.
         topics: The topics concerned. A learner gives its own numbers; in a manifest they are those
             of the published topics.
-        by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics.
+        by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
+            ``near_copies`` or ``over_share`` for a flood.
         figures: The figures that decided, by name.
         ids: Up to three of the documents.
         particle: The particle whose topic numbers a learner gives.

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ class Document:
         text: Its text.
         label: Its label, or None.
         key: The key of the model that it belongs to; ``""`` if there is one model for all.
+        source: Its author or other source, or None.
     """
 
     id: str
@@ -42,12 +44,12 @@ class Document:
     text: str
     label: str | None = None
     key: str = ""
+    source: str | None = None
 
     MAGIC = b"BTt1"
 
     def to_bytes(self) -> bytes:
-        header = {"id": self.id, "timestamp": self.timestamp, "label": self.label, "key": self.key}
-        return wire.pack(self.MAGIC, header, self.text.encode())
+        return wire.pack(self.MAGIC, _facts(self), self.text.encode())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Document:
@@ -69,6 +71,7 @@ class TokenisedDocument:
         key: The key of the model that it belongs to.
         words: The distinct words in order of first use.
         tokens: int32 indices into ``words``.
+        source: Its author or other source, or None.
     """
 
     id: str
@@ -77,14 +80,14 @@ class TokenisedDocument:
     key: str
     words: tuple[str, ...]
     tokens: IntArray
+    source: str | None = None
 
     MAGIC = b"BTd1"
 
     def to_bytes(self) -> bytes:
-        header = {"id": self.id, "timestamp": self.timestamp, "label": self.label, "key": self.key}
         return wire.pack(
             self.MAGIC,
-            header,
+            _facts(self),
             wire.words_to_bytes(self.words),
             wire.array_to_bytes(self.tokens, "<i4"),
         )
@@ -117,7 +120,19 @@ class TokenisedDocument:
             document.key,
             tuple(numbers),
             np.array(tokens, np.int32),
+            document.source,
         )
+
+
+def _facts(document: Document | TokenisedDocument) -> dict[str, Any]:
+    """Return the header of a document; without a source it has no field for one."""
+    facts = {
+        "id": document.id,
+        "timestamp": document.timestamp,
+        "label": document.label,
+        "key": document.key,
+    }
+    return facts if document.source is None else {**facts, "source": document.source}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +152,7 @@ class Minibatch:
         tokens: int32 indices into ``words``, one document after the other.
         offsets: int64, one more than documents. Document d is
             ``tokens[offsets[d]:offsets[d + 1]]``.
+        sources: The source of each document, or None; empty if no document has one.
     """
 
     key: str
@@ -149,6 +165,7 @@ class Minibatch:
     words: tuple[str, ...]
     tokens: IntArray
     offsets: LongArray
+    sources: tuple[str | None, ...] = ()
 
     MAGIC = b"BTm1"
 
@@ -163,6 +180,7 @@ class Minibatch:
             "closes_window": self.closes_window,
             "ids": self.ids,
             "labels": self.labels,
+            **({"sources": self.sources} if self.sources else {}),
         }
         return wire.pack(
             self.MAGIC,
@@ -186,6 +204,8 @@ class Minibatch:
         )
         checks.whole("sequence of a minibatch", facts["sequence"])
         checks.sized("labels of a minibatch", facts["labels"], len(facts["ids"]))
+        if facts.get("sources"):
+            checks.sized("sources of a minibatch", facts["sources"], len(facts["ids"]))
         checks.sized("timestamps of a minibatch", timestamps, len(facts["ids"]))
         checks.distinct("words of a minibatch", words)
         checks.within("tokens of a minibatch", tokens, 0, len(words))
@@ -198,7 +218,13 @@ class Minibatch:
             used, tokens = _own_dictionary(self.tokens[first:last])
             words = tuple(self.words[w] for w in used)
             yield TokenisedDocument(
-                self.ids[d], int(self.timestamps[d]), self.labels[d], self.key, words, tokens
+                self.ids[d],
+                int(self.timestamps[d]),
+                self.labels[d],
+                self.key,
+                words,
+                tokens,
+                self.sources[d] if self.sources else None,
             )
 
     @classmethod
@@ -220,6 +246,7 @@ class Minibatch:
             )
             parts.append(local[document.tokens])
         offsets = np.array([0, *accumulate(map(len, parts))], np.int64)
+        sources = tuple(document.source for document in documents)
         return cls(
             key=key,
             sequence=sequence,
@@ -233,6 +260,7 @@ class Minibatch:
             if parts
             else np.zeros(0, np.int32),
             offsets=offsets,
+            sources=sources if any(source is not None for source in sources) else (),
         )
 
 

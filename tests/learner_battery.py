@@ -16,7 +16,9 @@ from model.errors import DamagedDataError
 from model.learners import learner_for
 from model.learners.base import LearnsRuns
 
-STREAM = minibatches_of(awkward(), 6)
+STREAM = minibatches_of(
+    [replace(document, source=f"s{d % 4}") for d, document in enumerate(awkward())], 6
+)
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
@@ -101,11 +103,12 @@ def evidence_is_of_the_last_minibatches(settings, window):
 def steps_add_up_to_the_summary(settings):
     infos, state = plain(settings)[2:]
     summary = learner_for(settings).summary(state)
-    came = [info.documents + info.near_copies for info in infos]
+    came = [info.documents + info.near_copies + info.over_share for info in infos]
     assert came == [len(minibatch) for minibatch in STREAM]
     for info, minibatch in zip(infos, STREAM, strict=True):
         learned = info.tokens == len(minibatch.tokens)
-        assert learned or (info.near_copies and info.tokens < len(minibatch.tokens))
+        left_out = info.near_copies + info.over_share
+        assert learned or (left_out and info.tokens < len(minibatch.tokens))
     assert sum(info.documents for info in infos) == summary.documents
     assert sum(info.tokens - info.unknown_tokens for info in infos) == summary.tokens, (
         "a summary counts the tokens that are known"

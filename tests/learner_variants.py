@@ -41,6 +41,9 @@ VARIANTS = {
     },
     "no initial batch": {"initial": "none"},
     "near copies once": {"duplicates": "count_once", "duplicates_remembered": 5},
+    "near copies dropped": {"duplicates": "drop", "duplicates_remembered": 5},
+    "bounded sources": {"max_source_share": 0.2, "source_window": 9},
+    "bounded sources, near copies once": {"max_source_share": 0.2, "duplicates": "count_once"},
     "initial batch of tokens": {"initial_documents": 100, "initial_tokens": 60},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
     "by tokens, whole documents": {
@@ -104,6 +107,7 @@ VARIANTS = {
         "initial": "none",
     },
     "challenged, flat": CHALLENGED,
+    "challenged, bounds": {**CHALLENGED, "change_test": "bounds"},
     "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
     "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
     "challenged, minimal, full vocabulary": {
@@ -242,5 +246,6 @@ PARTICLES = [
     for name in VARIANTS
     if isinstance(settings_of(name), ParticleSettings)
     and isinstance(settings_of(name).duplicates, Keep)
+    and settings_of(name).max_source_share == 1
 ]
 VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]

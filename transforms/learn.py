@@ -190,6 +190,7 @@ class Counters:
             "unknown_tokens",
             "resamplings",
             "near_copies",
+            "over_share",
         )
         self._counters = {
             name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OUTCOME_COUNTERS)
@@ -207,6 +208,7 @@ class Counters:
         self._add("unknown_tokens", sum(info.unknown_tokens for info in infos))
         self._add("resamplings", sum(info.resamplings for info in infos))
         self._add("near_copies", sum(info.near_copies for info in infos))
+        self._add("over_share", sum(info.over_share for info in infos))
         for info in infos:
             self._ess.update(round(1000 * info.ess))
             if info.scored_tokens and math.isfinite(info.log_evidence):

@@ -6,7 +6,7 @@ from the learners, which import kernels.
 
 from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.duplicates import CountOnce, Keep
+from model.learners.duplicates import CountOnce, Drop, Keep
 from model.learners.particles.challenger_settings import Challengers, NoChallengers
 from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
@@ -53,6 +53,7 @@ __all__ = [
     "Decayed",
     "Dict",
     "DictHash",
+    "Drop",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",

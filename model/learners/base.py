@@ -21,7 +21,7 @@ Tests check three laws for every registered learner:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
@@ -62,6 +62,26 @@ class LearnerSettings(Record):
     duplicates: Duplicates = part(
         Keep(), "whether near copies of documents are learned", DUPLICATES, absent=Keep()
     )
+    max_source_share: float = option(
+        1.0,
+        "largest share of one --source_field of the documents learned last; what is above it is"
+        " labelled, not learned",
+        above=0,
+        most=1,
+        absent=1.0,
+    )
+    source_window: int = option(
+        1000,
+        "documents learned last, of which --max_source_share is a share",
+        unit="documents",
+        least=1,
+        most=1_000_000,
+        absent=1000,
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        below = self.max_source_share < 1
+        return {**super().conditions(), "source_window": (below, "--max_source_share is below 1")}
 
     @property
     def islands(self) -> int:
@@ -92,6 +112,8 @@ class StepInfo:
         scored_tokens: tokens that ``log_evidence`` covers. An initial batch is not scored.
         near_copies: documents of the minibatch that were not learned, because they are near copies
             of others. They are not among ``documents``.
+        over_share: documents of the minibatch that were not learned, because their source has its
+            share. They are not among ``documents``.
         events: what the stream did, as told by this step. Sequence and time are set by the log.
     """
 
@@ -106,6 +128,7 @@ class StepInfo:
     scored_tokens: int = 0
     events: tuple[Event, ...] = ()
     near_copies: int = 0
+    over_share: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +295,13 @@ def learner_names() -> tuple[str, ...]:
 def learner_for(settings: LearnerSettings) -> Learner[object]:
     """Return the learner that the settings belong to."""
     learner = _LEARNERS.of(type(settings))
-    if isinstance(settings.duplicates, Keep):
-        return learner
-    # This module defines what it imports.
-    from model.learners.near_copies import WithoutNearCopies
+    # These modules define a learner by what is defined here.
+    if settings.max_source_share < 1:
+        from model.learners.source_share import WithSourceShare
 
-    return cast("Learner[object]", WithoutNearCopies(learner))
+        learner = WithSourceShare(learner)
+    if not isinstance(settings.duplicates, Keep):
+        from model.learners.near_copies import WithoutNearCopies
+
+        learner = WithoutNearCopies(learner)
+    return cast("Learner[object]", learner)

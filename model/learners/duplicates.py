@@ -1,8 +1,8 @@
 """Near copies of documents: whether learners learn them.
 
 A flood of near copies (mails, newswire, spam) takes topics from the rest of a stream.
-:class:`CountOnce` lets a learner learn the first of them only. The settings are here;
-:mod:`model.learners.near_copies` has the work.
+:class:`CountOnce` and :class:`Drop` let a learner learn the first of them only. The settings are
+here; :mod:`model.learners.near_copies` has the work.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ class Keep(Duplicates):
 
 
 @dataclass(frozen=True)
-class CountOnce(Duplicates):
-    """Learn the first of several near copies; count the others, and label them like all."""
-
-    kind = "count_once"
+class CopySettings(Duplicates):
+    """How near copies are found."""
 
     duplicate_similarity: float = option(
         0.5,
@@ -46,4 +44,18 @@ class CountOnce(Duplicates):
     )
 
 
-DUPLICATES = Kinds(Keep, CountOnce)
+@dataclass(frozen=True)
+class CountOnce(CopySettings):
+    """Learn the first of several near copies; count the others, and label them like all."""
+
+    kind = "count_once"
+
+
+@dataclass(frozen=True)
+class Drop(CopySettings):
+    """As count_once, and a copy of a copy is a copy, too, however far the flood drifts."""
+
+    kind = "drop"
+
+
+DUPLICATES = Kinds(Keep, CountOnce, Drop)

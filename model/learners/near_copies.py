@@ -1,10 +1,10 @@
 """A learner that learns the first of several near copies of a document.
 
 It surrounds any learner. Before a step it compares each document of the minibatch with the last
-documents that were learned, by MinHash signatures of bounded size
-(:mod:`model.learners.kernels.signatures`), and leaves out those that are near copies. What is left
-out depends on the minibatches alone, as everything that is learned, and the memory of signatures is
-part of the saved state.
+documents that were learned, or with ``--duplicates=drop`` with the last ones that came, by MinHash
+signatures of bounded size (:mod:`model.learners.kernels.signatures`), and leaves out those that are
+near copies (:mod:`model.learners.leaving_out`). The memory of signatures is part of the saved
+state.
 
 Documents of fewer than :data:`SMALLEST` distinct words are neither compared nor remembered: short
 texts are often equal by chance.
@@ -12,110 +12,45 @@ texts are often equal by chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from model import checks, wire
-from model.learners.base import Arrivals, Learner, LearnerSettings, StepInfo, Summary
-from model.learners.duplicates import CountOnce
+from model.learners.base import LearnerSettings
+from model.learners.duplicates import CopySettings, Drop
 from model.learners.kernels.signatures import (
     ENTRIES,
     Memory,
     find_copies,
     hash_words,
+    is_copy,
     new_memory,
     restore,
     saved,
     sign,
 )
+from model.learners.leaving_out import BoolArray, Filtered, Flood, LeavingOut
 from model.records import Minibatch
-from model.snapshot import Snapshot
 
 SMALLEST = 8
 _STATE = b"BTC1"
 
 
-@dataclass
-class Filtered:
-    """The state of a learner, and the signatures of what it learned.
+class WithoutNearCopies(LeavingOut):
+    """A learner around another one; see the module's docstring."""
 
-    Attributes:
-        state: the state of the learner within.
-        memory: the last signatures.
-        settings: the settings of the learner, which say how copies are found.
-    """
+    counter = "near_copies"
 
-    state: Any
-    memory: Memory
-    settings: LearnerSettings
+    def memory(self, settings: LearnerSettings) -> Memory:
+        return new_memory(_copies(settings).duplicates_remembered)
 
-
-class WithoutNearCopies:
-    """A learner around another one; see the module's docstring.
-
-    Args:
-        inner: the learner that learns what is left.
-    """
-
-    def __init__(self, inner: Learner[Any]) -> None:
-        self._inner = inner
-
-    def init(self, settings: Any, key: str, island: int, threads: int = 1) -> Filtered:
-        state = self._inner.init(settings, key, island, threads)
-        return Filtered(state, new_memory(_copies(settings).duplicates_remembered), settings)
-
-    def step(self, state: Filtered, minibatch: Minibatch) -> StepInfo:
-        copies = near_copies(state, minibatch)
-        found = int(copies.sum())
-        if found == len(minibatch) > 0:
-            return self._nothing(state, found)
-        if found:
-            kept = [
-                document
-                for document, copy in zip(minibatch.documents(), copies.tolist(), strict=True)
-                if not copy
-            ]
-            minibatch = Minibatch.from_documents(
-                minibatch.key,
-                minibatch.sequence,
-                minibatch.window_end,
-                minibatch.closes_window,
-                kept,
-            )
-        return replace(self._inner.step(state.state, minibatch), near_copies=found)
-
-    def _nothing(self, state: Filtered, found: int) -> StepInfo:
-        """Return what a step did that learned nothing."""
-        summary = self._inner.summary(state.state)
-        return StepInfo(
-            documents=0,
-            tokens=0,
-            unknown_tokens=0,
-            moves=0,
-            resamplings=0,
-            ess=summary.ess,
-            log_evidence=0.0,
-            words=summary.words,
-            near_copies=found,
-        )
-
-    def snapshot(self, state: Filtered, chain: int | None = None) -> Snapshot:
-        return self._inner.snapshot(state.state, chain)
-
-    def summary(self, state: Filtered, chain: int | None = None) -> Summary:
-        return self._inner.summary(state.state, chain)
-
-    def arrivals(self, state: Filtered, after: int, unlearned: bool = False) -> Arrivals:
-        return self._inner.arrivals(state.state, after, unlearned)
-
-    def witness(self, state: Filtered) -> bytes:
-        return self._inner.witness(state.state)
+    def left_out(self, state: Filtered, minibatch: Minibatch) -> BoolArray:
+        return near_copies(state, minibatch)
 
     def save(self, state: Filtered) -> bytes:
         signatures = wire.array_to_bytes(saved(state.memory), "<u4")
-        header = {"signatures": int(state.memory.seen[0])}
+        header = {"signatures": int(state.memory.seen[0]), "flood": state.flood.to_json()}
         return wire.pack(_STATE, header, signatures, self._inner.save(state.state))
 
     def load(
@@ -126,20 +61,18 @@ class WithoutNearCopies:
         count = checks.whole("signatures of a state", checks.field(header, "signatures"))
         signatures = wire.array_from_bytes(blob, "<u4")
         checks.sized("signatures of a state", signatures, min(count, most) * ENTRIES)
-        state = Filtered(
-            self._inner.load(settings, key, island, inner, threads),
-            new_memory(most),
-            settings,
-        )
-        restore(state.memory, signatures.reshape(-1, ENTRIES), count)
-        return state
+        memory = new_memory(most)
+        restore(memory, signatures.reshape(-1, ENTRIES), count)
+        state = self._inner.load(settings, key, island, inner, threads)
+        # A state of a release that told no floods has none.
+        return Filtered(state, settings, memory, Flood.from_json(header.get("flood", {})))
 
     def nbytes(self, state: Filtered) -> int:
         return self._inner.nbytes(state.state) + sum(part.nbytes for part in state.memory)
 
 
-def near_copies(state: Filtered, minibatch: Minibatch) -> Any:
-    """Return whether each document is a near copy, bool[D], and remember the others."""
+def near_copies(state: Filtered, minibatch: Minibatch) -> BoolArray:
+    """Return whether each document is a near copy, bool[D], and remember what is compared with."""
     text = np.frombuffer(wire.words_to_bytes(minibatch.words), np.uint8)
     hashes = hash_words(text, len(minibatch.words))
     tokens, offsets = minibatch.tokens.astype(np.int32), minibatch.offsets.astype(np.int64)
@@ -151,10 +84,23 @@ def near_copies(state: Filtered, minibatch: Minibatch) -> Any:
         np.bool_,
     )
     least = int(np.ceil(_copies(state.settings).duplicate_similarity * ENTRIES))
-    return find_copies(state.memory, sign(hashes, tokens, offsets), comparable, least)
+    signatures = sign(hashes, tokens, offsets)
+    if isinstance(state.settings.duplicates, Drop):
+        return _copies_of_all(state.memory, signatures, comparable, least)
+    found: BoolArray = find_copies(state.memory, signatures, comparable, least)
+    return found
 
 
-def _copies(settings: LearnerSettings) -> CountOnce:
+def _copies_of_all(memory: Memory, signatures: Any, comparable: BoolArray, least: int) -> BoolArray:
+    """Return what :func:`find_copies` does, and remember copies, too."""
+    copies = np.zeros(len(signatures), np.bool_)
+    for d in np.flatnonzero(comparable).tolist():
+        copies[d] = is_copy(memory, signatures[d], least)
+        restore(memory, signatures[d : d + 1], int(memory.seen[0]) + 1)
+    return copies
+
+
+def _copies(settings: LearnerSettings) -> CopySettings:
     """Return how copies are found."""
-    assert isinstance(settings.duplicates, CountOnce)
+    assert isinstance(settings.duplicates, CopySettings)
     return settings.duplicates

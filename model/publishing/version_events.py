@@ -15,6 +15,7 @@ from model.events import (
     CHAIN_REPLACED,
     CHANGE,
     FIRST_WORDS,
+    FLOOD,
     OMITTED,
     TOPICS_REPLACED,
     WORDS_CHANGED,
@@ -30,6 +31,10 @@ _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
 _FIGURES = {
     "evidence": "the log evidence per token",
     "shares": "the divergence of topic shares",
+}
+_FLOODS = {
+    "near_copies": "they are near copies of others",
+    "over_share": "their sources have their share already",
 }
 
 
@@ -112,12 +117,16 @@ def line_of(manifest: Manifest, event: Event) -> str:
 
 def _told(event: Event) -> str:
     figures, documents = event.figures, _number(event.documents, "document")
-    if event.kind == CHANGE and {"found", "usual", "bound"} <= figures.keys():
+    if event.kind == CHANGE and {"found", "usual"} <= figures.keys():
         what = _FIGURES.get(event.by, "the figure")
         return (
-            f"the stream changed. For {documents} {what} is {figures['found']:.3f}; usual is"
-            f" {figures['usual']:.3f}, the bound is {figures['bound']:.3f}. Topics that grew:"
-            f" {_topics(event)}"
+            f"the stream changed. For the {documents} since then {what} is {figures['found']:.3f};"
+            f" usual is {figures['usual']:.3f}. Topics that grew: {_topics(event)}"
+        )
+    if event.kind == FLOOD:
+        return (
+            f"a flood. {documents} of a block were not learned, {figures.get('share', 0):.0%}:"
+            f" {_FLOODS.get(event.by, event.by)}"
         )
     if event.kind == TOPICS_REPLACED:
         topics = _number(len(event.topics), "topic")

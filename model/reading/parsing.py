@@ -102,6 +102,11 @@ class FieldNames(Record):
         name="key_field",
         first=True,
     )
+    source: str | None = option(
+        None,
+        "field with the author or other source, for --max_source_share; records may lack it",
+        name="source_field",
+    )
 
 
 @dataclass(frozen=True)
@@ -260,7 +265,8 @@ def _document(
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
-    return Document(name, moment, _text(record, settings), label, _key(record, fields))
+    source = _short(record, fields.source) if fields.source is not None else None
+    return Document(name, moment, _text(record, settings), label, _key(record, fields), source)
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from model.errors import OptionError
 from model.options import Record, option
 
 DAY = 86_400_000_000
@@ -67,7 +68,7 @@ class KafkaClientSettings(Record):
 
     servers: str = option(
         "",
-        "brokers of --source=kafka and --sink=kafka: host:port, with commas",
+        "brokers of --source=kafka, --sink=kafka and --events=kafka:TOPIC: host:port, with commas",
         name="kafka_servers",
     )
     config: str = option(
@@ -99,8 +100,25 @@ class EventSettings(Record):
     """Where events go."""
 
     events: str | None = option(
-        None, "folder for what the stream did: changes, topics and chains that were replaced"
+        None,
+        "folder, or kafka:TOPIC, for what the stream did: changes, floods, topics and chains that"
+        " were replaced",
     )
+
+    @property
+    def topic(self) -> str | None:
+        """The Kafka topic; None for a folder."""
+        prefix, colon, topic = (self.events or "").partition(":")
+        return topic if prefix == "kafka" and colon else None
+
+    def check(self) -> None:
+        if self.topic == "":
+            raise OptionError(
+                "--events",
+                self.events,
+                "a folder, or kafka: with the name of a topic",
+                "Give the topic, for example --events=kafka:events.",
+            )
 
 
 @dataclass(frozen=True)

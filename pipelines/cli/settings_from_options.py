@@ -34,6 +34,7 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
+from pipelines.cli.program_settings import EventSettings
 from pipelines.cli.settings_options import fields_given, given_of, settings_of
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
 
     for name in OUTPUTS:
         path = given.get(name)
+        if name == "events" and EventSettings(path).topic is not None:
+            continue
         if local and path is not None and FileSystems.get_scheme(path) is None:
             # A report is one file, all else that --output names is a folder.
             is_file = name == "json" or (name == "output" and path.endswith(".html"))

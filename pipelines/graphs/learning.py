@@ -19,7 +19,12 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.settings import SequenceSettings
 from pipelines.cli.options import KeepOptions
-from pipelines.cli.program_settings import CoverageFileSettings, EventSettings, OutputFileSettings
+from pipelines.cli.program_settings import (
+    CoverageFileSettings,
+    EventSettings,
+    KafkaClientSettings,
+    OutputFileSettings,
+)
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
     publish_settings_of,
@@ -27,13 +32,16 @@ from pipelines.cli.settings_from_options import (
     tokeniser_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
+from pipelines.cli.shared_options import UsageError
 from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import AddedTo, Sequence
+from transforms.sinks.kafka import WriteEventsToKafka
 from transforms.sinks.write_by_period import WriteByPeriod
+from transforms.sources.kafka_client import client_library, properties
 from transforms.write import WriteRecords
 
 
@@ -54,8 +62,19 @@ class Learned(NamedTuple):
 
 
 def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Return the checked options of learning."""
+    """Return the checked options of learning.
+
+    Raises:
+        OptionError: a value cannot be used, or needs another option.
+    """
     settings = learner_settings_of(options)
+    if settings.max_source_share < 1 and read_settings_of(options).parse.fields.source is None:
+        raise OptionError(
+            "--max_source_share",
+            settings.max_source_share,
+            "1 without --source_field",
+            "Give --source_field, the field with the author or other source.",
+        )
     return LearnOptions(
         settings=settings,
         tokeniser=tokeniser_settings_of(options),
@@ -165,9 +184,26 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
 
 
 def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
-    """Write events into the folder ``--events``, if one is given."""
-    if (folder := settings_of(options, EventSettings).events) is not None:
-        _ = events | "Write events" >> _write_lines(folder, "events", options)
+    """Write events to ``--events``, a folder or a Kafka topic, if it is given.
+
+    Raises:
+        UsageError: the brokers of the topic are missing.
+        OptionError: the client of Kafka is not installed, or its properties cannot be used.
+    """
+    settings = settings_of(options, EventSettings)
+    if settings.topic is not None:
+        kafka = settings_of(options, KafkaClientSettings)
+        if not kafka.servers:
+            raise UsageError(
+                f"--kafka_servers is missing. --events={settings.events} needs it, for example"
+                " --kafka_servers=localhost:9092."
+            )
+        client_library("--events")
+        properties(kafka.config)
+        sink = WriteEventsToKafka(kafka.servers, settings.topic, kafka.config)
+        _ = events | "Write events" >> sink
+    elif settings.events is not None:
+        _ = events | "Write events" >> _write_lines(settings.events, "events", options)
 
 
 def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTransform:

@@ -22,6 +22,7 @@ from model.kinds import Kinds
 from model.options import Record, option
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
+    EventSettings,
     KafkaClientSettings,
     MixtureSettings,
     OutputFileSettings,
@@ -130,10 +131,11 @@ class SinkOptions(OptionGroup):
 
 
 def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
-    """Return the options of other groups that ``--sink`` reads."""
+    """Return the options of other groups that ``--sink`` reads, or ``--events``."""
     name = options.view_as(SinkOptions).sink or SINK.default
     one_of("--sink", name, tuple(SINKS))
-    return SINKS[name].shared  # type: ignore[attr-defined]
+    of_events = KafkaSink.shared if settings_of(options, EventSettings).topic is not None else ()
+    return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
 
 
 def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:

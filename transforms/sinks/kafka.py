@@ -1,20 +1,24 @@
-"""Write topic mixtures or trends to a Kafka topic as JSON messages, each at least once.
+"""Write topic mixtures, trends or events to a Kafka topic as JSON messages, each at least once.
 
     mixtures: bytes (TopicMixture) -> nothing
+    rows: bytes (JSON) -> nothing
+    events: bytes (JSON) -> nothing
 
-The value of a message is the line that :class:`transforms.write.WriteMixtures` would write. Its key
-is the JSON list of key, id, timestamp and model version. Readers drop repeated messages by this
-key, and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged
-all of its messages. If they refuse one, the bundle fails and the runner retries it.
+The value of a message is the line that a file would have. The key of a mixture's message is the
+JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
+number, and that of a row of trends the list of :data:`model.trend_rows.TREND_KEY`. Readers drop
+repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when the
+brokers have acknowledged all of its messages. If they refuse one, the bundle fails and the runner
+retries it.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
@@ -32,13 +36,34 @@ _TIMEOUT = 60.0
 _SILENCE = f"no answer in {_TIMEOUT:g} s"
 
 
-def message_of(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
+class Messages(NamedTuple):
+    """What is sent.
+
+    Attributes:
+        message_of: Returns the key and the value of the message of an element.
+        noun: What an element is.
+        option: The option that names the topic.
+    """
+
+    message_of: Callable[[bytes], tuple[bytes, bytes]]
+    noun: str
+    option: str
+
+
+def mixture_message(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
     """Return the key and the value of the message of a mixture."""
     mixture = TopicMixture.from_bytes(data)
     return row_key(mixture), mixture_to_json(mixture, top_topics)
 
 
-def message_of_row(data: bytes) -> tuple[bytes, bytes]:
+def event_message(data: bytes) -> tuple[bytes, bytes]:
+    """Return the key and the value of the message of an event."""
+    event = json.loads(data)
+    names = [event[name] for name in ("key", "version", "number")]
+    return wire.canonical_json(names).encode(), data
+
+
+def trend_message(data: bytes) -> tuple[bytes, bytes]:
     """Return the key and the value of the message of a row of trends."""
     row = json.loads(data)
     return wire.canonical_json([row[name] for name in TREND_KEY]).encode(), data
@@ -47,26 +72,14 @@ def message_of_row(data: bytes) -> tuple[bytes, bytes]:
 class KafkaSinkDoFn(beam.DoFn):
     """Send messages during the bundle and wait for the acknowledgements at its end.
 
-    A subclass sends other records: it has a :meth:`message` of its own.
-
-    Attributes:
-        NOUN: What the records are called.
-        OPTION: The option that names the topic.
-
     Raises:
-        SourceError: The client or the brokers did not accept a record.
+        SourceError: The client or the brokers did not accept a message.
     """
 
-    NOUN, OPTION = "mixture", "--output_topic"
-
-    def __init__(self, servers: str, topic: str, config: str, top_topics: int) -> None:
-        self._servers, self._topic, self._config, self._top_topics = (
-            servers,
-            topic,
-            config,
-            top_topics,
-        )
-        self._sent = Metrics.counter(NAMESPACE, f"{self.NOUN}s_written")
+    def __init__(self, servers: str, topic: str, config: str, messages: Messages) -> None:
+        self._servers, self._topic, self._config = servers, topic, config
+        self._messages = messages
+        self._sent = Metrics.counter(NAMESPACE, f"{messages.noun}s_written")
         self._producer: Any = None
         self._answers: list[str | None] = []
         self._count = 0
@@ -79,21 +92,18 @@ class KafkaSinkDoFn(beam.DoFn):
         self._answers = []
         self._count = 0
 
-    def message(self, element: bytes) -> tuple[bytes, bytes]:
-        """Return the key and the value of the message of a record."""
-        return message_of(element, self._top_topics)
-
     def process(self, element: bytes) -> Iterator[Any]:
-        key, value = self.message(element)
+        key, value = self._messages.message_of(element)
         try:
             self._produce(key, value)
         except BufferError as error:
             raise self._not_taken(
-                f"the {self.NOUN} {key.decode()} was",
+                f"the {self._messages.noun} {key.decode()} was",
                 f"the client's buffer is full, and {_SILENCE}",
             ) from error
         except (client_library().KafkaException, ValueError) as error:
-            raise self._not_taken(f"the {self.NOUN} {key.decode()} was", str(error)) from error
+            which = f"the {self._messages.noun} {key.decode()} was"
+            raise self._not_taken(which, str(error)) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()
@@ -103,7 +113,8 @@ class KafkaSinkDoFn(beam.DoFn):
         refused = [why for why in self._answers if why is not None]
         if failed := len(refused) + self._count - len(self._answers):
             raise self._not_taken(
-                f"{failed} of {self._count} {self.NOUN}s were", refused[0] if refused else _SILENCE
+                f"{failed} of {self._count} {self._messages.noun}s were",
+                refused[0] if refused else _SILENCE,
             )
         self._sent.inc(self._count)
 
@@ -123,22 +134,12 @@ class KafkaSinkDoFn(beam.DoFn):
 
     def _not_taken(self, which: str, why: str) -> SourceError:
         remedy = (
-            f"Check {self.OPTION} and --kafka_servers, and, where a message is too large,"
+            f"Check {self._messages.option} and --kafka_servers, and, where a message is too large,"
             " message.max.bytes in --kafka_config."
         )
         return SourceError(
             f"Kafka topic {self._topic!r} at {self._servers}: {which} not taken: {why}. {remedy}"
         )
-
-
-class TrendsKafkaDoFn(KafkaSinkDoFn):
-    """The same for rows of trends."""
-
-    NOUN, OPTION = "trend", "--trends_topic"
-
-    def message(self, element: bytes) -> tuple[bytes, bytes]:
-        """Return the key and the value of the message of a row."""
-        return message_of_row(element)
 
 
 def _note(answers: list[str | None], error: Any, _: Any) -> None:
@@ -159,15 +160,16 @@ class WriteMixturesToKafka(beam.PTransform):
 
     def __init__(self, servers: str, topic: str, config: str = "", top_topics: int = 3) -> None:
         super().__init__()
-        self._fn = KafkaSinkDoFn(servers, topic, config, top_topics)
+        message_of = partial(mixture_message, top_topics=top_topics)
+        messages = Messages(message_of, "mixture", "--output_topic")
+        self._fn = KafkaSinkDoFn(servers, topic, config, messages)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
-        windowed = mixtures | "Global" >> beam.WindowInto(GlobalWindows())
-        return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)
+        return _sent_by(self._fn, mixtures)
 
 
 class WriteTrendsToKafka(beam.PTransform):
-    """Write rows of trends to a Kafka topic; the key of a message names its row.
+    """Write rows of trends to a Kafka topic.
 
     Args:
         servers: Brokers, ``host:port`` separated by commas.
@@ -177,8 +179,31 @@ class WriteTrendsToKafka(beam.PTransform):
 
     def __init__(self, servers: str, topic: str, config: str = "") -> None:
         super().__init__()
-        self._fn = TrendsKafkaDoFn(servers, topic, config, 0)
+        messages = Messages(trend_message, "trend", "--trends_topic")
+        self._fn = KafkaSinkDoFn(servers, topic, config, messages)
 
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
-        windowed = rows | "Global" >> beam.WindowInto(GlobalWindows())
-        return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)
+        return _sent_by(self._fn, rows)
+
+
+class WriteEventsToKafka(beam.PTransform):
+    """Write events to a Kafka topic.
+
+    Args:
+        servers: Brokers, ``host:port`` separated by commas.
+        topic: The topic. It must exist.
+        config: A file of client properties, or ``""``.
+    """
+
+    def __init__(self, servers: str, topic: str, config: str = "") -> None:
+        super().__init__()
+        messages = Messages(event_message, "event", "--events")
+        self._fn = KafkaSinkDoFn(servers, topic, config, messages)
+
+    def expand(self, events: beam.PCollection) -> beam.PCollection:
+        return _sent_by(self._fn, events)
+
+
+def _sent_by(fn: KafkaSinkDoFn, elements: beam.PCollection) -> beam.PCollection:
+    windowed = elements | "Global" >> beam.WindowInto(GlobalWindows())
+    return windowed | "Send" >> beam.ParDo(fn).with_output_types(bytes)

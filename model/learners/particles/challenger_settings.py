@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.kinds import Kinds
-from model.options import Record, option
+from model.learners.particles.change_settings import (
+    CHANGE_TESTS,
+    BoundsSettings,
+    ChangeTestSettings,
+    CusumSettings,
+)
+from model.options import Record, option, part
 
 
 class ChallengerSettings(Record):
@@ -36,6 +42,12 @@ class Challengers(ChallengerSettings):
         "documents, learned by neither, that decide a duel; trials come at multiples of it",
         unit="documents",
         least=1,
+    )
+    change_test: ChangeTestSettings = part(
+        CusumSettings(),
+        "what tells a change of the stream",
+        CHANGE_TESTS,
+        absent=BoundsSettings(),
     )
 
 

@@ -1,79 +1,56 @@
 """What a learner remembers of its stream: its last change, the trials held, the documents waiting.
 
 Minibatches are put together to blocks of at least as many documents as judge a duel. A block has a
-level l, the log evidence per token (of each document before it is learned), and shares, the mean
-topic proportions of its documents. D is the Jensen-Shannon divergence (nats) of its shares from
-those of the other remembered blocks together. With the mean and the standard deviation over the
-remembered blocks (at most 20), a block tells a change if
-
-    l < mean - max(1/2, 4 deviations)   or   D > mean + max(0.03, 6 deviations)
-
-and at least three blocks are remembered. The first test finds new words, the second documents of
-another sort. The blocks are dropped when a change is told, and when a challenger wins, because
-topics then have another meaning. Logarithms and square roots are made of IEEE operations, so all
-machines decide alike. :mod:`model.learners.particles.trials` says when trials are held.
+level, the log evidence per token (of each document before it is learned), and shares, the mean
+topic proportions of its documents. A test says when blocks tell a change, and with which block it
+began (:mod:`model.learners.particles.sequential_test`, :mod:`model.learners.particles.bounds`). All
+blocks are forgotten when a change is told, and when a challenger wins, because topics then have
+another meaning. :mod:`model.learners.particles.trials` says when trials are held.
 """
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from model.learners.particles.bounds import Bounds
+from model.learners.particles.change_blocks import Alarm, Block, ChangeTest
+from model.learners.particles.change_settings import ChangeTestSettings, CusumSettings
 from model.learners.particles.history import Documents
-from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.logarithm import ln
+from model.learners.particles.sequential_test import Cusum, threshold_of
 from model.records import FloatArray
 from model.scaled import Scaled
 
 # When trials are due, in documents since the start or the change, as multiples of the number of
-# judges. Afterwards a trial is due whenever the number of documents has grown fourfold.
+# judges. After a change there are two more if none of the first was won: a slow change has few
+# documents of the new kind when it is told. Afterwards a trial is due whenever the number of
+# documents has grown fourfold.
 AT_START = (4.0, 8.0, 16.0)
 AFTER_CHANGE = (1.0, 2.5, 5.0)
-REMEMBERED, LEAST_BLOCKS = 20, 3
-FALL, FALL_DEVIATIONS = 0.5, 4.0
-SHIFT, SHIFT_DEVIATIONS = 0.03, 6.0
+UNWON = (10.0, 20.0)
 # How many topics of a change are named.
 MOST_ROSE = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Documents that were learned one after the other.
-
-    Attributes:
-        level: the log evidence per token.
-        shares: float64[T], the mean topic proportions.
-    """
-
-    level: float
-    shares: FloatArray
-
-
 @dataclass(frozen=True)
 class Told:
-    """Why a block tells a change.
+    """A change that blocks tell.
 
     Attributes:
-        by: ``evidence`` if the level is too low, ``shares`` if D is too large.
-        found: the level or D of the block.
-        usual: the mean over the remembered blocks.
-        bound: what ``found`` is beyond.
+        by: ``evidence`` or ``shares``, see :class:`Alarm`.
+        figures: the figures that decided, by name.
         rose: the topics whose shares rose most, at most :data:`MOST_ROSE`.
-        documents: documents of the block.
-        tokens: its scored tokens.
+        documents: documents since the change began.
+        tokens: scored tokens of them.
     """
 
     by: str
-    found: float
-    usual: float
-    bound: float
+    figures: dict[str, float]
     rose: tuple[int, ...]
-    documents: int = 0
-    tokens: int = 0
+    documents: int
+    tokens: int
 
 
 @dataclass
@@ -82,13 +59,15 @@ class Following:
 
     Attributes:
         judges: how many documents decide a duel.
+        test: tells changes.
         changed: documents that had been learned when the last change began.
         changes: how many changes there were.
         trial: how many trials were held since the last change.
         fresh: whether no trial was won since the last change, so there is no room for it yet.
         won: duels that a challenger won.
         held: documents that wait for the duel.
-        blocks: the last blocks.
+        began: documents that had been learned before the first block that waits in the test.
+        since: scored tokens of the blocks that wait.
         evidence: the evidence of the block that is being put together.
         tokens: its scored tokens.
         documents: its documents.
@@ -96,13 +75,15 @@ class Following:
     """
 
     judges: int
+    test: ChangeTest = field(default_factory=Bounds)
     changed: int = 0
     changes: int = 0
     trial: int = 0
     fresh: bool = False
     won: int = 0
     held: Documents = field(default_factory=list)
-    blocks: deque[Block] = field(default_factory=deque)
+    began: int = 0
+    since: int = 0
     evidence: Scaled = field(default_factory=lambda: Scaled(0.5, 1))
     tokens: int = 0
     documents: int = 0
@@ -110,7 +91,7 @@ class Following:
 
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""
-        sizes = AFTER_CHANGE if self.changes else AT_START
+        sizes = self._sizes()
         later = max(0, self.trial - len(sizes) + 1)
         size = sizes[min(self.trial, len(sizes) - 1)] * 4.0**later
         return documents - self.changed >= size * self.judges
@@ -118,7 +99,12 @@ class Following:
     @property
     def repeated(self) -> bool:
         """Return whether the next trial is one of the later ones."""
-        return self.trial >= len(AFTER_CHANGE if self.changes else AT_START)
+        return self.trial >= len(self._sizes())
+
+    def _sizes(self) -> tuple[float, ...]:
+        if not self.changes:
+            return AT_START
+        return (*AFTER_CHANGE, *UNWON) if self.fresh else AFTER_CHANGE
 
     def trial_held(self, documents: int, won: bool) -> None:
         """Take note of a trial; those that are due at the same time are not held again."""
@@ -127,7 +113,7 @@ class Following:
         if won:
             self.fresh = False
             self.won += 1
-            self.blocks.clear()
+            self.test.begin_again()
 
     def notice(
         self, evidence: Scaled, tokens: int, documents: int, shares: FloatArray, learned: int
@@ -150,45 +136,33 @@ class Following:
         if self.documents < self.judges:
             return None
         block = Block(logarithm(self.evidence) / self.tokens, self.shares / self.documents)
-        told = tells_change(block, self.blocks)
-        if told:
-            told = replace(told, documents=self.documents, tokens=self.tokens)
-            self.changed, self.trial, self.fresh = learned - self.documents, 0, True
-            self.changes += 1
-            self.blocks.clear()
-        self.blocks.append(block)
-        while len(self.blocks) > REMEMBERED:
-            self.blocks.popleft()
+        told = self._test(block, learned)
         self.evidence, self.tokens, self.documents, self.shares = Scaled(0.5, 1), 0, 0, np.zeros(0)
         return told
 
-
-def tells_change(block: Block, before: Sequence[Block]) -> Told | None:
-    """Return why a block is unlike those before it, or None."""
-    if len(before) < LEAST_BLOCKS:
-        return None
-    total = np.zeros(len(block.shares))
-    for one in before:
-        total = total + one.shares
-    mean, deviation = _mean_and_deviation([one.level for one in before])
-    bound = mean - max(FALL, FALL_DEVIATIONS * deviation)
-    if block.level < bound:
-        return Told("evidence", block.level, mean, bound, _rose(block, total / len(before)))
-    # Each remembered block is compared with the other remembered ones.
-    usual = [divergence(one.shares, total - one.shares) for one in before]
-    mean, deviation = _mean_and_deviation(usual)
-    found, bound = (
-        float(divergence(block.shares, total)),
-        mean + max(SHIFT, SHIFT_DEVIATIONS * deviation),
-    )
-    if found > bound:
-        return Told("shares", found, mean, bound, _rose(block, total / len(before)))
-    return None
+    def _test(self, block: Block, learned: int) -> Told | None:
+        """Test a block whose documents are counted; a change that it tells begins."""
+        if not self.test.waiting:
+            self.began, self.since = learned - self.documents, 0
+        self.since += self.tokens
+        alarm = self.test.add(block)
+        if not alarm:
+            return None
+        self.changed, self.trial, self.fresh = self.began, 0, True
+        self.changes += 1
+        return Told(alarm.by, alarm.figures, _rose(alarm), learned - self.began, self.since)
 
 
-def _rose(block: Block, usual: FloatArray) -> tuple[int, ...]:
+def change_test(settings: ChangeTestSettings) -> ChangeTest:
+    """Return a new test."""
+    if isinstance(settings, CusumSettings):
+        return Cusum(threshold=threshold_of(settings.false_alarms))
+    return Bounds()
+
+
+def _rose(alarm: Alarm) -> tuple[int, ...]:
     """Return the topics whose shares rose most, the largest rise first."""
-    rises = (block.shares - usual).tolist()
+    rises = alarm.rises.tolist()
     order = sorted(range(len(rises)), key=lambda topic: (-rises[topic], topic))
     return tuple(topic for topic in order[:MOST_ROSE] if rises[topic] > 0)
 
@@ -196,8 +170,3 @@ def _rose(block: Block, usual: FloatArray) -> tuple[int, ...]:
 def logarithm(number: Scaled) -> float:
     """Return the natural logarithm, by IEEE operations."""
     return float(ln(number.mantissa) + number.exponent * ln(2.0))
-
-
-def _mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
-    mean = sum(values) / len(values)
-    return mean, math.sqrt(sum((one - mean) ** 2 for one in values) / (len(values) - 1))

@@ -17,7 +17,7 @@ from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.challenger_settings import Challengers
-from model.learners.particles.following import Following
+from model.learners.particles.following import Following, change_test
 from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.kernels.particles import Draws, Population, Prior
@@ -150,7 +150,9 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
 def new_following(settings: ParticleSettings) -> Following | None:
     """Return the changes of an empty stream; None where particles are not challenged."""
     challengers = settings.rejuvenation.challengers
-    return Following(challengers.judges) if isinstance(challengers, Challengers) else None
+    if not isinstance(challengers, Challengers):
+        return None
+    return Following(challengers.judges, change_test(challengers.change_test))
 
 
 @lru_cache(maxsize=4)

@@ -23,17 +23,16 @@ def change_told(told: Told, ids: Sequence[str]) -> Event:
     """Return the event of a change.
 
     Args:
-        told: why the block tells it.
+        told: what the blocks tell.
         ids: the ids of the documents of the last minibatch of the block.
     """
-    figures = {"found": told.found, "usual": told.usual, "bound": told.bound}
     return Event(
         CHANGE,
         told.documents,
         told.tokens,
         list(told.rose),
         told.by,
-        figures,
+        told.figures,
         list(ids[-DOCUMENT_IDS:]),
     )
 

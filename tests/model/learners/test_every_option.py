@@ -11,6 +11,7 @@ each of its kinds and names. There an option changes what is learned, or it is r
 """
 
 import hashlib
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
@@ -33,9 +34,15 @@ DOCUMENTS = [
     )
     for d in range(42)
 ]
+# Sources matter to the bound on their share.
+DOCUMENTS = [replace(document, source=f"s{d % 3}") for d, document in enumerate(DOCUMENTS)]
 STREAM = minibatches_of(DOCUMENTS, 6)
 # Room is made in later trials only, and where a change is told.
-LONG = {"room": minibatches_of(3 * DOCUMENTS, 6)}
+_CHANGED = [document_of([f"v{i % 7}" for i in range(9)], d, "a") for d in range(40)]
+LONG = {
+    "room": minibatches_of(3 * DOCUMENTS, 6),
+    **dict.fromkeys(("change_test", "false_alarms"), minibatches_of(DOCUMENTS + _CHANGED, 3)),
+}
 # Small enough to be quick; taken where they belong.
 SMALL = {
     "topics": 4,
@@ -82,6 +89,9 @@ OTHER = {
     "initial_tokens": (200_000, 40),
     "duplicate_similarity": (0.1, 1.0),
     "duplicates_remembered": (1, 40),
+    "max_source_share": (1.0, 0.1),
+    "source_window": (2, 20),
+    "false_alarms": (1.0, 1e9),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
     "room": (0.25, 1.0),
@@ -97,6 +107,9 @@ BESIDE = {
     "challengers": {"resampling": "never", "judges": 5},
     "room": {"resampling": "never", "judges": 1},
     "judges": {"resampling": "never", "newest": 8},
+    "change_test": {"resampling": "never", "judges": 5},
+    "false_alarms": {"resampling": "never", "judges": 3},
+    "source_window": {"max_source_share": 0.1},
 }
 
 

@@ -122,7 +122,7 @@ def test_the_share_of_equal_entries_estimates_the_jaccard_index():
 
 
 def learned(documents, size=4, reload=False, **others):
-    settings = small(duplicates="count_once", **others)
+    settings = small(**{"duplicates": "count_once", **others})
     learner, infos = learner_for(settings), []
     state = learner.init(settings, "", 0)
     made = [document_of(words, n) for n, words in enumerate(documents)]
@@ -184,3 +184,18 @@ def test_signatures_of_another_number_are_refused():
     settings = small(duplicates="count_once", duplicates_remembered=3)
     with pytest.raises(DamagedDataError, match="signatures of a state"):
         learner.load(settings, "", 0, learner.save(state))
+
+
+def test_a_flood_that_drifts_is_dropped_and_counted_once_again_and_again():
+    """Each document shares most words with the one before it, and none with the first."""
+    drifting = [[f"s{n}" for n in range(d, d + 30)] for d in range(0, 120, 3)]
+    once, dropped = (learned(drifting, duplicates=kind)[2] for kind in ("count_once", "drop"))
+    assert sum(info.documents for info in dropped) == 1
+    assert sum(info.documents for info in once) > 3
+
+
+def test_a_flood_of_copies_is_told():
+    spam = [f"s{n}" for n in range(30)]
+    infos = learned([spam] * 120, size=20)[2]
+    told = [(n, event.kind, event.by) for n, info in enumerate(infos) for event in info.events]
+    assert told == [(4, "flood", "near_copies")]

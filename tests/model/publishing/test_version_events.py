@@ -1,10 +1,11 @@
 """The events of versions: what follows from a manifest, records, and the wording of lines."""
 
 import json
+from dataclasses import replace
 
 from made import manifest_of
 
-from model.events import CHANGE, OMITTED, TOPICS_REPLACED, Event
+from model.events import CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
 from model.publishing.version_events import events_of, line_of, records_of
 
 DAY = 86_400_000_000
@@ -81,17 +82,23 @@ def line(event, **others):
 
 def test_the_wording_of_lines():
     assert line(TOLD) == (
-        "version V, 1970-01-02: the stream changed. For 100 documents the log evidence per token"
-        " is -9.310; usual is -8.100, the bound is -8.600. Topics that grew: 3 (ship sea gold),"
+        "version V, 1970-01-02: the stream changed. For the 100 documents since then the log"
+        " evidence per token is -9.310; usual is -8.100. Topics that grew: 3 (ship sea gold),"
         " 5 (tax)."
     )
     shares = Event(CHANGE, 1, 9, by="shares", figures={**FIGURES, "found": 0.12}, time=DAY)
-    assert "For 1 document the divergence of topic shares is 0.120;" in line(shares)
+    assert "For the 1 document since then the divergence of topic shares is 0.120;" in line(shares)
     duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
     assert line(duel) == (
         "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew;"
         " new are 7 topics: 0, 1, 2, 3, 4, 2 more."
     )
+    flood = Event(FLOOD, 80, by="near_copies", figures={"share": 0.784}, ids=["a"], time=DAY)
+    assert line(flood) == (
+        "version V, 1970-01-02: a flood. 80 documents of a block were not learned, 78%: they are"
+        " near copies of others."
+    )
+    assert "their sources have their share already" in line(replace(flood, by="over_share"))
     assert line(Event(OMITTED, figures={"events": 1200}, time=DAY)) == (
         "version V, 1970-01-02: 1,200 more events are not listed."
     )

@@ -292,3 +292,11 @@ def test_json_round_trip(name, time, text, label):
         assert made.reason in ("nul", "empty_text")
     else:
         assert made == Document(name, time * 1_000_000, text, label)
+
+
+def test_a_source_is_read_where_its_field_is_named():
+    settings = ParseSettings(FieldNames(source="author"))
+    assert parse(line(author="ann"), settings).source == "ann"
+    assert parse(line(author=7), settings).source == "7"
+    assert parse(line(), settings).source is None
+    assert parse(line(author="ann")).source is None

@@ -26,6 +26,7 @@ from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, infer
 from pipelines.cli.command import parser_for
 from pipelines.cli.options import InferenceOptions, MethodOptions
+from pipelines.cli.program_settings import EventSettings
 from pipelines.cli.settings_from_options import (
     check_outputs,
     check_plot,
@@ -391,3 +392,15 @@ def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, cap
     ]
     assert archive.main(given) == 2
     assert capsys.readouterr().err.endswith("gs:// is not. Run: pip install 'apache-beam[gcp]'.\n")
+
+
+@pytest.mark.parametrize(("given", "topic"), [("kafka:seen", "seen"), ("seen", None), (None, None)])
+def test_events_go_to_a_folder_or_to_a_topic(given, topic):
+    assert EventSettings(given).topic == topic
+    if topic:
+        check_outputs({"events": given})
+
+
+def test_events_without_a_topic_are_refused():
+    with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:events"):
+        EventSettings("kafka:")

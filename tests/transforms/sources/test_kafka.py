@@ -11,12 +11,20 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
+from model import wire
 from model.errors import DamagedDataError, OptionError, SourceError
 from model.reading.parsing import ParseSettings, place_id
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms.sinks import kafka as kafka_sink
-from transforms.sinks.kafka import KafkaSinkDoFn, WriteMixturesToKafka, WriteTrendsToKafka
+from transforms.sinks.kafka import (
+    KafkaSinkDoFn,
+    Messages,
+    WriteEventsToKafka,
+    WriteMixturesToKafka,
+    WriteTrendsToKafka,
+    mixture_message,
+)
 from transforms.sources import kafka, kafka_client, log_source
 from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
 from transforms.sources.kafka_client import KafkaSettings, properties
@@ -495,6 +503,9 @@ MIXTURES = [
 ]
 
 
+MIXTURE_MESSAGES = Messages(partial(mixture_message, top_topics=1), "mixture", "--output_topic")
+
+
 def sent(topic="out"):
     sink = WriteMixturesToKafka("b:9", topic, top_topics=1)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(MIXTURES) | sink})
@@ -587,8 +598,27 @@ def test_a_buffer_that_stays_full_is_told(sink, monkeypatch):
         sent()
 
 
+def test_events_are_sent_under_their_names(sink):
+    events = [
+        wire.canonical_json({"key": "k", "version": "v1", "number": n, "kind": "change"}).encode()
+        for n in range(3)
+    ]
+    write = WriteEventsToKafka("b:9", "events")
+    _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(events) | write})
+    assert counters["events_written"] == 3
+    assert sorted(sink.sent) == [(b'["k","v1",%d]' % n, event) for n, event in enumerate(events)]
+
+
+def test_events_that_are_refused_name_their_option(sink):
+    sink.refuse = 1
+    write = WriteEventsToKafka("b:9", "events")
+    data = b'{"key":"k","number":0,"version":"v1"}'
+    with pytest.raises(Exception, match=r"1 of 1 events were not taken: .*Check --events and"):
+        run(lambda pipeline: {"none": pipeline | beam.Create([data]) | write})
+
+
 def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
-    fn = KafkaSinkDoFn("b:9", "out", "", 1)
+    fn = KafkaSinkDoFn("b:9", "out", "", MIXTURE_MESSAGES)
     fn.setup()
 
     def send(mixtures):

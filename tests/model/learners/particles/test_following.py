@@ -7,15 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model import wire
 from model.errors import DamagedDataError
-from model.learners.particles.following import (
-    LEAST_BLOCKS,
-    REMEMBERED,
-    Block,
-    Following,
-    tells_change,
-)
+from model.learners.particles.bounds import LEAST_BLOCKS, Bounds, tells_change
+from model.learners.particles.change_blocks import Block
+from model.learners.particles.following import Following
 from model.learners.particles.following_file import following_from_bytes, following_to_bytes
+from model.learners.particles.sequential_test import Cusum, threshold_of
 from model.scaled import Scaled
 
 TOPICS = 20
@@ -34,13 +32,8 @@ def blocks_of(generator, count, level=-8.0, noise=0.05, tilt=1.0, documents=100)
 
 
 def alarms(blocks):
-    before, found = deque(maxlen=REMEMBERED), []
-    for number, block in enumerate(blocks):
-        if tells_change(block, before):
-            found.append(number)
-            before.clear()
-        before.append(block)
-    return found
+    test = Bounds()
+    return [number for number, block in enumerate(blocks) if test.add(block)]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -77,8 +70,8 @@ def test_minibatches_become_blocks_and_a_change_begins_with_its_block():
     following = Following(10)
     for learned in range(4, 44, 4):
         assert not noticed(following, 4, -5.0, learned)
-    assert len(following.blocks) == 3 and following.documents == 4
-    assert following.blocks[0].level == pytest.approx(-5 * np.log(2), rel=1e-12)
+    assert len(following.test.blocks) == 3 and following.documents == 4
+    assert following.test.blocks[0].level == pytest.approx(-5 * np.log(2), rel=1e-12)
     following.notice(Scaled(0.5, 1), 0, 7, np.zeros(3), 44)
     assert following.documents == 4
     assert noticed(following, 16, -9.0, 60)
@@ -88,7 +81,7 @@ def test_minibatches_become_blocks_and_a_change_begins_with_its_block():
         True,
         0,
     )
-    assert len(following.blocks) == 1
+    assert len(following.test.blocks) == 1
 
 
 def test_trials_are_due_at_multiples_of_the_judges():
@@ -106,16 +99,25 @@ def test_trials_are_due_at_multiples_of_the_judges():
     assert not following.due(3099) and following.due(3100)
     following.trial_held(3300, won=False)
     assert following.trial == 2 and following.fresh
+    following.trial_held(3500, won=False)
+    assert not following.repeated
+    assert not following.due(3999) and following.due(4000)
     following.trial_held(4000, won=True)
-    assert following.trial == 3 and not following.fresh
+    assert following.trial == 4 and not following.fresh and following.repeated
 
 
 FOLLOWING = st.builds(
-    lambda levels, shares, held, begun, numbers: Following(
+    lambda levels, shares, held, begun, numbers, waiting: Following(
         200,
+        Cusum(
+            deque(Block(level, np.array(shares)) for level in levels),
+            [Block(level, np.array(shares)) for level in waiting],
+            (0.25, float(len(waiting))) if waiting else (0.0, 0.0),
+        ),
         *numbers,
+        began=3 * bool(waiting),
+        since=70 * len(waiting),
         held=held,
-        blocks=deque(Block(level, np.array(shares)) for level in levels),
         evidence=Scaled.of(0.7, -30),
         tokens=9 * begun,
         documents=begun,
@@ -134,11 +136,12 @@ FOLLOWING = st.builds(
     st.tuples(
         st.integers(0, 99), st.integers(0, 9), st.integers(0, 4), st.booleans(), st.integers(0, 9)
     ),
+    st.lists(st.floats(-20, 0), max_size=3),
 )
 
 
 def restored(data, topics=2, words=100, learned=10**6):
-    following = Following(200)
+    following = Following(200, Cusum())
     following_from_bytes(data, following, topics, words, learned)
     return following
 
@@ -151,11 +154,23 @@ def test_bytes_there_and_back(following):
     assert [(tokens.tolist(), label) for tokens, label in back.held] == [
         (tokens.tolist(), label) for tokens, label in following.held
     ]
-    assert [(b.level, b.shares.tolist()) for b in back.blocks] == [
-        (b.level, b.shares.tolist()) for b in following.blocks
-    ]
+    for name in ("blocks", "waiting"):
+        assert [(b.level, b.shares.tolist()) for b in getattr(back.test, name)] == [
+            (b.level, b.shares.tolist()) for b in getattr(following.test, name)
+        ]
+    assert back.test.sums == following.test.sums
     assert back.shares.tolist() == following.shares.tolist() and back.evidence == following.evidence
-    numbers = ("changed", "changes", "trial", "fresh", "won", "tokens", "documents")
+    numbers = (
+        "changed",
+        "changes",
+        "trial",
+        "fresh",
+        "won",
+        "tokens",
+        "documents",
+        "began",
+        "since",
+    )
     assert [getattr(back, name) for name in numbers] == [
         getattr(following, name) for name in numbers
     ]
@@ -164,8 +179,8 @@ def test_bytes_there_and_back(following):
 def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
     following = Following(
         200,
+        Bounds(deque([Block(-8.0, np.array([0.5, 0.5]))])),
         held=[(np.array([3, 7], np.int32), None)],
-        blocks=deque([Block(-8.0, np.array([0.5, 0.5]))]),
     )
     data = following_to_bytes(following)
     restored(data, words=8)
@@ -188,12 +203,46 @@ def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
     ("level", "shares", "by"),
     [(-9.0, [0.5, 0.3, 0.2, 0.0], "evidence"), (-8.0, [0.0, 0.1, 0.3, 0.6], "shares")],
 )
-def test_a_change_has_its_figures_and_the_topics_that_grew(level, shares, by):
-    usual = Block(-8.0, np.array([0.5, 0.3, 0.2, 0.0]))
-    told = tells_change(Block(level, np.array(shares)), [usual] * 4)
+def test_a_change_has_its_figures_and_by_how_much_topics_grew(level, shares, by):
+    usual_shares = np.array([0.5, 0.3, 0.2, 0.0])
+    told = tells_change(Block(level, np.array(shares)), [Block(-8.0, usual_shares)] * 4)
+    found, usual, bound = (told.figures[name] for name in ("found", "usual", "bound"))
     assert told.by == by
     if by == "evidence":
-        assert (told.found, told.usual, told.bound, told.rose) == (-9.0, -8.0, -8.5, ())
+        assert (found, usual, bound) == (-9.0, -8.0, -8.5)
     else:
-        assert told.found > told.bound == pytest.approx(0.03) and told.usual == pytest.approx(0)
-        assert told.rose == (3, 2)
+        assert found > bound == pytest.approx(0.03) and usual == pytest.approx(0)
+    assert told.rises.tolist() == (np.array(shares) - usual_shares).tolist()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"waiting": 3}, "blocks that wait: found 3, allowed is a whole number from 0 to 2"),
+        ({"sums": [1.0]}, "sums of a stream"),
+        ({"sums": [1.0, -2.0]}, "sums of a stream: found -2.0"),
+        ({"sums": "x"}, "sums of a stream: found 'x'"),
+        ({"began": 10**7}, "began of a stream"),
+    ],
+    ids=str,
+)
+def test_bytes_of_an_impossible_test_are_refused(changed, said):
+    blocks = [Block(-8.0, np.array([0.5, 0.5])) for _ in range(2)]
+    data = following_to_bytes(Following(200, Cusum(deque(blocks[:1]), blocks[1:], (0.5, 0.0))))
+    header, blobs = wire.unpack(b"BTj1", data, 4)
+    with pytest.raises(DamagedDataError, match=said):
+        restored(wire.pack(b"BTj1", {**header, **changed}, *blobs))
+
+
+def test_a_change_begins_with_the_first_block_that_waited():
+    following, learned = Following(10, Cusum(threshold=threshold_of(100))), 0
+    generator = np.random.default_rng(3)
+    for number in range(60):
+        level = -5.0 - 0.04 * max(0, number - 39) + 0.03 * generator.standard_normal()
+        learned += 10
+        told = noticed(following, 10, level, learned, generator.dirichlet(np.full(3, 50)) * 10)
+        if told:
+            break
+    assert told.by == "evidence" and 40 <= number < 50
+    assert 390 <= following.changed <= 420 and told.documents == learned - following.changed > 10
+    assert told.tokens == 10 * told.documents and following.fresh

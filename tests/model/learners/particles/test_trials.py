@@ -26,6 +26,8 @@ OPTIONS = {
     "reservoir": 50,
     "challengers": "on",
     "judges": 15,
+    # It tells a change with three blocks before it, and so in a short stream.
+    "change_test": "bounds",
 }
 SETTINGS = made(OPTIONS)
 FIRST, SECOND = topical(200, topics=3, seed=1), topical(200, topics=4, seed=2, first=100)
