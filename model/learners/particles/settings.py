@@ -60,6 +60,11 @@ class ParticleSettings(LearnerSettings):
         return EVIDENCE_WINDOW
 
     @property
+    def half_life(self) -> int | None:
+        """Return the event time in which half of the tokens are forgotten; None for no forgetting."""
+        return None
+
+    @property
     def initial(self) -> Initial:
         """Return how learning begins."""
         return NoInitialBatch()
@@ -126,6 +131,13 @@ class StreamingParticles(ParticleSettings):
         InitialBatch(),
         "whether learning begins with an initial batch or with the first document",
         INITIALS,
+    )
+    half_life: int | None = option(
+        None,
+        "event time in which half of the learned tokens are forgotten; without it none is",
+        unit="microseconds",
+        least=1,
+        absent=None,
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:

@@ -48,6 +48,8 @@ class ParticleState:
         resampler: threshold, evidence and counters of the minibatch.
         waiting: the documents of the incomplete initial batch; None once it is complete.
         sequence: the number of the last minibatch.
+        time: the end of the last minibatch's window in microseconds, with ``--half_life``; None
+            before the first one.
         drawn: the index of the next draw of the first pass. Each draw of a minibatch has its own.
         concentrated: the same for the draws of a and a_0.
         documents: documents learned so far.
@@ -82,6 +84,7 @@ class ParticleState:
     resampler: Resampler
     waiting: Documents | None
     sequence: int = 0
+    time: int | None = None
     drawn: int = 0
     concentrated: int = 0
     documents: int = 0

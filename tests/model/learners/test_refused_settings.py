@@ -17,6 +17,11 @@ from model.errors import OptionError
             ),
         ),
         (
+            {"learner": "batch-gibbs", "half_life": 5_000_000},
+            r"--half_life=.* belongs to --learner=.*; --learner=batch-gibbs is chosen",
+        ),
+        ({"half_life": 0}, r"--half_life: 0 was given; allowed is 1 or more"),
+        (
             {"learner": "batch-gibbs", "islands": 2},
             r"--islands=2 belongs to --learner=.*; --learner=batch-gibbs is chosen",
         ),
