@@ -57,8 +57,8 @@ def forget(state: ParticleState, time: int) -> None:
         state: the learner's state, between two minibatches.
         time: event time in microseconds. A time before an earlier one changes nothing.
     """
-    half_life, before = state.settings.half_life, state.time
-    if half_life is None:
+    half_life, before = state.half_life, state.time
+    if not half_life:
         return
     state.time = time if before is None else max(before, time)
     ticks = 0 if before is None else TICKS * state.time // half_life - TICKS * before // half_life

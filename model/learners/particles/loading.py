@@ -85,7 +85,7 @@ def _read_header(state: ParticleState, header: dict[str, Any]) -> None:
         setattr(
             state, name, checks.whole(f"{name} of a learner's state", checks.field(header, name))
         )
-    if state.settings.half_life is not None:
+    if state.half_life:
         time = checks.field(header, "time")
         name = "time of a learner's state"
         state.time = None if time is None else checks.whole(name, time, -_LATEST, _LATEST)

@@ -46,7 +46,7 @@ def to_bytes(state: ParticleState) -> bytes:
         "scored": state.scored,
         "ess": float(state.resampler.ess[0]).hex(),
     }
-    if state.settings.half_life is not None:
+    if state.half_life:
         header["time"] = state.time
     return wire.pack(
         MAGIC,

@@ -60,9 +60,9 @@ class ParticleSettings(LearnerSettings):
         return EVIDENCE_WINDOW
 
     @property
-    def half_life(self) -> int | None:
-        """Return the event time in which half of the tokens are forgotten; None for no forgetting."""
-        return None
+    def half_life(self) -> tuple[int, ...]:
+        """Return the half-life of tokens in microseconds, of all islands or of each; 0 for none."""
+        return (0,)
 
     @property
     def initial(self) -> Initial:
@@ -132,12 +132,12 @@ class StreamingParticles(ParticleSettings):
         "whether learning begins with an initial batch or with the first document",
         INITIALS,
     )
-    half_life: int | None = option(
-        None,
-        "event time in which half of the learned tokens are forgotten; without it none is",
-        unit="microseconds",
-        least=1,
-        absent=None,
+    half_life: tuple[int, ...] = option(
+        (0,),
+        "event time in which half of the learned tokens are forgotten; with commas one for each"
+        " island, and their evidence compares them",
+        unit="durations",
+        absent=(0,),
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
@@ -153,6 +153,10 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 f"Each island holds the same number of particles: give --particles={self.islands}.",
             )
+        if len(self.half_life) not in (1, self.islands):
+            given = f"{len(self.half_life)} lengths"
+            allowed = f"one, or as many as --islands ({self.islands})"
+            raise OptionError("--half_life", given, allowed, "Each island has one of them.")
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)

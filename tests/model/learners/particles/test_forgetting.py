@@ -10,7 +10,7 @@ from model.learners import learner_for
 from model.learners.particles.forgetting import TICKS, _power, forget, survival
 from model.learners.particles.kernels.canonical_rows import word_in_excess
 from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.priors import word_rows
+from model.learners.particles.priors import places_of, word_rows
 from model.learners.particles.saving import count_documents_of
 from model.scaled import Scaled
 
@@ -56,11 +56,9 @@ def test_counts_follow_from_the_tokens_that_live(name):
 
 
 def test_the_counts_of_documents_are_those_of_the_tokens_that_live():
-    *_, state = states(one(half_life=6, challengers="off"), minibatches_of(awkward(), 6))
+    *_, state = states(one(half_life=(6,), challengers="off"), minibatches_of(awkward(), 6))
     tokens = [state.history.words_of(int(slot)) for slot in state.history.slots()]
     assert any((words == GONE).any() for words in tokens)
-    from model.learners.particles.priors import places_of
-
     for p in range(len(state.population.weight)):
         places = places_of(state.population.documents, p, state.history.slots())
         counts = state.population.documents.rows[places].sum(axis=1)
@@ -68,7 +66,7 @@ def test_the_counts_of_documents_are_those_of_the_tokens_that_live():
 
 
 def test_half_of_the_tokens_live_after_a_half_life():
-    settings = one(half_life=1000)
+    settings = one(half_life=(1000,))
     *_, state = states(settings, minibatches_of(topical(120), 40))
     before = state.population.totals[0].sum()
     state.sequence += 1
@@ -79,7 +77,7 @@ def test_half_of_the_tokens_live_after_a_half_life():
 
 
 def test_after_a_long_time_everything_is_forgotten_and_learned_again():
-    settings = one(half_life=1000, prior="hierarchical")
+    settings = one(half_life=(1000,), prior="hierarchical")
     *_, state = states(settings, minibatches_of(topical(60), 20))
     learner = learner_for(settings)
     forget(state, 10**9)
@@ -91,7 +89,7 @@ def test_after_a_long_time_everything_is_forgotten_and_learned_again():
 
 
 def test_time_that_goes_back_or_stands_still_changes_nothing():
-    settings = one(half_life=1000)
+    settings = one(half_life=(1000,))
     *_, state = states(settings, minibatches_of(topical(60), 20))
     before = learner_for(settings).save(state)
     for time in (state.time, state.time - 10_000):
@@ -100,7 +98,7 @@ def test_time_that_goes_back_or_stands_still_changes_nothing():
 
 
 def test_nothing_is_forgotten_before_a_share_of_the_half_life_has_passed():
-    settings = one(half_life=64_000_000)
+    settings = one(half_life=(64_000_000,))
     *_, state = states(settings, minibatches_of(topical(60), 20))
     before = state.population.totals.sum()
     forget(state, state.time + 999_000)
@@ -116,7 +114,7 @@ def test_without_a_half_life_the_state_has_no_time():
 
 
 def test_a_damaged_time_is_refused():
-    settings = one(half_life=1000)
+    settings = one(half_life=(1000,))
     *_, state = states(settings, minibatches_of(topical(20), 20))
     state.time = "soon"
     data = learner_for(settings).save(state)

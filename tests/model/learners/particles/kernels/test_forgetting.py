@@ -132,7 +132,7 @@ def test_the_tables_that_are_left_have_the_law_of_the_tokens_that_are_left(bug):
 
 
 def topics_of_one(bug, rounds=2000):
-    """How often each topic loses the token, of others in topics 0, 0, 0, 1; the history has 1, 1."""
+    """How often each topic loses the token, of others in topics 0, 0, 0 and 1."""
     found = np.zeros(2)
     for seed in range(rounds):
         particle = Particle([0.5, 0.5], [1.0], 1.2, bug=bug)
