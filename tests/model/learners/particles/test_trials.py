@@ -115,7 +115,7 @@ def test_all_particles_go_on_from_a_winner(monkeypatch):
 def test_a_challenger_makes_room_and_counts_every_token():
     state = learned(SETTINGS, STREAM[:12])
     restarted, past = split_history(state, 30)
-    population = challengers.challenger(state, 0, 0, restarted, past, 5)
+    population, _ = challengers.challenger(state, 0, 0, restarted, past, 5)
     assert population.totals[0].sum() == state.population.totals[0].sum()
     of_restarted = sum(int(state.history.pages.length[slot]) for slot in restarted)
     used = np.flatnonzero(population.totals[0])
