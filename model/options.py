@@ -170,7 +170,7 @@ class Option:
             return False
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
             return False
-        if self.unit == "durations":
+        if self.unit == "durations" and isinstance(value, tuple):
             return bool(value) and all(type(one) is int and one >= 0 for one in value)
         if isinstance(value, tuple) and self.above is not None:
             return bool(value) and all(self._within(one) for one in value)

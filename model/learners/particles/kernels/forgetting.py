@@ -56,7 +56,8 @@ def choose_forgotten(population: Any, begins: Any, log_survival: Any, draws: Any
     others = np.zeros(words, np.int64)
     index, following = 1, _survivors(0, draws, log_survival)
     for w in range(words):
-        row, count = population.words.rows[row_of(population.words, 0, w)], 0
+        row = population.words.rows[row_of(population.words, 0, w)]
+        count: Any = 0
         for t in range(tp):
             count += np.int64(row[t])
         while following < count:
