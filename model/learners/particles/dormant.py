@@ -26,7 +26,7 @@ from model.learners.particles.settings import ParticleSettings
 from model.records import IntArray, LongArray
 
 MOST_WORDS, MOST_TOKENS, LEFT = 200, 50_000, 0.1
-_MAGIC = b"BTy1"
+_MAGIC = b"BTD1"
 
 
 @dataclass(frozen=True, eq=False)

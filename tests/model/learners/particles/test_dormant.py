@@ -200,7 +200,7 @@ def test_bytes_of_dormant_topics():
 def test_damaged_dormant_topics_are_refused(lengths, words, counts):
     parts = [pack_numbers(np.array(part)) for part in (lengths, words, counts)]
     with pytest.raises(DamagedDataError, match="dormant topic"):
-        dormant_from_bytes(wire.pack(b"BTy1", {}, *parts), 5, 9)
+        dormant_from_bytes(wire.pack(b"BTD1", {}, *parts), 5, 9)
 
 
 def test_words_that_leave_the_vocabulary_leave_dormant_topics():
