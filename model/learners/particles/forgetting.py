@@ -15,8 +15,8 @@ learned. Documents that wait are not forgotten before.
   vocabulary. Tokens die one by one, not with their document: of the other tokens no particle knows
   the documents, and all tokens have the same law. A document that has lost all tokens takes its
   place until it leaves as documents do.
-* Which tokens die is the same in all particles and on all islands, so all of them continue to
-  learn the same data.
+* Which tokens die is the same in all particles of an island, so all of them continue to learn the
+  same data.
 * The joint probability of the tokens that live cannot be known, since documents that are not in the
   history have a part in it. Its logarithm fades by the same factor, as the sum of the tokens' parts
   does on average. It continues to rank particles, and recent tokens count more.

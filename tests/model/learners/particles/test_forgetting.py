@@ -107,6 +107,13 @@ def test_nothing_is_forgotten_before_a_share_of_the_half_life_has_passed():
     assert state.population.totals.sum() < before
 
 
+def test_each_island_has_its_own_half_life():
+    settings, learner = settings_of("half-life"), learner_for(settings_of("half-life"))
+    assert [learner.init(settings, "", island).half_life for island in (0, 1)] == [6, 0]
+    one_for_all = small(islands=2, half_life=(7,))
+    assert [learner.init(one_for_all, "", island).half_life for island in (0, 1)] == [7, 7]
+
+
 def test_without_a_half_life_the_state_has_no_time():
     *_, state = states(one(), minibatches_of(topical(20), 20))
     assert state.time is None
