@@ -124,7 +124,6 @@ def revived(changed):
     """The dormant topics, and a challenger that has revived them, before any sweep."""
     restarted, past = split_history(changed, 20)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("model.learners.particles.challengers.sweeps_of", lambda documents: 0)
         patch.setattr(
             "model.learners.particles.reviving.newest_words",
             lambda state, slots: np.ones(len(state.vocabulary), np.int64),
