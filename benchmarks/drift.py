@@ -67,8 +67,6 @@ ROWS: dict[str, dict[str, Any]] = {
     "half-life 1000": {"half_life": (1000,)},
     "half-life 3000": {"half_life": (3000,)},
     "half-life 10000": {"half_life": (10_000,)},
-    "dormant": {"dormant": 100},
-    "half-life 1000, dormant": {"half_life": (1000,), "dormant": 100},
     "batch": BATCH,
 }
 

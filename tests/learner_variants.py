@@ -128,13 +128,6 @@ VARIANTS = {
         "max_words": 25,
         "prior": "hierarchical",
     },
-    "dormant topics, full vocabulary": {
-        **CHALLENGED,
-        "prior": "hierarchical",
-        "dormant": 2,
-        "half_life": (6,),
-        "max_words": 60,
-    },
     "initial nmi": {"initial_choice": "nmi"},
     "initial posterior": {"initial_choice": "posterior"},
     "one chain": {"chains": 1},

@@ -37,13 +37,6 @@ class Challengers(ChallengerSettings):
         unit="documents",
         least=1,
     )
-    dormant: int = option(
-        0,
-        "topics that ended and are remembered, so that a challenger may revive them after a change",
-        unit="topics",
-        least=0,
-        absent=0,
-    )
 
 
 CHALLENGERS = Kinds(NoChallengers, Challengers)

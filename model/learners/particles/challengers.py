@@ -13,8 +13,6 @@ changed in these steps (notation as in :mod:`model.learners.particles.kernels.pa
    those of step 2. The second wants a quarter of F beside those of step 2.
 4. The tokens of the N documents are spread evenly over the empty topics, or over all topics where
    none is empty.
-   With ``--dormant``, a third challenger makes room like the first one. Dormant topics then take
-   some of the empty topics (:mod:`model.learners.particles.reviving`).
 5. The N documents are visited in :data:`SWEEPS` whole sweeps. Few documents are visited more often,
    so that there are about :data:`VISITS` visits of documents. A challenger that predicts the
    judges worse than the particle by :data:`HOPELESS` after a third of its sweeps gives up.
@@ -55,7 +53,6 @@ from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.kernels.restarting import absorb, put_back, take_out
 from model.learners.particles.population import best_particle, replicate
 from model.learners.particles.priors import word_probabilities
-from model.learners.particles.reviving import revive
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 
@@ -104,13 +101,11 @@ class Verdict:
 
     Attributes:
         winner: the number of the challenger that won; -1 for the particle itself.
-        revived: the indices of the dormant topics that it revived.
         gains: (gain on the judges, its standard error, gain on the past) of each challenger, in
             nats a token.
     """
 
     winner: int
-    revived: tuple[int, ...]
     gains: tuple[tuple[float, float, float], ...]
 
 
@@ -137,13 +132,13 @@ def duel(
         _scores(state, state.population, best, judges),
         _scores(state, state.population, best, remembered),
     )
-    gains, winner, revived, most = [], -1, [], MARGIN
+    gains, winner, most = [], -1, MARGIN
 
     def is_hopeless(population: Population) -> bool:
         return gain_of(judges, own[0], _scores(state, population, 0, judges))[0] < -HOPELESS
 
-    for number in range(CHALLENGERS + bool(state.dormant and free)):
-        population, own_revived = challenger(state, best, number, restarted, past, free)
+    for number in range(CHALLENGERS):
+        population = challenger(state, best, number, restarted, past, free)
         visit(state, population, restarted, is_hopeless)
         gain = (
             *gain_of(judges, own[0], _scores(state, population, 0, judges)),
@@ -152,24 +147,24 @@ def duel(
         gains.append(gain)
         worth = gain[0] - rule.errors * gain[1] + rule.past_weight * gain[2]
         if worth > most:
-            winner, revived, most, chosen = number, own_revived, worth, population
+            winner, most, chosen = number, worth, population
     if winner >= 0:
         particles, generations = len(state.population.weight), int(state.resampler.counters[-1])
         identity = int(state.population.identity[0])
         state.population = for_threads(replicate(chosen, 0, particles, identity), state.threads)
         state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
-    return Verdict(winner, tuple(revived), tuple(gains))
+    return Verdict(winner, tuple(gains))
 
 
 def challenger(
     state: ParticleState, particle: int, number: int, restarted: IntArray, past: Past, free: int
-) -> tuple[Population, list[int]]:
-    """Return a challenger, by steps 1 to 4 of the module's docstring, and what it has revived.
+) -> Population:
+    """Return a challenger, by steps 1 to 4 of the module's docstring.
 
     Args:
         state: the learner's state.
         particle: the particle that is challenged.
-        number: the challenger, 0 or 1; 2 revives dormant topics.
+        number: the challenger, 0 or 1.
         restarted: the slots of the newest N documents.
         past: the older documents at hand.
         free: F.
@@ -188,9 +183,8 @@ def challenger(
     _make_empty(state, population, past, before, number, free)
     empty = np.flatnonzero(population.totals[0, :topics] == 0)
     chosen = empty if len(empty) else np.arange(topics)
-    revived = revive(state, population, state.dormant, restarted) if number == CHALLENGERS else []
     put_back(population, state.prior, history.pages, restarted, chosen, draws(state, RESTART))
-    return population, revived
+    return population
 
 
 def visit(
@@ -252,7 +246,7 @@ def _make_empty(
     for old in np.flatnonzero(leaving) if len(staying) else ():
         absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))
     wanted = (
-        free if number != 1 else np.count_nonzero(totals == 0) + ADDED * room_of(state) * topics
+        free if number == 0 else np.count_nonzero(totals == 0) + ADDED * room_of(state) * topics
     )
     while np.count_nonzero(totals == 0) + 1 <= wanted and np.count_nonzero(totals) > 1:
         used = totals > 0

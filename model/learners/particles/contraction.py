@@ -52,7 +52,6 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
     state.begun = None
     if state.waiting:
         state.waiting = [(_without_gone(numbers[tokens]), label) for tokens, label in state.waiting]
-    state.dormant = [topic.renumbered(numbers) for topic in state.dormant]
     if state.following:
         held = state.following.held
         state.following.held = [(_without_gone(numbers[tokens]), label) for tokens, label in held]

@@ -26,9 +26,9 @@ def copy_of(
     """
     chosen, generation = slice(particle, particle + 1), int(population.generation.max())
     return population._replace(
-        words=own_rows(population.words, particle, words, generation),
-        documents=own_rows(population.documents, particle, slots, generation),
-        topics=own_rows(population.topics, particle, pages, generation),
+        words=_own_rows(population.words, particle, words, generation),
+        documents=_own_rows(population.documents, particle, slots, generation),
+        topics=_own_rows(population.topics, particle, pages, generation),
         totals=population.totals[chosen].copy(),
         topic_tables=population.topic_tables[chosen].copy(),
         tables=population.tables[chosen].copy(),
@@ -67,7 +67,7 @@ def _table(rows: Rows) -> Table:
     return rows
 
 
-def own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
+def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
     """Return a table of one particle that owns its rows; row n is at place n + 1.
 
     Args:

@@ -20,7 +20,6 @@ import numpy as np
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.particles import population as populations
-from model.learners.particles.dormant import capacity, dormant_from_bytes
 from model.learners.particles.following_file import following_from_bytes
 from model.learners.particles.history import Units
 from model.learners.particles.kernels.canonical_rows import word_in_excess
@@ -58,9 +57,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes have another form, belong to other settings, or contain values
             that no learner can have.
     """
-    most = capacity(state.settings)
-    parts = _BLOBS + (state.following is not None) + (most > 0)
-    header, blobs = wire.unpack(MAGIC, data, parts)
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None))
     words, evidence, characters, use = blobs[:4]
     _read_header(state, header)
     _read_evidence(state, evidence)
@@ -80,8 +77,6 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         following_from_bytes(blobs[16], state.following, *sizes)
         if state.following.changes:
             state.history.count_as_newest(state.documents - state.following.changed)
-    if most:
-        state.dormant = dormant_from_bytes(blobs[17], most, len(state.vocabulary))
     return state
 
 

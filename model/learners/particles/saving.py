@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from model import wire
-from model.learners.particles.dormant import capacity, dormant_to_bytes
 from model.learners.particles.following_file import following_to_bytes
 from model.learners.particles.kernels.canonical_rows import count_documents
 from model.learners.particles.kernels.copy_on_write import with_rows
@@ -76,7 +75,6 @@ def to_bytes(state: ParticleState) -> bytes:
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),
-        *([dormant_to_bytes(state.dormant)] if capacity(state.settings) else []),
     )
 
 

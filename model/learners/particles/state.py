@@ -17,7 +17,6 @@ from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.challenger_settings import Challengers
-from model.learners.particles.dormant import Dormant
 from model.learners.particles.following import Following
 from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
@@ -69,7 +68,6 @@ class ParticleState:
         chain: the same for ``batch-gibbs`` with the sparse sampler.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
-        dormant: topics that ended, the oldest first.
         arrived: the topics of the documents that the last step learned
             (:mod:`model.learners.particles.arrivals`); not saved.
         events: what the last step told of the stream; not saved.
@@ -101,7 +99,6 @@ class ParticleState:
     begun: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
-    dormant: list[Dormant] = field(default_factory=list)
     arrived: list[IntArray] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 

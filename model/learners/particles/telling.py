@@ -14,10 +14,9 @@ import numpy as np
 
 from model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
 from model.learners.particles.following import Told
-from model.learners.particles.kernels.copy_on_write import Table
-from model.learners.particles.priors import places_of, word_rows
+from model.learners.particles.priors import word_rows
 from model.learners.particles.state import ParticleState, ensure_capacity
-from model.records import IntArray, LongArray
+from model.records import LongArray
 
 
 def change_told(told: Told, ids: Sequence[str]) -> Event:
@@ -46,20 +45,6 @@ def topic_counts(state: ParticleState, particle: int) -> LongArray:
     words = np.arange(len(state.vocabulary))
     rows = word_rows(state.population, particle, words)[:, : state.settings.topics]
     return rows.astype(np.int64)
-
-
-def counts_of(state: ParticleState, particle: int, slots: IntArray) -> LongArray:
-    """Return int64[W, T], the tokens of each word in each topic of a particle, of documents."""
-    counts = np.zeros((len(state.vocabulary), state.settings.topics), np.int64)
-    pages = state.history.pages
-    for slot in slots.tolist():
-        own = np.array(state.history.pages_of(slot))
-        words = pages.words[own].reshape(-1)[: pages.length[slot]]
-        table = state.population.topics
-        assert isinstance(table, Table)
-        topics = table.rows[places_of(table, particle, own)].reshape(-1)[: len(words)]
-        np.add.at(counts, (words[words >= 0], topics[words >= 0]), 1)
-    return counts
 
 
 def topics_replaced(

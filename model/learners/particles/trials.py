@@ -27,13 +27,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.learners.particles.challengers import Rule, duel, room_of, split_history
-from model.learners.particles.dormant import Dormant, capacity, ended_topics
 from model.learners.particles.following import Following
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.divergence import sum_of_shares
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
-from model.learners.particles.telling import change_told, counts_of, topic_counts, topics_replaced
+from model.learners.particles.telling import change_told, topic_counts, topics_replaced
 from model.scaled import Scaled
 
 # Documents that are learned anew in a later trial, as a multiple of the judges.
@@ -70,23 +69,12 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     judges = [tokens for tokens, _ in documents[: following.judges]]
     best = best_particle(state.population)
     before = topic_counts(state, best)
-    # Without room for dormant topics none of the tokens count as those of earlier documents.
-    restarted, _ = split_history(state, newest)
-    own = counts_of(state, best, restarted) if capacity(state.settings) else before
     verdict = duel(state, judges, newest, free if makes_room else 0, rule)
     if verdict.winner >= 0:
-        gains, after = verdict.gains[verdict.winner], topic_counts(state, 0)
-        state.events.append(topics_replaced(before, after, newest, gains))
-        remember(state, verdict.revived, ended_topics(before, after, own))
+        gains = verdict.gains[verdict.winner]
+        state.events.append(topics_replaced(before, topic_counts(state, 0), newest, gains))
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
-
-
-def remember(state: ParticleState, revived: Sequence[int], ended: Sequence[Dormant]) -> None:
-    """Forget the dormant topics that are revived, and remember topics that ended."""
-    left = [topic for index, topic in enumerate(state.dormant) if index not in revived]
-    most = capacity(state.settings)
-    state.dormant = [*left, *ended][max(0, len(left) + len(ended) - most) :]
 
 
 def observe(

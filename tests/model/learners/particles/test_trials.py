@@ -115,7 +115,7 @@ def test_all_particles_go_on_from_a_winner(monkeypatch):
 def test_a_challenger_makes_room_and_counts_every_token():
     state = learned(SETTINGS, STREAM[:12])
     restarted, past = split_history(state, 30)
-    population, _ = challengers.challenger(state, 0, 0, restarted, past, 5)
+    population = challengers.challenger(state, 0, 0, restarted, past, 5)
     assert population.totals[0].sum() == state.population.totals[0].sum()
     of_restarted = sum(int(state.history.pages.length[slot]) for slot in restarted)
     used = np.flatnonzero(population.totals[0])
@@ -132,7 +132,7 @@ def test_a_hopeless_challenger_gives_up_after_a_third_of_its_sweeps(
     monkeypatch.setattr(challengers, "VISITS", 0)
     state, asked = learned(SETTINGS, STREAM[:12]), []
     restarted, past = split_history(state, 30)
-    population, _ = challengers.challenger(state, 0, 0, restarted, past, 5)
+    population = challengers.challenger(state, 0, 0, restarted, past, 5)
     before, first = int(state.resampler.counters[MOVES]), population.topics.rows.copy()
     challengers.visit(
         state, population, restarted, lambda given: asked.append(given) or is_hopeless
