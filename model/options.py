@@ -373,13 +373,9 @@ def _value(item: Option, values: dict[str, Any], where: str) -> Any:
         return record_from_json(item.kinds, value, where)
     if item.nested:
         return item.value_type.from_json(value, where)  # type: ignore[attr-defined]
-    if (
-        item.value_type is tuple
-        and isinstance(value, list)
-        and all(isinstance(word, int if item.unit == "durations" else str) for word in value)
-    ):
-        return tuple(value)
-    return value
+    kind = int if item.unit == "durations" else str
+    listed = item.value_type is tuple and isinstance(value, list)
+    return tuple(value) if listed and all(isinstance(one, kind) for one in value) else value
 
 
 def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str) -> Record:
