@@ -64,6 +64,9 @@ ROWS: dict[str, dict[str, Any]] = {
     "two chains": {"particles": 2, "challengers": "off"},
     "120 visits": {"moves": 120},
     "T = 100": {"topics": 100},
+    "half-life 1000": {"half_life": (1000,)},
+    "half-life 3000": {"half_life": (3000,)},
+    "half-life 10000": {"half_life": (10_000,)},
     "batch": BATCH,
 }
 
@@ -103,7 +106,10 @@ class Pass:
         begin = time.thread_time()
         for minibatch in minibatches(list(documents), MINIBATCH):
             self.sequence += 1
-            info = self.learner.step(self.state, replace(minibatch, sequence=self.sequence))
+            # Event time counts documents.
+            end = self.sequence * MINIBATCH
+            minibatch = replace(minibatch, sequence=self.sequence, window_end=end)
+            info = self.learner.step(self.state, minibatch)
             self.moves, self.tokens = self.moves + info.moves, self.tokens + info.tokens
         snapshot: Snapshot = self.learner.snapshot(self.state)
         self.seconds += time.thread_time() - begin

@@ -127,6 +127,8 @@ class Option:
             return duration_text(value)
         if self.unit == "bytes" and value:
             return f"{value / MEGABYTE:g}"
+        if self.unit == "durations":
+            return ",".join(duration_text(one) or "none" for one in value)
         if self.value_type is tuple and value and not self.file:
             return ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
         return value
@@ -146,6 +148,8 @@ class Option:
             return f"a number from {self.least:g} to below {self.below:g}"
         if self.least is not None:
             return f"{self.least:g} or more"
+        if self.unit == "durations":
+            return "one or more lengths of time, or none"
         return _NAMES.get(self.value_type, f"a {self.value_type.__name__}")
 
     def check(self, value: Any) -> None:
@@ -166,6 +170,8 @@ class Option:
             return False
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
             return False
+        if self.unit == "durations" and isinstance(value, tuple):
+            return bool(value) and all(type(one) is int and one >= 0 for one in value)
         if isinstance(value, tuple) and self.above is not None:
             return bool(value) and all(self._within(one) for one in value)
         return not isinstance(value, int | float) or self._within(value)
@@ -367,13 +373,9 @@ def _value(item: Option, values: dict[str, Any], where: str) -> Any:
         return record_from_json(item.kinds, value, where)
     if item.nested:
         return item.value_type.from_json(value, where)  # type: ignore[attr-defined]
-    if (
-        item.value_type is tuple
-        and isinstance(value, list)
-        and all(isinstance(word, str) for word in value)
-    ):
-        return tuple(value)
-    return value
+    kind = int if item.unit == "durations" else str
+    listed = item.value_type is tuple and isinstance(value, list)
+    return tuple(value) if listed and all(isinstance(one, kind) for one in value) else value
 
 
 def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str) -> Record:

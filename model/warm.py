@@ -60,6 +60,7 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2,
         initial=InitialBatch(documents=2, chains=2, sweeps=1),
+        half_life=(1,),
         duplicates=CountOnce(),
         rejuvenation=EveryDocument(moves=1, challengers=Challengers(judges=1)),
     ),

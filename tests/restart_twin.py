@@ -146,3 +146,14 @@ def complete(texts, phi, alpha, draws, sweeps=10, kept=6):
         ]
         scores.append(sum(math.log(sum(theta[t] * phi[w][t] for t in topics)) for w in hidden))
     return scores
+
+
+def law_of_tables(a=1.2, d=0.3):
+    """Of three tokens: the Chinese restaurant's."""
+    second = (a + d) / (a + 1)
+    third_of_one, third_of_two = (a + d) / (a + 2), (a + 2 * d) / (a + 2)
+    return [
+        (1 - second) * (1 - third_of_one),
+        (1 - second) * third_of_one + second * (1 - third_of_two),
+        second * third_of_two,
+    ]

@@ -37,6 +37,8 @@ EVALUATION = 11
 RESTART = 12
 RESTART_SWEEP = 13
 COMPLETION = 14
+FORGETTING = 24
+FORGOTTEN_TOPIC = 25
 LOCAL = 20
 FIRST_TOPICS = 21
 # Added to one of the above: whether a token opens or closes a table

@@ -35,6 +35,7 @@ _PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
 _PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
     "numbers": values.numbers,
     "paths": values.patterns,
+    "durations": values.durations,
     "names": values.names,
     "words": values.words,
 }

@@ -47,6 +47,19 @@ def duration(text: str) -> int:
     return total
 
 
+def durations(text: str) -> tuple[int, ...]:
+    """Parse lengths of time, separated by commas; ``none`` is 0.
+
+    Returns:
+        Microseconds.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them is not a length of time.
+    """
+    parts = (part.strip() for part in text.split(","))
+    return tuple(0 if part == "none" else duration(part) for part in parts)
+
+
 def publication(text: str) -> Publication:
     """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows.
 

@@ -222,13 +222,14 @@ class Framed(Record):
     widths: tuple[float, ...] = option((0.5, 1.0), "widths to try", unit="numbers", above=0)
     share: float = option(0.5, "a share", above=0, below=1)
     size: int = option(3 * 2**20, "its size", unit="bytes", least=1)
+    drying: tuple[int, ...] = option((0,), "how long it dries", unit="durations", absent=(0,))
 
 
 def test_a_nested_record_is_stored_and_has_options_of_its_own():
-    made = Framed(drawing=Round(3))
-    assert [item.name for item in plain_options(Framed)] == ["radius", "widths", "share", "size"]
+    made, names = Framed(drawing=Round(3)), ["widths", "share", "size", "drying"]
+    assert [item.name for item in plain_options(Framed)] == ["radius", *names]
     assert Framed.from_json({**made.to_json(), "widths": (0.5, 1.0)}) == made
-    assert set(made.flags("x")) == {"x.drawing.radius", "x.widths", "x.share", "x.size"}
+    assert set(made.flags("x")) == {"x.drawing.radius", *(f"x.{name}" for name in names)}
     with pytest.raises(DamagedDataError, match="these are settings of kind 'angular', not 'round'"):
         Framed.from_json({**made.to_json(), "drawing": Angular().to_json()})
 
@@ -245,6 +246,10 @@ def test_a_nested_record_of_another_class_is_refused():
         ({"widths": (1.0, 0.0)}, "--widths: (1.0, 0.0) was given"),
         ({"share": 1.0}, "--share: 1.0 was given; allowed is a number between 0 and 1."),
         ({"share": 0.0}, "--share: 0.0 was given"),
+        ({"drying": ()}, "() was given; allowed is one or more lengths of time, or none."),
+        ({"drying": (0, -1)}, "--drying: (0, -1) was given"),
+        ({"drying": (1.5,)}, "--drying: (1.5,) was given"),
+        ({"drying": 5}, "--drying: 5 was given"),
     ],
 )
 def test_bounds_of_lists_and_open_intervals(given, told):
@@ -255,7 +260,19 @@ def test_bounds_of_lists_and_open_intervals(given, told):
 
 def test_values_are_shown_as_users_write_them():
     shown = {item.name: item.shown(item.default) for item in plain_options(Framed)}
-    assert (shown["widths"], shown["size"]) == ("0.5,1", "3")
+    assert (shown["widths"], shown["size"], shown["drying"]) == ("0.5,1", "3", "none")
+    drying = {item.name: item for item in plain_options(Framed)}["drying"]
+    assert drying.shown((0, 90_000_000)) == "none,1min30s"
+
+
+def test_lengths_of_time_are_stored_as_numbers():
+    made = Framed(drying=(0, 5))
+    assert made.to_json()["drying"] == [0, 5] and "drying" not in Framed().to_json()
+    stored = {**made.to_json(), "widths": (0.5, 1.0)}
+    assert Framed.from_json(stored) == made
+    for wrong in ([0, "5"], ["none"], [True], [-5], [], 5):
+        with pytest.raises(DamagedDataError):
+            Framed.from_json({**stored, "drying": wrong})
 
 
 def test_a_kind_with_a_nested_record_is_refused():

@@ -41,6 +41,8 @@ _SCALED_BYTES = 16
 _MOST_TABLES = 2**28
 # Bounds of a learned concentration. Beyond them the products of a draw leave the range of a float.
 _LEAST_CONCENTRATION, _MOST_CONCENTRATION = 2.0**-100, 2.0**100
+# Event times are 64-bit numbers.
+_LATEST = 2**63
 _ROUNDING = 1e-6
 
 
@@ -83,6 +85,10 @@ def _read_header(state: ParticleState, header: dict[str, Any]) -> None:
         setattr(
             state, name, checks.whole(f"{name} of a learner's state", checks.field(header, name))
         )
+    if state.half_life:
+        time = checks.field(header, "time")
+        name = "time of a learner's state"
+        state.time = None if time is None else checks.whole(name, time, -_LATEST, _LATEST)
     try:
         ess = float.fromhex(checks.field(header, "ess"))
     except (ValueError, TypeError, OverflowError):

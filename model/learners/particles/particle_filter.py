@@ -43,6 +43,7 @@ from model.learners.particles.arrivals import arrivals
 from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
+from model.learners.particles.forgetting import forget
 from model.learners.particles.history import Documents
 from model.learners.particles.initial_batch import initialise, join, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
@@ -90,6 +91,7 @@ class ParticleLearner:
         before = state.documents, state.tokens, state.scored
         state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
+        forget(state, minibatch.window_end)
         documents = _documents_to_learn(state, known_words(words, minibatch), minibatch.sequence)
         if state.settings.ess_threshold or state.settings.by_tokens:
             for w_i, label in documents:

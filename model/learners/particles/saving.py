@@ -46,6 +46,8 @@ def to_bytes(state: ParticleState) -> bytes:
         "scored": state.scored,
         "ess": float(state.resampler.ess[0]).hex(),
     }
+    if state.half_life:
+        header["time"] = state.time
     return wire.pack(
         MAGIC,
         header,

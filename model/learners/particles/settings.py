@@ -60,6 +60,11 @@ class ParticleSettings(LearnerSettings):
         return EVIDENCE_WINDOW
 
     @property
+    def half_life(self) -> tuple[int, ...]:
+        """Return the half-life of tokens in microseconds, of all islands or of each; 0 for none."""
+        return (0,)
+
+    @property
     def initial(self) -> Initial:
         """Return how learning begins."""
         return NoInitialBatch()
@@ -127,6 +132,13 @@ class StreamingParticles(ParticleSettings):
         "whether learning begins with an initial batch or with the first document",
         INITIALS,
     )
+    half_life: tuple[int, ...] = option(
+        (0,),
+        "event time in which half of the learned tokens are forgotten; with commas one for each"
+        " island, and their evidence compares them",
+        unit="durations",
+        absent=(0,),
+    )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         return {"evidence_window": (self.islands > 1, "--islands is above 1")}
@@ -141,6 +153,10 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 f"Each island holds the same number of particles: give --particles={self.islands}.",
             )
+        if len(self.half_life) not in (1, self.islands):
+            given = f"{len(self.half_life)} lengths"
+            allowed = f"one, or as many as --islands ({self.islands})"
+            raise OptionError("--half_life", given, allowed, "Each island has one of them.")
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)

@@ -48,6 +48,8 @@ class ParticleState:
         resampler: threshold, evidence and counters of the minibatch.
         waiting: the documents of the incomplete initial batch; None once it is complete.
         sequence: the number of the last minibatch.
+        time: the end of the last minibatch's window in microseconds, with ``--half_life``; None
+            before the first one, and where nothing is forgotten.
         drawn: the index of the next draw of the first pass. Each draw of a minibatch has its own.
         concentrated: the same for the draws of a and a_0.
         documents: documents learned so far.
@@ -82,6 +84,7 @@ class ParticleState:
     resampler: Resampler
     waiting: Documents | None
     sequence: int = 0
+    time: int | None = None
     drawn: int = 0
     concentrated: int = 0
     documents: int = 0
@@ -117,6 +120,12 @@ class ParticleState:
     def unlearned(self) -> Documents:
         """Return the documents that wait for a complete initial batch or for a duel."""
         return self.waiting or (self.following.held if self.following else [])
+
+    @property
+    def half_life(self) -> int:
+        """Return the half-life of tokens in microseconds; 0 where nothing is forgotten."""
+        lengths = self.settings.half_life
+        return lengths[self.island if len(lengths) > 1 else 0]
 
     @property
     def initial(self) -> InitialBatch:

@@ -17,6 +17,18 @@ from model.errors import OptionError
             ),
         ),
         (
+            {"learner": "batch-gibbs", "half_life": (5_000_000,)},
+            r"--half_life=.* belongs to --learner=.*; --learner=batch-gibbs is chosen",
+        ),
+        (
+            {"half_life": (-1,)},
+            r"--half_life: .* was given; allowed is one or more lengths of time, or none",
+        ),
+        (
+            {"half_life": (0, 5_000_000), "islands": 4},
+            r"--half_life: '2 lengths' was given; allowed is one, or as many as --islands \(4\)",
+        ),
+        (
             {"learner": "batch-gibbs", "islands": 2},
             r"--islands=2 belongs to --learner=.*; --learner=batch-gibbs is chosen",
         ),

@@ -29,6 +29,13 @@ def test_the_text_of_a_duration_reads_back(micros):
     assert values.duration(duration_text(micros)) == micros
 
 
+def test_several_durations():
+    assert values.durations("none, 2s,1min") == (0, 2_000_000, 60_000_000)
+    assert values.durations("none") == (0,)
+    with pytest.raises(argparse.ArgumentTypeError, match="'never' was given; allowed is a length"):
+        values.durations("2s,never")
+
+
 @pytest.mark.parametrize(
     "text",
     [

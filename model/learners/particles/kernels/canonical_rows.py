@@ -113,7 +113,7 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
         The word's number, -1 if there is none.
     """
     rows, topics = population.words.rows, population.topics.rows
-    begins, places = _tokens_by_word(pages, slots, count)
+    begins, places = tokens_by_word(pages, slots, count)
     held, seen, visit = np.empty(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64), 0
     physical = np.empty(len(pages.words), np.int64)
     for p in range(len(population.weight)):
@@ -133,7 +133,7 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
 
 
 @kernel
-def _tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
+def tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
     """Return (begins, places), which list the tokens of each word.
 
     The tokens of word w are places[begins[w]:begins[w + 1]], each as page * PAGE + column;

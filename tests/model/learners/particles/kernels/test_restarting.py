@@ -5,7 +5,7 @@ import pytest
 import restart_twin
 from alarm import agrees_in_counts
 from populations import KEY
-from restart_twin import IDENTITY, KINDS, TEXTS, copied, pair_of
+from restart_twin import IDENTITY, KINDS, TEXTS, copied, law_of_tables, pair_of
 from twins import Particle
 
 from model.kernels.random import RESTART
@@ -106,7 +106,7 @@ def tables_left(bug, rounds=4000):
     """Tables of three tokens of a word when three others, seated later, were taken out."""
     found = np.zeros(4)
     for seed in range(rounds):
-        particle = Particle([0.5], [1.0], 1.2, 0.3, None, "sampled", 2.0)
+        particle = Particle([0.5], [1.0], 1.2, discount=0.3, kind="sampled", base_a=2.0)
         generator = np.random.default_rng(seed)
         for d in (0, 1):
             particle.learn(
@@ -116,17 +116,6 @@ def tables_left(bug, rounds=4000):
         restart_twin.take_out(particle, [1], (seed, 1), 0, 1, RESTART)
         found[particle.tables[0][0]] += 1
     return found[1:]
-
-
-def law_of_tables(a=1.2, d=0.3):
-    """Of three tokens: the Chinese restaurant's."""
-    second = (a + d) / (a + 1)
-    third_of_one, third_of_two = (a + d) / (a + 2), (a + 2 * d) / (a + 2)
-    return [
-        (1 - second) * (1 - third_of_one),
-        (1 - second) * third_of_one + second * (1 - third_of_two),
-        second * third_of_two,
-    ]
 
 
 @pytest.mark.statistical
