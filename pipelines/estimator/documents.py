@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from model import wire
 from model.dead_letters import DeadLetter
 from model.errors import OptionError, RefusedInputError
+from model.inference.labelling_texts import content_id
 from model.reading.parsing import ParseSettings, parse_record
 from model.reading.refused import Example, refused
 from model.records import Document, TokenisedDocument
@@ -151,8 +151,7 @@ def _tokens(given: Any) -> list[str]:
 
 
 def _digest(document: Any) -> str:
-    parts = [document] if isinstance(document, str) else _tokens(document)
-    return wire.digest(*(part.encode("utf-8", "backslashreplace") for part in parts)).hex()[:32]
+    return content_id([document] if isinstance(document, str) else _tokens(document))
 
 
 def _check_refused(read: int, letters: Sequence[DeadLetter]) -> None:
