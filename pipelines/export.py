@@ -80,8 +80,18 @@ def export(options: OptionGroup) -> None:
             path.write_bytes(data_of(exported, wanted, store))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    told = f"version {manifest.version} -> {path} ({wanted.format})"
+    told = f"version {manifest.version} -> {path} ({wanted.format}{_rounded(exported, wanted)})"
     console().print(plain(told), soft_wrap=True)
+
+
+def _rounded(exported: Exported, wanted: Any) -> str:
+    """Return what a state of whole tokens leaves out or adds; empty for nothing."""
+    from model.exports.mallet import rounding
+
+    tokens, whole = rounding(exported)
+    if wanted.format != "mallet" or tokens == whole:
+        return ""
+    return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
 def data_of(exported: Exported, wanted: Any, store: ModelStore) -> bytes:

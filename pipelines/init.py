@@ -172,7 +172,10 @@ def _without_none(told: dict[str, str]) -> dict[str, str]:
 
 def _lengths(every: str, lengths: Mapping[str, str]) -> dict[str, str]:
     """Return the options of time: windows are not longer than the time between two versions."""
-    kind, length = publication(every)
+    try:
+        kind, length = publication(every)
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"--publish_every: {error}") from error
     window = lengths.get("window", "1h")
     if kind == "period" and duration(window) > length:
         window = every

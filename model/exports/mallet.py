@@ -4,7 +4,8 @@ The model keeps no documents. In their place there is one for each topic, with t
 topic. Counts by word and topic are those of the model, and ``#alpha`` is its prior. MALLET has one
 ``#beta`` for all words and topics; it is the mean pseudo-count of the model's prior.
 
-A state has whole tokens, so a model of expected counts has none.
+A state has whole tokens. Learners with ``--prior=flat`` count whole tokens. Counts of others are
+discounted or expected ones, and are rounded.
 """
 
 from __future__ import annotations
@@ -14,25 +15,19 @@ import io
 
 import numpy as np
 
-from model.errors import OptionError
 from model.exports import Exported
 
 
-def to_mallet(exported: Exported) -> bytes:
-    """Return the state.
+def rounding(exported: Exported) -> tuple[float, int]:
+    """Return the tokens of the model, and those of its state."""
+    counts = exported.snapshot.counts
+    return float(counts.sum()), int(np.round(counts).sum())
 
-    Raises:
-        OptionError: the counts of the model are no whole numbers.
-    """
+
+def to_mallet(exported: Exported) -> bytes:
+    """Return the state."""
     snapshot = exported.snapshot
     offsets, rows, counts = snapshot.by_topic
-    if np.any(counts != np.round(counts)):
-        raise OptionError(
-            "--format",
-            "mallet",
-            "a form for a model of whole counts, and this one has expected counts",
-            "Use gensim, or learn by a learner with particles and --prior=flat.",
-        )
     every = np.arange(len(snapshot.words))
     beta = float(np.mean(snapshot.prior.shares(every)))
     out = io.StringIO()
@@ -42,7 +37,7 @@ def to_mallet(exported: Exported) -> bytes:
     for topic in range(snapshot.topic_count):
         at, place = slice(int(offsets[topic]), int(offsets[topic + 1])), 0
         for row, count in zip(rows[at].tolist(), counts[at].tolist(), strict=True):
-            for _ in range(int(count)):
+            for _ in range(round(count)):
                 out.write(f"{topic} topic{topic} {place} {row} {snapshot.words[row]} {topic}\n")
                 place += 1
     # Without a time, equal models give equal bytes.

@@ -40,11 +40,14 @@ class Arranged:
     run_file: Path | None = None
     text: str = ""
 
-    def keep(self, anew: bool) -> None:
-        """Write the options of the run into its folder; ``anew`` replaces those of another run."""
-        if self.run_file is not None and (anew or not self.run_file.exists()):
-            self.run_file.parent.mkdir(parents=True, exist_ok=True)
+    def ended(self) -> None:
+        """Write the options of a run that succeeded, and say what can follow."""
+        if self.run_file is not None:
+            folder = self.run_file.parent
+            folder.mkdir(parents=True, exist_ok=True)
             self.run_file.write_text(self.text, encoding="utf-8")
+            told = f"Next: {shown('pipelines.show')} {folder}, {shown('pipelines.report')} {folder}"
+            _console().print(plain(told))
 
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
@@ -110,8 +113,11 @@ def _written(rest: Sequence[str], own: frozenset[str]) -> dict[str, str]:
 def _say(prog: str, options: dict[str, str], why: str) -> None:
     if options:
         flags = " ".join(f"--{name}={value}" for name, value in options.items())
-        console = Console(stderr=True, highlight=False, soft_wrap=True)
-        console.print(plain(f"{shown(prog)}: {flags} ({why})"))
+        _console().print(plain(f"{shown(prog)}: {flags} ({why})"))
+
+
+def _console() -> Console:
+    return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 @cache

@@ -235,9 +235,8 @@ def command(
         try:
             given = arranged(sys.argv[1:] if argv is None else argv, prog, groups)
             options = parse(given.argv, prog, description, groups, required, graph=graph)
-            given.keep(anew=False)
             run(options)
-            given.keep(anew=True)
+            given.ended()
         except BeamTopicsError as error:
             from pipelines.cli.terminal import plain
 

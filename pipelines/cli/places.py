@@ -62,7 +62,7 @@ def run_folder(path: str) -> str:
     name = place.name.removesuffix(".gz")
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
-    return str(place.with_name(f"{name or 'documents'}{ENDING}"))
+    return str(place.parent / f"{name or 'documents'}{ENDING}")
 
 
 def is_run(path: str) -> bool:
