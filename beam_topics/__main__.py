@@ -1,6 +1,7 @@
 """The command ``beam-topics``, also ``python -m beam_topics``.
 
-It is here and not in ``pipelines``, so that a foreign package of that name is refused first.
+It is here and not in ``pipelines``, because a foreign package of that name is refused first, by
+``beam_topics/__init__.py``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,13 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-PACKAGES = ("model", "transforms", "pipelines")
+# How the first line of each package begins. A file that another distribution wrote over ours has
+# another one.
+PACKAGES = {
+    "model": '"""Topic models over streams',
+    "transforms": '"""The steps of the pipelines',
+    "pipelines": '"""Programs: each file is one runnable graph',
+}
 
 
 def check_siblings() -> None:
@@ -20,21 +26,19 @@ def check_siblings() -> None:
         ImportError: one of them is missing or foreign.
     """
     place = Path(__file__).resolve().parent.parent
-    for name in PACKAGES:
+    for name, begins in PACKAGES.items():
         spec = importlib.util.find_spec(name)
-        origin = None if spec is None else spec.origin
-        # A namespace package has no origin, and ours is none.
-        if origin is None or Path(origin).resolve().parent.parent != place or not _is_ours(name):
-            found = origin or (spec and list(spec.submodule_search_locations or ())) or "nowhere"
-            raise ImportError(
-                f"beam-topics needs its own package {name!r} in {place}, and Python finds another"
-                f" one: {found}. Install beam-topics into an environment without a distribution"
-                " of that name, and run it outside of a folder that holds such a package."
-            )
-
-
-def _is_ours(name: str) -> bool:
-    """Return whether the package has the modules that it should have."""
-    marks = {"model": "snapshot.py", "transforms": "sequence.py", "pipelines": "train.py"}
-    here = Path(__file__).resolve().parent.parent / name
-    return (here / marks[name]).is_file() and (here / "__init__.py").stat().st_size > 0
+        # A folder without __init__.py is found, too. It has no origin.
+        origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+        if origin != place / name / "__init__.py":
+            found = origin or (list(spec.submodule_search_locations or ()) if spec else "nowhere")
+            why = f"Python finds it at {found}"
+        elif not origin.read_text(encoding="utf-8").startswith(begins):
+            why = f"another distribution has written its own to {origin}"
+        else:
+            continue
+        raise ImportError(
+            f"beam-topics needs its own package {name!r} in {place}, and {why}. Install beam-topics"
+            " into an environment without a distribution that has a package of this name, and do"
+            " not run it in a folder that has one."
+        )

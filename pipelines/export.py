@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model.errors import OptionError, OutputError
 from model.exports import Exported
@@ -20,11 +20,11 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import ModelVersionOptions, StoreOptions
+from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain, thin
-from pipelines.cli.values import choices, positive
+from pipelines.cli.values import choices
 
 if TYPE_CHECKING:
     from model.exports.lineage import Version
@@ -32,25 +32,17 @@ if TYPE_CHECKING:
 FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "dot")
 
 
-class _ExportOptions(OptionGroup):
-    """Export."""
+class _FormOptions(OptionGroup):
+    """Form."""
 
     # The options of all programs have one namespace, in which --format says how files are read.
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--format", choices=FORMS, help=f"{choices(FORMS)}")
         parser.add_argument("--output", help="file to write; gensim writes some beside it")
-        parser.add_argument(
-            "--words_per_topic",
-            type=positive,
-            help="csv, parquet and json: words of each topic; without it, all with a count",
-        )
-        parser.add_argument(
-            "--graph_versions", type=positive, default=12, help="dot: most versions (default: 12)"
-        )
 
 
-GROUPS = (StoreOptions, ModelVersionOptions, _ExportOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, ExportOptions)
 REQUIRED = {"model_store": "models", "format": "csv", "output": "topics.csv"}
 
 
@@ -61,7 +53,7 @@ def export(options: OptionGroup) -> None:
         OptionError: there is no such version, or it has no such form.
         OutputError: the file cannot be written.
     """
-    manifest, wanted = chosen_version(options), options.view_as(_ExportOptions)
+    manifest, wanted = chosen_version(options), options.view_as(_FormOptions)
     store = ModelStore(settings_of(options, StoreSettings).root)
     exported = Exported(
         manifest,
@@ -77,24 +69,25 @@ def export(options: OptionGroup) -> None:
 
             write_gensim(exported, path)
         else:
-            path.write_bytes(data_of(exported, wanted, store))
+            path.write_bytes(data_of(exported, wanted.format, options, store))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    told = f"version {manifest.version} -> {path} ({wanted.format}{_rounded(exported, wanted)})"
+    form = f"{wanted.format}{_rounded(exported, wanted.format)}"
+    told = f"version {manifest.version} -> {path} ({form})"
     console().print(plain(told), soft_wrap=True)
 
 
-def _rounded(exported: Exported, wanted: Any) -> str:
+def _rounded(exported: Exported, form: str) -> str:
     """Return what a state of whole tokens leaves out or adds; empty for nothing."""
     from model.exports.mallet import rounding
 
     tokens, whole = rounding(exported)
-    if wanted.format != "mallet" or tokens == whole:
+    if form != "mallet" or tokens == whole:
         return ""
     return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
-def data_of(exported: Exported, wanted: Any, store: ModelStore) -> bytes:
+def data_of(exported: Exported, form: str, options: OptionGroup, store: ModelStore) -> bytes:
     """Return the bytes of a form that is one file.
 
     Raises:
@@ -102,18 +95,18 @@ def data_of(exported: Exported, wanted: Any, store: ModelStore) -> bytes:
     """
     from model.exports import lineage, mallet, pyldavis, tables, web
 
-    words = wanted.words_per_topic
-    if wanted.format == "dot":
-        return lineage.to_dot(exported, versions_of(exported, wanted, store))
-    if wanted.format == "pyldavis":
+    wanted = options.view_as(ExportOptions)
+    if form == "dot":
+        return lineage.to_dot(exported, versions_of(exported, wanted.graph_versions, store))
+    if form == "pyldavis":
         return pyldavis.to_pyldavis(exported)
-    if wanted.format == "mallet":
+    if form == "mallet":
         return mallet.to_mallet(exported)
     forms = {"csv": tables.to_csv, "parquet": tables.to_parquet, "json": web.to_json}
-    return forms[wanted.format](exported, words)
+    return forms[form](exported, wanted.words_per_topic)
 
 
-def versions_of(exported: Exported, wanted: Any, store: ModelStore) -> list[Version]:
+def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Version]:
     """Return the versions of the graph, evenly spread, with their models.
 
     Raises:
@@ -127,7 +120,7 @@ def versions_of(exported: Exported, wanted: Any, store: ModelStore) -> list[Vers
             "a form for a store with two versions or more",
             "Train with a shorter --publish_every.",
         )
-    return [(one, store.get_snapshot(one)) for one in thin(there, wanted.graph_versions)]
+    return [(one, store.get_snapshot(one)) for one in thin(there, most)]
 
 
 main = command(

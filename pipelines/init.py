@@ -23,12 +23,12 @@ from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.invocation import shown
+from pipelines.cli.options import KindOptions
 from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import UsageError
 from pipelines.cli.values import duration, publication
 
-KINDS = ("once", "stream")
 _KAFKA = "kafka://"
 _RECORDS = 200
 _DEFAULTS = {"text_field": "text", "timestamp_field": "timestamp", "id_field": "id"}
@@ -47,7 +47,6 @@ class _InitOptions(OptionGroup):
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--kind", choices=KINDS, help="learned once, or as a stream")
         parser.add_argument(
             "--publish_every", type=publication, help="how often to publish, for example 30d"
         )
@@ -56,7 +55,7 @@ class _InitOptions(OptionGroup):
         )
 
 
-GROUPS = (InputOptions, _InitOptions, RecordOptions)
+GROUPS = (InputOptions, KindOptions, _InitOptions, RecordOptions)
 
 
 def init(options: OptionGroup) -> None:
@@ -77,9 +76,8 @@ def init(options: OptionGroup) -> None:
                                       " kafka://host:port/topic)?")  # fmt: skip
     answers = _source(where)
     fields, lengths = _fields(where, options, given)
-    kind = given.get("kind") or (
-        "stream" if where.startswith(_KAFKA) else ask("kind", "Learned once, or a stream?", *KINDS)
-    )
+    kind = given.get("kind") or ("stream" if where.startswith(_KAFKA) else "")
+    kind = kind or ask("kind", "Learned once, or a stream?", *KindOptions.KINDS)
     every = given.get("publish_every") or ask(
         "publish_every", "How often is a version published?", lengths.get("publish_every", "1d")
     )

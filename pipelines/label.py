@@ -8,7 +8,6 @@ alone, and its id is a digest of it, so the same text gives the same topics.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -26,29 +25,18 @@ from pipelines.cli.options import (
     MethodOptions,
     ModelVersionOptions,
     StoreOptions,
+    TextOptions,
 )
 from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain
-from pipelines.cli.values import positive
 
 # Texts of standard input that are labelled together.
 _TOGETHER = 1000
 _SHOWN = 60
 
 
-class _TextOptions(OptionGroup):
-    """Text."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--text", action="append", help="a text; without it, standard input")
-        parser.add_argument(
-            "--most_topics", type=positive, default=3, help="topics of each text (default: 3)"
-        )
-
-
-GROUPS = (StoreOptions, ModelVersionOptions, _TextOptions, MethodOptions, InferenceOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, TextOptions, MethodOptions, InferenceOptions)
 REQUIRED = {"model_store": "models"}
 
 
@@ -64,7 +52,7 @@ def label(options: OptionGroup) -> None:
     from model.words.tokeniser import Tokeniser
 
     manifest, settings = chosen_version(options), inference_settings_of(options)
-    method, wanted = inference_for(settings), options.view_as(_TextOptions)
+    method, wanted = inference_for(settings), options.view_as(TextOptions)
     if method.needs or method.needs_all_documents:
         allowed = "a method that labels one text by the model alone"
         raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
