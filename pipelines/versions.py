@@ -23,6 +23,7 @@ from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.publishing.topic_changes import TOP_WORDS, changes
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
+from pipelines.cli.invocation import shown
 from pipelines.cli.options import (
     BaseVersionOptions,
     KeepOptions,
@@ -166,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = not given or given[0] in ("-h", "--help", "--help=all")
     out = sys.stdout if asked else sys.stderr
     if not asked:
-        print(f"python -m pipelines.versions: {given[0]!r} was given", end="; ", file=out)
+        print(f"{shown('pipelines.versions')}: {given[0]!r} was given", end="; ", file=out)
     print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
     return 0 if asked else 2
 

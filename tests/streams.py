@@ -10,6 +10,7 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.options import LearnOptions, Publication, RunSettings
+from model.learner_log.sequence_start import AddedTo
 from model.options import options_of
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
@@ -17,7 +18,7 @@ from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.sequence import AddedTo, Sequence
+from transforms.sequence import Sequence
 
 SECOND = 1_000_000
 WORDS = ["tax", "law", "ship", "sea", "gold", "bank", "peace", "war"]

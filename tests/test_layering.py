@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LAYERS = ("pipelines", "transforms", "model")
+LAYERS = ("beam_topics", "pipelines", "transforms", "model")
 MAY_IMPORT = {
+    "beam_topics": {"beam_topics", "pipelines", "transforms", "model"},
     "pipelines": {"pipelines", "transforms", "model"},
     "transforms": {"transforms", "model"},
     "model": {"model"},

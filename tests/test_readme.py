@@ -10,6 +10,7 @@ import fake_learner
 import pytest
 
 from pipelines import train
+from pipelines.__main__ import COMMANDS as SUBCOMMANDS
 from pipelines.cli.command import parse
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +61,24 @@ def test_learning_without_beam(capsys):
     printed = capsys.readouterr().out
     assert "harbour" in printed
     assert "court" in printed
+
+
+def test_the_estimator_of_the_guide(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL
+    )
+    exec(compile(block, "python.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "harbour" in printed and printed.endswith("True\n")
+
+
+def test_the_subcommands_of_the_guides_exist():
+    pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))]
+    blocks = [block for page in pages for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)]
+    used = {name for block in blocks for name in re.findall(r"^beam-topics (\w+)", block, re.M)}
+    assert {"train", "report", "label", "export", "init"} <= used <= set(SUBCOMMANDS)
 
 
 def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):

@@ -7,14 +7,11 @@ Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_l
 A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
 protocol. This module connects it to Beam's state, its counters and the progress log.
 
-The logger ``beam_topics.progress`` gets one INFO record every ``progress_tokens`` tokens. Its
-attributes are key, island, sequence, event_time (microseconds), documents and tokens (learned by
-this process so far), words, ess and log_evidence (per token).
+:mod:`model.learner_log.progress` logs a record every ``progress_tokens`` tokens.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -29,15 +26,15 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model.learner_log.head import LearnerHead
-from model.learner_log.log import Outcome, Session, Step
+from model.learner_log.log import Outcome, Session
 from model.learner_log.options import LearnOptions
+from model.learner_log.progress import ProgressLog
 from model.learner_log.runs import RUN_BYTES, RUN_MINIBATCHES, run_from_bytes, run_to_bytes
 from model.publishing.candidates import Candidate
 from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn
 
-PROGRESS = logging.getLogger("beam_topics.progress")
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
@@ -217,35 +214,6 @@ class Counters:
     def _add(self, name: str, count: int) -> None:
         if count:
             self._counters[name].inc(count)
-
-
-class ProgressLog:
-    """Log records for a display. Nothing reads them back."""
-
-    def __init__(self, every: int) -> None:
-        self._every, self._documents, self._tokens, self._logged = every, 0, 0, -every
-
-    def __call__(self, key: str, island: int, step: Step) -> None:
-        info = step.info
-        self._documents += info.documents
-        self._tokens += info.tokens
-        if self._tokens - self._logged < self._every:
-            return
-        self._logged = self._tokens
-        figures = {
-            "key": key,
-            "island": island,
-            "sequence": step.sequence,
-            "event_time": step.window_end,
-            "documents": self._documents,
-            "tokens": self._tokens,
-            "words": info.words,
-            "ess": info.ess,
-            "log_evidence": info.log_evidence / max(info.scored_tokens, 1),
-        }
-        PROGRESS.info(
-            "minibatch %d of key %r, island %d", step.sequence, key, island, extra=figures
-        )
 
 
 class Learn(beam.PTransform):

@@ -18,7 +18,6 @@ published too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -36,7 +35,7 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing, wire
-from model.publishing.store import ModelStore
+from model.learner_log.sequence_start import AddedTo, SequenceStart
 from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import ClosedWindow, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
@@ -53,39 +52,6 @@ class Sequenced(NamedTuple):
 
     minibatches: beam.PCollection
     dead_letters: beam.PCollection
-
-
-@dataclass(frozen=True)
-class AddedTo:
-    """The checkpoints that a sequence continues.
-
-    Attributes:
-        store: The root of the model store.
-        islands: The number of islands of its learners.
-        point: ``latest``, or the sequence number of a checkpoint.
-    """
-
-    store: str
-    islands: int = 1
-    point: str = "latest"
-
-
-@dataclass
-class SequenceStart:
-    """Where the sequence of a key begins: at h_0, or at a checkpoint of the model store."""
-
-    tokeniser: TokeniserSettings
-    settings: SequenceSettings
-    added_to: AddedTo | None = None
-
-    def head(self, key: str) -> SequenceHead:
-        """Return the first head of a key. A key without a checkpoint in the store begins at h_0."""
-        if self.added_to is None or not (store := ModelStore(self.added_to.store)).has_checkpoints(
-            key
-        ):
-            return SequenceHead(0, sequencing.chain_start(key, self.tokeniser, self.settings))
-        entry = store.resume_point(key, self.added_to.point, self.added_to.islands)[0]
-        return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
 
 
 class SequenceDoFn(StatefulDoFn[SequenceHead]):

@@ -41,8 +41,8 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
         raise ValueError(
             f"{previous.topic_count} topics cannot be matched one to one with {new.topic_count}"
         )
-    similarity = _similarity(previous, new) + _PREFER_OWN_ID * np.eye(new.topic_count)
-    _, order = linear_sum_assignment(similarity, maximize=True)
+    gains = similarity(previous, new) + _PREFER_OWN_ID * np.eye(new.topic_count)
+    _, order = linear_sum_assignment(gains, maximize=True)
     return [int(topic) for topic in order]
 
 
@@ -63,8 +63,8 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     )
 
 
-def _similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
-    """Return float64[T, T]: a row for each previous topic, a column for each new one."""
+def similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
+    """Return the similarities, float64[T, T]: rows are previous topics, columns new ones."""
     known = len(previous.words)
     before = _root_frequencies(previous, known)
     if new.words[:known] == previous.words:

@@ -73,6 +73,20 @@ class ModelStore(CheckpointStore):
             bound = unseal(self._blobs.read(path), name)
             check_bound(bound, settings_digest, settings, flags, name)
 
+    def settings(self, key: str) -> dict[str, Any]:
+        """Return the settings that the part of a key is bound to, lists of words included.
+
+        Raises:
+            OptionError: The key has nothing in the store.
+            DamagedDataError: The file is damaged.
+        """
+        path = path_in(key, "settings.json")
+        try:
+            bound: dict[str, Any] = unseal(self._blobs.read(path), self._blobs.where(path))
+        except FileNotFoundError as error:
+            raise missing_version(self, key, "latest") from error
+        return dict(bound["settings"])
+
     def check_start(self, key: str, learned: int, every: tuple[str, int]) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.
 

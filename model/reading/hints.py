@@ -110,12 +110,12 @@ def likely_text(record: Record) -> str | None:
 
 def likely_time(record: Record) -> str | None:
     """Return the first field that has the name of a time and holds one, or holds a date as text."""
-    return next((name for name, value in record.items() if _is_time(str(name), value)), None)
+    return next((name for name, value in record.items() if looks_like_time(str(name), value)), None)
 
 
 def likely_year(record: Record) -> str | None:
     """Return the first field that has the name of a year and holds one."""
-    return next((name for name, value in record.items() if _is_year(str(name), value)), None)
+    return next((name for name, value in record.items() if looks_like_year(str(name), value)), None)
 
 
 def likely_id(record: Record) -> str | None:
@@ -130,18 +130,20 @@ def _is_short(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
 
 
-def _is_year(name: str, value: object) -> bool:
+def looks_like_year(name: str, value: object) -> bool:
+    """Return whether a field has the name of a year and holds one."""
     if not _YEAR_NAME.search(name) or (isinstance(value, str) and len(value) > _MOST_CHARACTERS):
         return False
     return _reads(value, "year")
 
 
-def _is_time(name: str, value: object) -> bool:
+def looks_like_time(name: str, value: object, unit: TimestampUnit = "s") -> bool:
+    """Return whether a field has the name of a time and holds one, or holds a date as text."""
     if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
         return False
     if not _TIME_NAME.search(name) and not (isinstance(value, str) and "-" in value):
         return False
-    return _reads(value, "s")
+    return _reads(value, unit)
 
 
 def _reads(value: object, unit: TimestampUnit) -> bool:

@@ -25,8 +25,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from model.errors import BeamTopicsError
 from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import arranged
+from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
+from pipelines.cli.invocation import shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
@@ -79,8 +82,8 @@ def parser_for(
     """
     needed = [f"--{name}=..." for name in required]
     parser = _Parser(
-        prog=f"python -m {prog}",
-        usage=" ".join(["python -m", prog, *needed, "[options]"]),
+        prog=shown(prog),
+        usage=" ".join([shown(prog), *needed, "[options]"]),
         description=description,
         epilog=_BEAM_OPTIONS,
         formatter_class=_Help,
@@ -89,6 +92,7 @@ def parser_for(
     )
     for group in groups:
         group._add_argparse_args(parser.add_argument_group(titled(group)))
+    parser.add_argument_group("Options in a file").add_argument("--config", help=CONFIG_HELP)
     parser.add_argument(
         "-h", "--help", nargs="?", const="", choices=("", ALL), help=argparse.SUPPRESS
     )
@@ -168,8 +172,8 @@ def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str,
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             raise UsageError(
-                f"--{name} is missing. Give it, for example --{name}={example}; python -m {prog}"
-                " --help=all shows all options."
+                f"--{name} is missing. Give it, for example --{name}={example};"
+                f" {shown(prog)} --help=all shows all options."
             )
 
 
@@ -190,7 +194,7 @@ def _refuse_unknown(
             hint = (
                 f"Did you mean {near[0]}?"
                 if near
-                else f"python -m {prog} --help=all shows all options."
+                else f"{shown(prog)} --help=all shows all options."
             )
             raise UsageError(f"{given}: there is no such option here. {hint}")
 
@@ -229,14 +233,16 @@ def command(
     def main(argv: Sequence[str] | None = None) -> int:
         limit_arenas()
         try:
-            given = sys.argv[1:] if argv is None else argv
-            run(parse(given, prog, description, groups, required, graph=graph))
+            given = arranged(sys.argv[1:] if argv is None else argv, prog, groups)
+            options = parse(given.argv, prog, description, groups, required, graph=graph)
+            run(options)
+            given.ended()
         except BeamTopicsError as error:
             from pipelines.cli.terminal import plain
 
             # It may quote a document.
             print(
-                f"python -m {prog}:",
+                f"{shown(prog)}:",
                 *(plain(line) for line in str(error).splitlines()),
                 file=sys.stderr,
             )

@@ -173,6 +173,50 @@ class ReportOptions(OptionGroup):
         )
 
 
+class ExportOptions(OptionGroup):
+    """Content."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--words_per_topic",
+            type=values.positive,
+            help="csv, parquet and json: words of each topic; without it, all with a count",
+        )
+        parser.add_argument(
+            "--graph_versions",
+            type=values.positive,
+            default=12,
+            help="dot: most versions (default: 12)",
+        )
+
+
+class TextOptions(OptionGroup):
+    """Text."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument("--text", action="append", help="a text; without it, standard input")
+        parser.add_argument(
+            "--most_topics",
+            type=values.positive,
+            default=3,
+            help="topics of each text (default: 3)",
+        )
+
+
+class KindOptions(OptionGroup):
+    """Use."""
+
+    KINDS = ("once", "stream")
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--kind", choices=cls.KINDS, help="whether documents are learned once, or as a stream"
+        )
+
+
 class CatalogueOptions(OptionGroup):
     """Catalogue."""
 

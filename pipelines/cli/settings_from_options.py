@@ -10,12 +10,14 @@ import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from model.compositions import check_placed, compose, placements
 from model.errors import OptionError
 from model.files.regular import read_text
 from model.inference import METHOD, InferenceSettings
+from model.learner_log.options import LearnOptions, RunSettings
 from model.learners import LEARNER, LearnerSettings
 from model.options import options_of, plain_options
 from model.publishing.choice import PublishSettings
@@ -23,12 +25,13 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.files import ReadSettings
-from model.settings import TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
     OUTPUTS,
     InferenceOptions,
+    KeepOptions,
     LearnerOptions,
     MethodOptions,
     TokeniserOptions,
@@ -40,6 +43,8 @@ from pipelines.cli.settings_options import fields_given, given_of, settings_of
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
+Words = Mapping[str, tuple[str, ...]]
+NO_WORDS: Words = MappingProxyType({})
 # The formats of --plot, by the ending of its name.
 PLOTS = (".png", ".svg")
 
@@ -151,9 +156,16 @@ def chosen_version(options: PipelineOptions) -> Manifest:
     return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
 
 
-def tokeniser_settings_of(options: PipelineOptions) -> TokeniserSettings:
-    """Return the settings of the tokeniser; a file of stop words is read here."""
+def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> TokeniserSettings:
+    """Return the settings of the tokeniser; a file of stop words is read here.
+
+    Args:
+        options: the parsed command line.
+        words: lists of words by option, in place of files.
+    """
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
+    if stop_list := words.get("stop_words_file"):
+        return TokeniserSettings(**{**given, "stop_words": "file", "stop_list": stop_list})
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 
@@ -171,15 +183,50 @@ def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> P
     return settings_of(options, PublishSettings)
 
 
-def learner_settings_of(options: PipelineOptions) -> LearnerSettings:
-    """Return the settings of the learner; files of words are read here."""
+def learner_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> LearnerSettings:
+    """Return the settings of the learner; files of words are read here.
+
+    Args:
+        options: the parsed command line.
+        words: lists of words by option, in place of files.
+    """
     found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
     given = given_of(options, LearnerOptions, found)
     # Before a file is read that does not belong here.
     check_placed(LEARNER, given)
     files = {option.name: option.file for option in found if option.file and option.name in given}
-    words = {name: _words(name, given[name], kind, options) for name, kind in files.items()}
-    return compose(LEARNER, {**given, **words})
+    read = {name: _words(name, given[name], kind, options) for name, kind in files.items()}
+    listed = {item.name: words[item.name] for item in found if item.name in words}
+    return compose(LEARNER, {**given, **read, **listed})
+
+
+def learn_options_of(options: PipelineOptions, words: Words = NO_WORDS) -> LearnOptions:
+    """Return the checked options of learning.
+
+    Args:
+        options: the parsed command line.
+        words: lists of words by option, in place of files.
+
+    Raises:
+        OptionError: a value cannot be used, or needs another option.
+    """
+    settings = learner_settings_of(options, words)
+    if settings.max_source_share < 1 and read_settings_of(options).parse.fields.source is None:
+        raise OptionError(
+            "--max_source_share",
+            settings.max_source_share,
+            "1 without --source_field",
+            "Give --source_field, the field with the author or other source.",
+        )
+    return LearnOptions(
+        settings=settings,
+        tokeniser=tokeniser_settings_of(options, words),
+        sequence=settings_of(options, SequenceSettings),
+        store=settings_of(options, StoreSettings).root,
+        run=settings_of(options, RunSettings),
+        publishing=publish_settings_of(options, settings),
+        keep=options.view_as(KeepOptions).keep,
+    )
 
 
 def inference_settings_of(options: PipelineOptions) -> InferenceSettings:

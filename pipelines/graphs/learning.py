@@ -15,10 +15,9 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.encoding import json_lines
 from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.learner_log.options import LearnOptions, RunSettings
+from model.learner_log.sequence_start import AddedTo
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.settings import SequenceSettings
-from pipelines.cli.options import KeepOptions
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
     EventSettings,
@@ -27,9 +26,7 @@ from pipelines.cli.program_settings import (
 )
 from pipelines.cli.settings_from_options import (
     learner_settings_of,
-    publish_settings_of,
     read_settings_of,
-    tokeniser_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import UsageError
@@ -38,7 +35,7 @@ from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
 from transforms.publish import Publish
-from transforms.sequence import AddedTo, Sequence
+from transforms.sequence import Sequence
 from transforms.sinks.kafka import WriteEventsToKafka
 from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.sources.kafka_client import client_library, properties
@@ -59,31 +56,6 @@ class Learned(NamedTuple):
     references: beam.PCollection
     events: beam.PCollection
     dead_letters: beam.PCollection
-
-
-def learn_options_of(options: PipelineOptions) -> LearnOptions:
-    """Return the checked options of learning.
-
-    Raises:
-        OptionError: a value cannot be used, or needs another option.
-    """
-    settings = learner_settings_of(options)
-    if settings.max_source_share < 1 and read_settings_of(options).parse.fields.source is None:
-        raise OptionError(
-            "--max_source_share",
-            settings.max_source_share,
-            "1 without --source_field",
-            "Give --source_field, the field with the author or other source.",
-        )
-    return LearnOptions(
-        settings=settings,
-        tokeniser=tokeniser_settings_of(options),
-        sequence=settings_of(options, SequenceSettings),
-        store=settings_of(options, StoreSettings).root,
-        run=settings_of(options, RunSettings),
-        publishing=publish_settings_of(options, settings),
-        keep=options.view_as(KeepOptions).keep,
-    )
 
 
 def check_store(options: PipelineOptions, learning: LearnOptions) -> None:

@@ -9,12 +9,11 @@ from model.inference.coverage import CoverageSettings
 from model.inference.labelling import LabelSettings
 from model.inference.model_cache import CacheSettings
 from model.inference.serving import Serving
-from pipelines.cli.settings_from_options import inference_settings_of
+from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
     check_store,
     learn,
-    learn_options_of,
     report_coverage,
     run_and_check,
     write_dead_letters,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.graphs.learning import (
     check_store,
     learn,
-    learn_options_of,
     run_and_check,
     write_dead_letters,
     write_events,

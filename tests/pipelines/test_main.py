@@ -7,6 +7,7 @@ import pytest
 
 import pipelines
 from pipelines.__main__ import COMMANDS, main, summary
+from pipelines.cli.invocation import shown
 
 FOLDER = Path(pipelines.__file__).parent
 
@@ -16,11 +17,11 @@ def test_the_commands_are_listed_one_a_line(argv, capsys):
     assert main(argv) == 0
     lines = capsys.readouterr().out.splitlines()
     for name in COMMANDS:
-        (line,) = (line for line in lines if re.search(rf"pipelines\.{name} ", line))
+        (line,) = (line for line in lines if re.match(rf"  beam-topics {name} ", line))
         assert (
             line.endswith(summary(name))
             and summary(name).endswith(".")
-            and len(summary(name)) <= 80
+            and len(summary(name)) <= 90
         )
 
 
@@ -35,26 +36,43 @@ def test_every_command_is_listed():
     assert made == set(COMMANDS)
 
 
-def test_a_command_that_is_given_as_an_argument_is_told_how_to_run(capsys):
+def test_an_unknown_command_is_refused_with_the_nearest(capsys):
     assert main(["trian"]) == 2
-    said = (
-        "python -m pipelines: 'trian' was given; a command is a module of this package. Run: python"
-        " -m pipelines.train.\n"
-    )
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == "beam-topics: 'trian' is no command. Did you mean train?\n"
     assert main(["zzz"]) == 2
-    assert capsys.readouterr().err.endswith("python -m pipelines lists the commands.\n")
+    assert capsys.readouterr().err.endswith("beam-topics --help lists the commands.\n")
 
 
-def test_it_runs_and_says_nothing_else():
+def test_a_subcommand_runs_under_its_name(capsys):
+    assert main(["show", "--model_store=absent"]) == 2
+    assert capsys.readouterr().err.startswith("beam-topics show: --model_store: 'absent' was given")
+    assert main(["versions", "nothing"]) == 2
+    assert capsys.readouterr().err.startswith("beam-topics versions: 'nothing' was given; ")
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    assert "usage: beam-topics train --model_store=..." in capsys.readouterr().out
+    assert shown("pipelines.train") == "python -m pipelines.train"
+
+
+@pytest.mark.parametrize("module", ["pipelines", "beam_topics"])
+def test_it_runs_and_says_nothing_else(module):
     found = subprocess.run(
-        [sys.executable, "-m", "pipelines"],
+        [sys.executable, "-m", module],
         cwd=FOLDER.parent,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert found.stderr == "" and "pipelines.train" in found.stdout
+    assert found.stderr == "" and "beam-topics train" in found.stdout
+
+
+def test_the_list_imports_next_to_nothing():
+    code = "import sys; from pipelines.__main__ import main; main(['--help']); print(*sys.modules)"
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=FOLDER.parent, capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in found.stdout.splitlines()[-1].split()}
+    assert not loaded & {"numpy", "rich", "apache_beam", "numba", "yaml"}
 
 
 def test_a_command_imports_beam_without_its_harmless_warnings():

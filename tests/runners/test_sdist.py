@@ -26,6 +26,7 @@ PARTS = (
     "model",
     "transforms",
     "pipelines",
+    "beam_topics",
 )
 LOAD = """
 import sys

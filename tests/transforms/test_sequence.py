@@ -22,13 +22,14 @@ from streams import (
     timestamped,
 )
 
+from model.learner_log.sequence_start import AddedTo, SequenceStart
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 from model.sequencing import window_end
 from transforms import stateful
 from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
-from transforms.sequence import AddedTo, Sequence, SequenceDoFn, SequenceStart
+from transforms.sequence import Sequence, SequenceDoFn
 from transforms.stateful import Mirrors, StatefulDoFn, TimerSchedule, timer_time
 
 ITEMS = documents(50)

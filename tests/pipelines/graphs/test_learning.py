@@ -6,7 +6,8 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
-from pipelines.graphs.learning import check_learned, check_store, learn_options_of
+from pipelines.cli.settings_from_options import learn_options_of
+from pipelines.graphs.learning import check_learned, check_store
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,164 @@
+"""Options that the first records of the input suggest: the names of fields, and lengths of time.
+
+Nothing is chosen silently. A program prints each option that was chosen, and an input that leaves a
+choice open is refused with the options that decide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from model.errors import OptionError
+from model.files.regular import check_regular
+from model.reading.fields import Guess, guess, sample_records
+from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.hints import listed
+from model.records import Document
+from model.times import to_iso
+from pipelines.cli.shared_options import UsageError
+from pipelines.cli.values import duration
+
+_RECORDS = 200
+# The documents whose times decide the lengths of windows and of publication.
+MOST_DOCUMENTS = 200_000
+_WINDOWS = ("1min", "10min", "1h", "6h", "1d", "7d", "30d", "365d")
+_PERIODS = ("10min", "1h", "6h", "1d", "7d", "30d", "91d", "365d", "1461d", "3652d")
+# The most windows and versions of a run whose lengths are chosen here.
+_MOST_WINDOWS = 400
+_MOST_VERSIONS = 40
+
+
+def files_of(patterns: Sequence[str]) -> list[str]:
+    """Return the files of this machine that the patterns match; none for another file system.
+
+    Raises:
+        OptionError: a pattern of this machine matches nothing.
+    """
+    if any("://" in pattern for pattern in patterns):
+        return []
+    found: set[str] = set()
+    for pattern in patterns:
+        place = Path(pattern)
+        matched = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
+        here = [str(path) for path in matched if not path.is_dir()]
+        if not here:
+            raise OptionError(
+                "--input",
+                pattern,
+                "a path or a glob that matches at least one file",
+                "Check the spelling, and that the files are there.",
+            )
+        for path in here:
+            check_regular("--input", path)
+        found |= set(here)
+    return sorted(found)
+
+
+def guess_fields(
+    files: Sequence[str], settings: ReadSettings, given: Sequence[str]
+) -> dict[str, str]:
+    """Return the options for the fields of the first file.
+
+    Args:
+        files: the files.
+        settings: how they are read, by the options that are given.
+        given: the names of the options that are given.
+
+    Raises:
+        UsageError: several fields may hold the text or the time, or none holds the text.
+    """
+    format_of(files[0], settings)
+    with Path(files[0]).open("rb") as stream:
+        records = sample_records(stream, files[0], settings, _RECORDS)
+    if not records:
+        return {}
+    found = guess(records, settings.parse.fields)
+    _decide(found, records[0], files[0], given)
+    chosen = {**found.options}
+    for role in _ROLES.values():
+        if any(name in given for name in role):
+            chosen = {name: value for name, value in chosen.items() if name not in role}
+    return chosen
+
+
+# Options that say the same thing in several ways: one that is given settles the others.
+_ROLES = {
+    "text": ("text_field",),
+    "timestamp": ("timestamp_field", "timestamp_unit", "time_from"),
+    "id": ("id_field", "id_from"),
+}
+
+
+def _decide(found: Guess, record: Mapping[str, object], name: str, given: Sequence[str]) -> None:
+    for role, candidates in found.unclear.items():
+        if any(option in given for option in _ROLES[role]):
+            continue
+        what, option = ("text", "--text_field") if role == "text" else ("time", "--timestamp_field")
+        if not candidates:
+            raise UsageError(
+                f"{name}: no field holds a {what}; the records have {listed(record)}. Name it with"
+                f" {option}."
+            )
+        raise UsageError(
+            f"{name}: the {what} may be in {listed(candidates)}. Choose one, for example"
+            f" {option}={candidates[0]}."
+        )
+
+
+def guess_lengths(files: Sequence[str], settings: ReadSettings) -> tuple[dict[str, str], str]:
+    """Return ``window`` and ``publish_every`` for the span of the documents, and why.
+
+    Args:
+        files: the files.
+        settings: how they are read.
+    """
+    times = [document.timestamp for document in islice(_documents(files, settings), MOST_DOCUMENTS)]
+    if not times:
+        return {}, ""
+    first, last = min(times), max(times)
+    span = max(last - first, 1)
+    window = _first(_WINDOWS, span / _MOST_WINDOWS)
+    every = _first(_PERIODS, max(span / _MOST_VERSIONS, duration(window)))
+    number = f"{'the first ' * (len(times) == MOST_DOCUMENTS)}{len(times):,} documents"
+    if settings.time_from == "order":
+        why = f"{number}, a second apart"
+    else:
+        why = f"{number} from {to_iso(first)[:10]} to {to_iso(last)[:10]}"
+    return {"window": window, "publish_every": every}, why
+
+
+def _first(lengths: Sequence[str], least: float) -> str:
+    """Return the shortest length of time that is long enough, or the longest of all."""
+    return next((one for one in lengths if duration(one) >= least), lengths[-1])
+
+
+def _documents(files: Sequence[str], settings: ReadSettings) -> Iterator[Document]:
+    number = 0
+    for path in files:
+        with Path(path).open("rb") as stream:
+            for item in read_file(stream, path, settings, number):
+                number += 1
+                if isinstance(item, Document):
+                    yield item
+
+
+def with_fields(settings: ReadSettings, chosen: Mapping[str, str]) -> ReadSettings:
+    """Return the settings of reading with the options that were chosen."""
+    fields = replace(
+        settings.parse.fields,
+        **{
+            name.removesuffix("_field"): value
+            for name, value in chosen.items()
+            if name.endswith("_field")
+        },
+    )
+    parse = replace(
+        settings.parse,
+        fields=fields,
+        **{name: chosen[name] for name in ("id_from", "timestamp_unit") if name in chosen},  # type: ignore[arg-type]
+    )
+    others = {name: chosen[name] for name in ("time_from",) if name in chosen}
+    return replace(settings, parse=parse, **others)  # type: ignore[arg-type]

@@ -1,0 +1,38 @@
+"""How the user started a program, for usage lines and messages.
+
+A program is a module, ``python -m pipelines.train``, and a subcommand of ``beam-topics``:
+
+>>> shown("pipelines.train")
+'python -m pipelines.train'
+>>> with as_subcommand("beam-topics"):
+...     shown("pipelines.train")
+'beam-topics train'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_COMMAND: ContextVar[str] = ContextVar("command", default="")
+
+
+def shown(prog: str) -> str:
+    """Return the words that start a program.
+
+    Args:
+        prog: the name of its module, for example ``pipelines.train``.
+    """
+    command = _COMMAND.get()
+    return f"{command} {prog.removeprefix('pipelines.')}" if command else f"python -m {prog}"
+
+
+@contextmanager
+def as_subcommand(command: str) -> Iterator[None]:
+    """Show programs as subcommands of a command until the block ends."""
+    token = _COMMAND.set(command)
+    try:
+        yield
+    finally:
+        _COMMAND.reset(token)

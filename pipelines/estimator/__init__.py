@@ -1,0 +1,1 @@
+"""The models of the pipelines as a scikit-learn estimator, without Beam."""

@@ -1,0 +1,169 @@
+"""Documents of the estimator: texts or lists of tokens, with or without times, ids and labels.
+
+Texts follow the rules of the command line (:mod:`model.reading.parsing`): a document that it would
+refuse becomes a dead letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from model.dead_letters import DeadLetter
+from model.errors import OptionError, RefusedInputError
+from model.inference.labelling_texts import content_id
+from model.reading.parsing import ParseSettings, parse_record
+from model.reading.refused import Example, refused
+from model.records import Document, TokenisedDocument
+from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.words.tokeniser import Tokeniser
+
+_PARSE = ParseSettings()
+# What stands for the text of tokens while the rules for records are applied.
+_TOKENS = "tokens"
+
+
+def listed(documents: Any) -> list[Any]:
+    """Return the documents as a list.
+
+    Raises:
+        OptionError: they are one text, or no iterable.
+    """
+    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
+        raise OptionError(
+            "X",
+            documents if isinstance(documents, (str, bytes)) else type(documents).__name__,
+            "an iterable of texts, or of lists of tokens",
+            "Give one document as [text].",
+        )
+    return list(documents)
+
+
+def columns(
+    count: int, start: int, first: int, given: dict[str, Iterable[Any] | None]
+) -> dict[str, Sequence[Any]]:
+    """Return ids, times and labels of all documents.
+
+    Args:
+        count: the number of documents.
+        start: the time of the first document where none are given, in microseconds. Each next one
+            is a second later.
+        first: the number that is the id of the first document where no ids are given.
+        given: ``ids``, ``times`` and ``labels``, or None for each.
+
+    Raises:
+        OptionError: one of them has another length than the documents.
+    """
+    step = MICROSECONDS_PER_SECOND
+    found: dict[str, Sequence[Any]] = {
+        "ids": range(first, first + count),
+        "times": [to_iso(start + step * number) for number in range(count)],
+        "labels": [None] * count,
+    }
+    for name, values in given.items():
+        if values is not None:
+            found[name] = list(values)
+        if len(found[name]) != count:
+            allowed = f"as many values as there are documents ({count})"
+            raise OptionError(name, f"{len(found[name])} values", allowed, "Correct one of them.")
+    return found
+
+
+def to_learn(
+    documents: Sequence[Any], told: dict[str, Sequence[Any]], tokeniser: Tokeniser
+) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
+    """Return the documents as tokens, and dead letters for those that cannot be used.
+
+    Raises:
+        RefusedInputError: less than half of the documents can be used.
+        OptionError: a document is neither a text nor a list of tokens.
+    """
+    found: list[TokenisedDocument] = []
+    letters: list[DeadLetter] = []
+    for number, document in enumerate(documents):
+        fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
+        item = _parsed(number, document, fields)
+        if isinstance(item, DeadLetter):
+            letters.append(item)
+        else:
+            found.append(_tokenised(item, document, tokeniser))
+    _check_refused(len(documents), letters)
+    return found, letters
+
+
+def to_label(
+    documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tokeniser
+) -> list[TokenisedDocument]:
+    """Return the documents as tokens, every one of them.
+
+    Without ids, the id of a document is a digest of it, so its mixture does not depend on the
+    documents beside it.
+    """
+    names = [_digest(document) for document in documents] if ids is None else list(ids)
+    if len(names) != len(documents):
+        allowed = f"as many values as there are documents ({len(documents)})"
+        raise OptionError("ids", f"{len(names)} values", allowed, "Correct one of them.")
+    return [
+        _tokenised(
+            Document(str(name), 0, document if isinstance(document, str) else ""),
+            document,
+            tokeniser,
+        )
+        for name, document in zip(names, documents, strict=True)
+    ]
+
+
+def _parsed(number: int, document: Any, told: dict[str, Any]) -> Document | DeadLetter:
+    record = {
+        "id": told["id"],
+        "timestamp": _plain(told["time"]),
+        "label": _plain(told["label"]),
+        "text": document if isinstance(document, str) else _TOKENS,
+    }
+    return parse_record(record, f"document {number}", _PARSE)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of numpy or pandas as one of Python."""
+    if hasattr(value, "to_pydatetime"):
+        return value.to_pydatetime()
+    return value.item() if hasattr(value, "item") else value
+
+
+def _tokenised(document: Document, given: Any, tokeniser: Tokeniser) -> TokenisedDocument:
+    if isinstance(given, str):
+        return tokeniser.tokenise(document)
+    return TokenisedDocument.from_words(document, _tokens(given))
+
+
+def _tokens(given: Any) -> list[str]:
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        found = list(given)
+        if all(isinstance(token, str) and token and "\n" not in token for token in found):
+            return [str(token) for token in found]
+        wrong = next(
+            token for token in found if not isinstance(token, str) or not token or "\n" in token
+        )
+        allowed = "a list of tokens that are texts without line breaks, and not empty"
+        raise OptionError("X", wrong, allowed, "Correct the token.")
+    allowed = "texts, or lists of tokens"
+    raise OptionError("X", given, allowed, "Give an iterable of one of the two.")
+
+
+def _digest(document: Any) -> str:
+    return content_id([document] if isinstance(document, str) else _tokens(document))
+
+
+def _check_refused(read: int, letters: Sequence[DeadLetter]) -> None:
+    counted = {"records_read": read}
+    for letter in letters:
+        name = f"dead_{letter.reason}"
+        counted[name] = counted.get(name, 0) + 1
+    found = refused(counted, [Example.of(letter).to_json() for letter in letters])
+    if found is not None and found.is_failure:
+        example = found.example
+        where = f"{example.source}: {example.detail}" if example else found.reason
+        raise RefusedInputError(
+            f"{found.share} documents cannot be used, most of them for the reason {found.reason}"
+            f" ({where}). Nothing was learned. Correct the documents."
+        )

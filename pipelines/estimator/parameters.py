@@ -1,0 +1,184 @@
+"""The parameters of the estimator: the options of the command line, by the same names.
+
+A parameter that is None has the default of its option. Any other value is written as the command
+line would write it and parsed by the same parsers, so both have the same values and messages:
+
+>>> learning_of({"topics": 7, "window": "1d"}, "models").sequence.window
+86400000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from model.compositions import placements
+from model.errors import OptionError
+from model.inference import METHOD, InferenceSettings
+from model.learner_log.options import LearnOptions
+from model.learners import LEARNER, LearnerSettings
+from model.options import Record, options_of, plain_options
+from model.settings import TokeniserSettings
+from pipelines.cli.command import parse
+from pipelines.cli.options import (
+    InferenceOptions,
+    LearnerOptions,
+    MethodOptions,
+    SequenceOptions,
+    StoreOptions,
+    TokeniserOptions,
+    TrainingOptions,
+)
+from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
+from pipelines.cli.shared_options import UsageError
+
+GROUPS = (
+    TokeniserOptions,
+    SequenceOptions,
+    LearnerOptions,
+    TrainingOptions,
+    MethodOptions,
+    InferenceOptions,
+)
+# partial_fit continues a model, and versions have their events.
+_NOT_HERE = ("add_documents", "resume_from", "events")
+# Parameters that are no option: where the model is kept, and whether progress is shown.
+OWN = ("model_store", "verbose")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all parameters."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for group in GROUPS:
+        group._add_argparse_args(parser)
+    found = [action.dest for action in parser._actions if action.dest not in _NOT_HERE]
+    return (*OWN, *dict.fromkeys(found))
+
+
+def signature() -> inspect.Signature:
+    """Return the signature of the estimator's constructor; scikit-learn reads the names from it."""
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in names()
+    ]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([own, *named])
+
+
+def check_names(given: Mapping[str, Any]) -> None:
+    """Refuse a parameter that does not exist.
+
+    Raises:
+        UsageError: there is one; the message has the nearest name.
+    """
+    for name in given:
+        if name not in names():
+            near = difflib.get_close_matches(name, names(), 1, 0.6)
+            hint = f"Did you mean {near[0]}?" if near else "help(TopicModel) lists them."
+            raise UsageError(f"{name}: TopicModel has no such parameter. {hint}")
+
+
+def learning_of(parameters: Mapping[str, Any], store: str) -> LearnOptions:
+    """Return the checked options of learning.
+
+    Args:
+        parameters: by name; None stands for the default.
+        store: the root of the model store.
+
+    Raises:
+        OptionError: a value is not allowed, or has no effect beside another one.
+    """
+    given = {name: value for name, value in parameters.items() if name not in OWN}
+    words = {
+        name: tuple(given.pop(name))
+        for name in _word_lists()
+        if given.get(name) is not None and not isinstance(given[name], (str, PurePath))
+    }
+    return learn_options_of(_parsed({**given, "model_store": store}), words)
+
+
+def inference_of(parameters: Mapping[str, Any]) -> InferenceSettings:
+    """Return the checked settings of the inference method.
+
+    Raises:
+        OptionError: a value is not allowed, or belongs to another method.
+    """
+    own = {place.option.name for place in placements(METHOD)} | {METHOD.name}
+    return inference_settings_of(
+        _parsed({name: value for name, value in parameters.items() if name in own})
+    )
+
+
+def parameters_of(learning: LearnOptions) -> dict[str, Any]:
+    """Return the parameters that are needed to learn so; the inverse of :func:`learning_of`.
+
+    Lists of words come as tuples.
+    """
+    found = {LEARNER.name: learning.settings.kind, **_parts(learning.settings)}
+    for record in (learning.tokeniser, learning.sequence):
+        found |= _differing(record)
+    found["publish_every"] = str(learning.run.publish_every)
+    # The default of a part depends on the learner, so each kind is left out where it can be.
+    for name in [name for name in found if name in _kinds()]:
+        fewer = {other: value for other, value in found.items() if other != name}
+        if _learns_alike(fewer, learning):
+            found = fewer
+    return found
+
+
+def _learns_alike(parameters: Mapping[str, Any], learning: LearnOptions) -> bool:
+    try:
+        return learning_of(parameters, "").settings_digest() == learning.settings_digest()
+    except OptionError:
+        return False
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    """Return the names of the parameters that choose a kind."""
+    found = (place.option for place in placements(LEARNER))
+    return frozenset({LEARNER.name, *(item.name for item in found if item.kinds is not None)})
+
+
+def _parts(settings: LearnerSettings | Record) -> dict[str, Any]:
+    """Return what differs in a record of a composition, with the kinds of its parts."""
+    found = _differing(settings)
+    for item in options_of(type(settings)):
+        if item.kinds is not None:
+            part = getattr(settings, item.field)
+            found |= {item.name: part.kind, **_parts(part)}
+    return found
+
+
+def _differing(record: Record) -> dict[str, Any]:
+    """Return the plain options of a record that do not have their default, as users write them."""
+    return {
+        item.name: value if item.file else item.shown(value)
+        for item in options_of(type(record))
+        if item.kinds is None and (value := getattr(record, item.field)) != item.default
+    }
+
+
+@cache
+def _word_lists() -> tuple[str, ...]:
+    """Return the names of the parameters that take a file of words, or the words."""
+    found = [*plain_options(TokeniserSettings), *(place.option for place in placements(LEARNER))]
+    return tuple(dict.fromkeys(item.name for item in found if item.file))
+
+
+def _parsed(given: Mapping[str, Any]) -> Any:
+    argv = [f"--{name}={_written(value)}" for name, value in given.items() if value is not None]
+    return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(value)

@@ -1,0 +1,265 @@
+"""Topic models as a scikit-learn estimator: :class:`TopicModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from model.dead_letters import DeadLetter
+from model.errors import OptionError
+from model.evaluation.perplexity import Score, first_moment
+from model.inference import PublishedModel, inference_for
+from model.learner_log.local import learn_documents
+from model.learner_log.options import LearnOptions
+from model.publishing.store import ModelStore
+from model.records import FloatArray, TokenisedDocument
+from model.snapshot import Snapshot
+from model.words.tokeniser import Tokeniser
+from pipelines.cli.progress import progress
+from pipelines.estimator import documents, parameters, stored
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topics of documents, by the learners of the command line and to the same bits.
+
+    The parameters are the options of ``train`` and ``infer`` by their names, for example
+    ``TopicModel(topics=20, window="1d", stop_words="de")``; values that the command line writes in
+    a form of their own (lengths of time) are written so here. None is the default of an option.
+
+    A document is a text, or a list of tokens, which the tokeniser leaves as they are. Documents
+    without times are a second apart, in their order.
+
+    Args:
+        model_store: folder of the model store; without it, a folder that is removed with the
+            estimator. A store that holds other documents is refused by ``fit`` and continued by
+            ``partial_fit``.
+        verbose: whether progress is shown on standard error.
+        **others: options of ``train`` and ``infer``.
+
+    Attributes:
+        components_: float64[T, W], pseudo-counts of each word in each topic. The rows, divided by
+            the sums of :attr:`Snapshot.normalisers`, are P(word | topic).
+        vocabulary_: the W words.
+        snapshot_: the model.
+        version_: the name of the newest version in the store.
+        versions_: the names of the versions that the last fit made.
+        dead_letters_: the documents that the last fit could not use, with reasons.
+    """
+
+    def __init__(self, **others: Any) -> None:
+        parameters.check_names(others)
+        for name in parameters.names():
+            setattr(self, name, others.get(name))
+
+    __init__.__signature__ = parameters.signature()  # type: ignore[attr-defined]
+
+    def fit(
+        self,
+        X: Iterable[Any],
+        y: object = None,
+        *,
+        times: Iterable[Any] | None = None,
+        ids: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> Self:
+        """Learn documents.
+
+        Args:
+            X: texts, or lists of tokens.
+            y: not used.
+            times: the time of each document: a datetime, ISO 8601 text, or seconds since 1970.
+            ids: the id of each document; without them, its number.
+            labels: the known class of each document, for evaluation only.
+
+        Raises:
+            OptionError: a parameter or an argument is not allowed.
+            RefusedInputError: less than half of the documents can be used.
+            StoreConflictError: ``model_store`` holds what was learned from other documents or with
+                other settings.
+        """
+        given = {"times": times, "ids": ids, "labels": labels}
+        if self.model_store is None:
+            self._folder = stored.OwnFolder()
+        return self._learn(documents.listed(X), given, adds=False)
+
+    def partial_fit(
+        self,
+        X: Iterable[Any],
+        y: object = None,
+        *,
+        times: Iterable[Any] | None = None,
+        ids: Iterable[Any] | None = None,
+        labels: Iterable[Any] | None = None,
+    ) -> Self:
+        """Learn documents that came after those that were learned, as ``--add_documents`` does.
+
+        The arguments and errors are those of :meth:`fit`. Documents without times come in windows
+        of their own, after the last one that was learned.
+        """
+        given = {"times": times, "ids": ids, "labels": labels}
+        if self.model_store is None and not hasattr(self, "_folder"):
+            self._folder = stored.OwnFolder()
+        return self._learn(documents.listed(X), given, adds=True)
+
+    def transform(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> FloatArray:
+        """Return the topic proportions of documents, float64[documents, T].
+
+        Args:
+            X: texts, or lists of tokens.
+            ids: the id of each document, which names its draws; without them, a digest of it.
+        """
+        check_is_fitted(self, "version_")
+        settings = parameters.inference_of(self.get_params(deep=False))
+        method = inference_for(settings)
+        if method.needs:
+            raise OptionError(
+                "--method",
+                settings.kind,
+                "a method that needs the model alone",
+                "Use gibbs3, or pipelines.infer.",
+            )
+        read = documents.to_label(documents.listed(X), ids, Tokeniser(self.snapshot_.tokeniser))
+        if not read:
+            return np.empty((0, self.snapshot_.topic_count))
+        prepared = method.prepare(settings, PublishedModel(self.snapshot_, self.version_))
+        return np.array([mixture.proportions for mixture in method.infer(prepared, read)])
+
+    def fit_transform(
+        self, X: Iterable[Any], y: object = None, ids: Iterable[Any] | None = None, **others: Any
+    ) -> FloatArray:
+        """Return the topic proportions of the documents that :meth:`fit` learns."""
+        read, names = documents.listed(X), None if ids is None else list(ids)
+        return self.fit(read, ids=names, **others).transform(read, ids=names)
+
+    def score(self, X: Iterable[Any], y: object = None) -> float:
+        """Return the logarithm of the probability of documents, by the first-moment estimate."""
+        return self._scored(X).log_probability
+
+    def perplexity(self, X: Iterable[Any]) -> float:
+        """Return the perplexity of documents, as ``pipelines.evaluate`` reports it.
+
+        Raises:
+            OptionError: no token of the documents can be scored.
+        """
+        found = self._scored(X).perplexity
+        if found is None:
+            raise OptionError("X", [], "documents with a word that the model scores", "Give some.")
+        return found
+
+    @property
+    def components_(self) -> FloatArray:
+        """float64[T, W], pseudo-counts of each word in each topic."""
+        check_is_fitted(self, "version_")
+        rows = np.arange(len(self.snapshot_.words))
+        found: FloatArray = (self.snapshot_.rows(rows) + self.snapshot_.prior.shares(rows)).T
+        return found
+
+    @property
+    def vocabulary_(self) -> tuple[str, ...]:
+        """The words of the model, in the order of the columns of ``components_``."""
+        check_is_fitted(self, "version_")
+        return self.snapshot_.words
+
+    def top_words(self, count: int = 10) -> list[list[str]]:
+        """Return the most frequent words of each topic."""
+        check_is_fitted(self, "version_")
+        return self.snapshot_.top_words(count)
+
+    def save(self, folder: str | Path) -> None:
+        """Copy the model store into a folder, which the command line reads as ``--model_store``.
+
+        Raises:
+            OptionError: the folder is not empty, or the store is not on this machine.
+        """
+        check_is_fitted(self, "version_")
+        stored.copy(self._root(), Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path, version: str = "latest") -> Self:
+        """Return the estimator of a model store, whoever made it.
+
+        It keeps its model there, so ``partial_fit`` continues the store.
+
+        Args:
+            folder: the model store.
+            version: the version that ``transform`` uses.
+
+        Raises:
+            OptionError: there is no such version.
+        """
+        learning = stored.learning_in(str(folder))
+        found = cls(**{**parameters.parameters_of(learning), "model_store": str(folder)})
+        return found._use(version)
+
+    def _learn(self, X: list[Any], given: dict[str, Any], adds: bool) -> Self:
+        learning = parameters.learning_of(self.get_params(deep=False), self._root())
+        parameters.inference_of(self.get_params(deep=False))
+        store = ModelStore(learning.store)
+        adds = adds and store.has_checkpoints("")
+        learning = replace(learning, run=replace(learning.run, add_documents=adds))
+        read, letters = _read(X, given, learning, store if adds else None)
+        with progress() if self.verbose else nullcontext():
+            made = learn_documents(read, learning, letters.append)
+        self.dead_letters_, self.versions_ = letters, [one.version for one in made]
+        return self._use("latest")
+
+    def _use(self, version: str) -> Self:
+        store = ModelStore(self._root())
+        manifest = store.manifest("", version)
+        self.version_, self.snapshot_ = manifest.version, store.get_snapshot(manifest)
+        return self
+
+    def _root(self) -> str:
+        return str(self._folder.name if self.model_store is None else self.model_store)
+
+    def _scored(self, X: Iterable[Any]) -> Score:
+        check_is_fitted(self, "version_")
+        read = documents.to_label(documents.listed(X), None, Tokeniser(self.snapshot_.tokeniser))
+        return sum((first_moment(self.snapshot_, document) for document in read), Score())
+
+    @property
+    def _n_features_out(self) -> int:
+        snapshot: Snapshot = self.snapshot_
+        return snapshot.topic_count
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("snapshot_", None)
+        if "_folder" in state:
+            state["_folder"] = stored.files_of(Path(state["_folder"].name))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files = state.pop("_folder", None)
+        super().__setstate__(state)
+        if files is not None:
+            self._folder = stored.OwnFolder()
+            stored.write_files(Path(self._folder.name), files)
+        if "version_" in state:
+            self._use(state["version_"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.one_d_array = False, True
+        tags.input_tags.string = tags.no_validation = True
+        return tags
+
+
+def _read(
+    X: list[Any], given: dict[str, Any], learning: LearnOptions, store: ModelStore | None
+) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
+    """Return the documents to learn; with a store they come after those that it has learned."""
+    start = first = 0
+    if store is not None:
+        start = store.resume_point("", "latest", learning.settings.islands)[0].window_end
+        newest = store.latest("")
+        first = newest.documents if newest else 0
+    told = documents.columns(len(X), start, first, given)
+    return documents.to_learn(X, told, Tokeniser(learning.tokeniser))

@@ -1,0 +1,46 @@
+"""Model stores of a small corpus, learned without Beam, for tests of what is exported."""
+
+import random
+
+from model.compositions import compose
+from model.exports import Exported
+from model.learner_log.local import learn_documents
+from model.learner_log.options import LearnOptions, Publication, RunSettings
+from model.learners import LEARNER
+from model.publishing.store import ModelStore
+from model.records import Document
+from model.settings import SequenceSettings
+from model.words.tokeniser import Tokeniser, tokeniser_settings
+
+SEA = ["ship", "harbour", "sail", "captain", "storm", "wind", "deck", "cargo", "port", "crew"]
+LAW = ["court", "judge", "law", "trial", "jury", "appeal", "lawyer", "verdict", "witness", "case"]
+DAY = 86_400_000_000
+
+
+def documents(count=120):
+    draw, words = random.Random(1), Tokeniser(tokeniser_settings(stop_words="en"))
+    return [
+        words.tokenise(
+            Document(str(n), n * DAY // 2, " ".join(draw.choices(LAW if n % 2 else SEA, k=12)))
+        )
+        for n in range(count)
+    ]
+
+
+def learned(root, **options):
+    """What is exported of a store that learns :func:`documents`."""
+    given = {"topics": 2, "particles": 2, "initial_documents": 20, **options}
+    learn_documents(
+        documents(),
+        LearnOptions(
+            settings=compose(LEARNER, given),
+            tokeniser=tokeniser_settings(stop_words="en"),
+            sequence=SequenceSettings(window=2 * DAY, minibatch_size=10),
+            store=str(root),
+            run=RunSettings(publish_every=Publication("period", 10 * DAY)),
+        ),
+        lambda letter: None,
+    )
+    store = ModelStore(str(root))
+    newest = store.manifest("")
+    return Exported(newest, store.get_snapshot(newest), store.manifests(""), {1: 'the "sea"'})

@@ -1,0 +1,269 @@
+"""Each form is read by the tool that it is for, and says the same as the model."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exported import documents, learned
+
+from model.errors import OptionError
+from model.evaluation.perplexity import Score, first_moment
+from model.exports import lineage, mallet, pyldavis, tables, web
+from model.exports.gensim_model import to_gensim, write_gensim
+from model.publishing.store import ModelStore
+from model.reporting.relevance import topic_shares
+from model.snapshot import Snapshot, TopicWordPrior
+
+WORDS = 5
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def exported(root):
+    return learned(root)
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory):
+    """A model whose counts are whole."""
+    return learned(tmp_path_factory.mktemp("flat"), prior="flat")
+
+
+def phi_of(snapshot):
+    """P(w | z) among the known words, float64[T, W]."""
+    every = np.arange(len(snapshot.words))
+    found = (snapshot.rows(every) + snapshot.prior.shares(every)).T
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def perplexity(snapshot):
+    """By the estimate of pipelines.evaluate, over the documents that were learned."""
+    total = sum((first_moment(snapshot, one, unseen=False) for one in documents()), Score())
+    return total.perplexity
+
+
+def as_snapshot(phi, words, alpha):
+    """A model with these probabilities and no prior, to evaluate what a tool gives."""
+    size = 1e6
+    return Snapshot.from_dense(
+        phi.T * size,
+        key="",
+        sequence=1,
+        event_time=0,
+        fingerprint="",
+        alpha=np.array(alpha),
+        prior=TopicWordPrior(np.full(len(phi), 1e-300), np.full(len(words), 1.0 / len(words))),
+        words=tuple(words),
+    )
+
+
+def known(snapshot):
+    """The model without probability for words that it does not know."""
+    return as_snapshot(phi_of(snapshot), snapshot.words, snapshot.alpha)
+
+
+def check_rows(rows, exported):
+    snapshot, shares = exported.snapshot, topic_shares(exported.snapshot)
+    for topic, words in enumerate(snapshot.top_words(WORDS)):
+        own = [row for row in rows if int(row["topic"]) == topic]
+        assert [row["word"] for row in own[:WORDS]] == words
+        assert [int(row["rank"]) for row in own] == list(range(1, len(own) + 1))
+        assert {float(row["share"]) for row in own} == {shares[topic]}
+        assert {row["name"] for row in own} == {exported.names.get(topic, "")}
+        assert sum(float(row["count"]) for row in own) == pytest.approx(snapshot.totals[topic])
+    every = np.arange(len(snapshot.words))
+    expected = (snapshot.rows(every) + snapshot.prior.shares(every)) / snapshot.normalisers
+    for row in rows:
+        word = snapshot.numbers[row["word"]]
+        assert float(row["probability"]) == pytest.approx(expected[word, int(row["topic"])])
+
+
+def test_csv(exported):
+    text = tables.to_csv(exported).decode()
+    check_rows(list(csv.DictReader(io.StringIO(text))), exported)
+    assert len(tables.to_csv(exported, 3).splitlines()) == 1 + 2 * 3
+
+
+def test_csv_with_pandas(exported):
+    pandas = pytest.importorskip("pandas")
+    found = pandas.read_csv(io.BytesIO(tables.to_csv(exported)), keep_default_na=False)
+    check_rows(found.to_dict("records"), exported)
+
+
+def test_parquet(exported):
+    import pyarrow.parquet as pq
+
+    check_rows(pq.read_table(io.BytesIO(tables.to_parquet(exported))).to_pylist(), exported)
+
+
+def test_a_frame_of_pandas(exported):
+    pytest.importorskip("pandas")
+    frame = tables.to_frame(exported)
+    check_rows(frame.to_dict("records"), exported)
+    assert str(frame["probability"].dtype) == "float64"
+
+
+def test_json(exported):
+    found = json.loads(web.to_json(exported))
+    rows = [
+        {**word, "topic": one["topic"], "share": one["share"], "name": one["name"], "rank": rank}
+        for one in found["topics"]
+        for rank, word in enumerate(one["words"], 1)
+    ]
+    check_rows(rows, exported)
+    assert found["version"] == exported.manifest.version and found["documents"] == 120
+    assert len(found["periods"]) == len(exported.history)
+    for one in found["topics"]:
+        assert len(one["course"]) == len(found["periods"])
+        assert all(share is None or 0 <= share <= 1 for share in one["course"])
+
+
+# pandas 3 and pyLDAvis warn of each other.
+@pytest.mark.filterwarnings("ignore")
+def test_pyldavis(exported):
+    tool = pytest.importorskip("pyLDAvis")
+    arguments = json.loads(pyldavis.to_pyldavis(exported))
+    prepared = tool.prepare(**arguments, n_jobs=1, R=len(arguments["vocab"]))
+    snapshot, shares = exported.snapshot, topic_shares(exported.snapshot)
+    coordinates = prepared.topic_coordinates
+    assert list(coordinates.index) == list(range(snapshot.topic_count))
+    assert list(coordinates["Freq"] / 100) == pytest.approx(shares.tolist())
+    info, expected = prepared.topic_info, phi_of(snapshot)
+    for topic in range(snapshot.topic_count):
+        own = info[info["Category"] == f"Topic{topic + 1}"].sort_values("logprob", ascending=False)
+        # pyLDAvis rounds to four digits, so words of almost equal probability may change places.
+        shown = [expected[topic, snapshot.numbers[word]] for word in own["Term"][:WORDS]]
+        assert shown == pytest.approx(sorted(expected[topic])[::-1][:WORDS], rel=1e-3)
+        assert np.exp(own["logprob"].iloc[0]) == pytest.approx(expected[topic].max(), rel=1e-3)
+    given = np.array(arguments["topic_term_dists"])
+    again = as_snapshot(given, arguments["vocab"], snapshot.alpha)
+    assert perplexity(again) == pytest.approx(perplexity(known(snapshot)), rel=1e-9)
+
+
+def test_gensim(exported, tmp_path):
+    models = pytest.importorskip("gensim.models")
+    write_gensim(exported, tmp_path / "of" / "lda")
+    found = models.LdaModel.load(str(tmp_path / "of" / "lda"))
+    snapshot, expected = exported.snapshot, phi_of(exported.snapshot)
+    assert found.get_topics() == pytest.approx(expected, rel=1e-9)
+    for topic in range(snapshot.topic_count):
+        best = np.argsort(-expected[topic], kind="stable")[:WORDS]
+        shown = [word for word, _ in found.show_topic(topic, WORDS)]
+        assert shown == [snapshot.words[w] for w in best]
+    assert found.alpha == pytest.approx(snapshot.alpha)
+    totals = found.state.sstats.sum(axis=1)
+    assert totals / totals.sum() == pytest.approx(topic_shares(snapshot))
+    words = [found.id2word[row] for row in range(found.num_terms)]
+    again = as_snapshot(found.get_topics(), words, found.alpha)
+    assert perplexity(again) == pytest.approx(perplexity(known(snapshot)), rel=1e-9)
+    bag = found.id2word.doc2bow(["ship", "harbour", "storm", "captain"])
+    sea = max(range(2), key=lambda topic: expected[topic, snapshot.numbers["ship"]])
+    assert max(found.get_document_topics(bag), key=lambda pair: pair[1])[0] == sea
+
+
+def state_of(data):
+    """(alpha, beta, counts by (topic, word)), as readers of MALLET's states take them."""
+    head, alpha, beta, *lines = gzip.decompress(data).decode().splitlines()
+    assert head == "#doc source pos typeindex type topic"
+    rows = [line.split(" ") for line in lines]
+    assert all(len(row) == 6 for row in rows)
+    # A type has one number, and places of a document count up.
+    assert len({row[3] for row in rows}) == len({row[4] for row in rows})
+    counts = Counter((int(row[5]), row[4]) for row in rows)
+    for document in {row[0] for row in rows}:
+        places = [int(row[2]) for row in rows if row[0] == document]
+        assert places == list(range(len(places)))
+    return [float(one) for one in alpha.split(" : ")[1].split()], float(beta[8:]), counts
+
+
+def test_mallet(flat):
+    snapshot = flat.snapshot
+    alpha, beta, counts = state_of(mallet.to_mallet(flat))
+    assert alpha == snapshot.alpha.tolist()
+    dense = snapshot.rows(np.arange(len(snapshot.words)))
+    for topic in range(snapshot.topic_count):
+        for row, word in enumerate(snapshot.words):
+            assert counts[topic, word] == dense[row, topic]
+    assert mallet.rounding(flat) == (snapshot.counts.sum(), sum(counts.values()))
+    found = np.array([[counts[z, word] for word in snapshot.words] for z in range(2)]) + beta
+    again = as_snapshot(found / found.sum(axis=1, keepdims=True), snapshot.words, alpha)
+    assert perplexity(again) == pytest.approx(perplexity(known(snapshot)), rel=1e-9)
+    assert mallet.to_mallet(flat) == mallet.to_mallet(flat)
+
+
+def test_other_counts_are_rounded_for_mallet(exported):
+    tokens, whole = mallet.rounding(exported)
+    counts = state_of(mallet.to_mallet(exported))[2]
+    assert sum(counts.values()) == whole and 0 < abs(tokens - whole) < 0.05 * tokens
+    for topic, words in enumerate(exported.snapshot.top_words(1)):
+        most = max(counts[topic, word] for word in exported.snapshot.words)
+        assert counts[topic, words[0]] == most
+
+
+def test_graphviz(exported, root):
+    pydot = pytest.importorskip("pydot")
+    store = ModelStore(str(root))
+    versions = [(one, store.get_snapshot(one)) for one in exported.history]
+    (graph,) = pydot.graph_from_dot_data(lineage.to_dot(exported, versions).decode())
+    clusters = graph.get_subgraphs()
+    assert len(clusters) == len(versions) > 2
+    assert all(len(one.get_nodes()) == 2 for one in clusters)
+    (last,) = [one for one in clusters[-1].get_nodes() if "_t1" in one.get_name()]
+    assert 'the \\"sea\\"' in last.get_label()
+    ends = {(edge.get_source(), edge.get_destination()) for edge in graph.get_edges()}
+    assert {(f"v{n}_t{z}", f"v{n + 1}_t{z}") for n in range(1, 2) for z in range(2)} <= ends
+
+
+def test_births_splits_and_ends():
+    sea, law, both = [9.0, 9, 0, 0, 0], [0.0, 0, 9, 9, 0], [9.0, 9, 9, 9, 0]
+    new = [0.0, 0, 0, 0, 9]
+
+    def model(*topics):
+        return as_snapshot(np.array(topics) / 1e6, "abcde", [1.0, 1.0])
+
+    class At:
+        event_time = 0
+
+    exported = type("Named", (), {"names": {}})()
+    drawn = lineage.to_dot(
+        exported, [(At, model(both, new)), (At, model(sea, law)), (At, model(sea, new))]
+    ).decode()
+    look = {
+        line.split()[0]: line for line in drawn.splitlines() if "_t" in line and "->" not in line
+    }
+    assert "ends" in look["v0_t1"] and "born" not in look["v0_t0"]
+    assert "born" in look["v2_t1"] and "ends" in look["v1_t1"]
+    edges = [line.strip() for line in drawn.splitlines() if "->" in line]
+    assert edges == [
+        'v0_t0 -> v1_t0 [style=dashed, label="split"];',
+        'v0_t0 -> v1_t1 [style=dashed, label="split"];',
+        "v1_t0 -> v2_t0;",
+    ]
+
+
+def test_a_word_with_a_comma_or_a_quote_survives(exported):
+    words = ('a,"b"', *exported.snapshot.words[1:])
+    odd = replace(exported, snapshot=replace(exported.snapshot, words=words))
+    rows = list(csv.DictReader(io.StringIO(tables.to_csv(odd).decode())))
+    assert 'a,"b"' in {row["word"] for row in rows}
+
+
+def test_gensim_is_needed_for_its_form(exported, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim.corpora", None)
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    with pytest.raises(OptionError) as raised:
+        to_gensim(exported)
+    assert str(raised.value) == (
+        "--format: 'gensim' was given; allowed is nothing unless gensim is installed. Run: pip"
+        " install 'beam-topics[exports]'."
+    )

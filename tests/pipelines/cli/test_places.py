@@ -1,0 +1,207 @@
+"""Arguments without a name, and what is chosen for them."""
+
+import json
+
+import fake_learner
+import pytest
+
+from pipelines import export, infer, label, report, show, stream, train, versions
+from pipelines.cli import guessing, places
+from pipelines.cli.arguments import arranged
+from pipelines.cli.config import options_of_text
+from pipelines.cli.shared_options import UsageError
+
+FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
+ROWS = [
+    {"headline": f"a ship in the harbour of {n}", "date": f"20{n:02d}-03-01"} for n in range(1, 25)
+]
+
+
+def lines(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def options(argv):
+    return dict(one.removeprefix("--").split("=", 1) for one in argv)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines(tmp_path / "posts.jsonl", ROWS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("posts.jsonl", "posts.topics"),
+        ("data/posts.csv.gz", "data/posts.topics"),
+        ("a.b.parquet", "a.b.topics"),
+        ("data/*.jsonl.gz", "data.topics"),
+        ("*.jsonl", "documents.topics"),
+        ("/data/", "/data.topics"),
+        ("posts", "posts.topics"),
+    ],
+)
+def test_the_folder_of_a_run_is_beside_its_input(path, folder):
+    assert places.run_folder(path) == folder
+
+
+def test_a_value_of_an_option_is_no_argument():
+    argv = ["a.csv", "--topics", "5", "--hide", "--window=1d", "b.csv", "-h"]
+    assert places.without_name(argv) == (
+        ["a.csv", "b.csv"],
+        ["--topics", "5", "--hide", "--window=1d", "-h"],
+    )
+
+
+def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here, capsys):
+    found = arranged(["posts.jsonl", "--topics=5"], "pipelines.train", train.GROUPS)
+    assert options(found.argv) == {
+        "input": "posts.jsonl",
+        "model_store": "posts.topics/models",
+        "dead_letters": "posts.topics/dead",
+        "text_field": "headline",
+        "timestamp_field": "date",
+        "id_from": "place",
+        "window": "30d",
+        "publish_every": "365d",
+        "topics": "5",
+    }
+    assert options_of_text(found.text, "x") == options(found.argv)
+    assert capsys.readouterr().err.splitlines() == [
+        "python -m pipelines.train: --text_field=headline --timestamp_field=date --id_from=place"
+        " (the fields of posts.jsonl)",
+        "python -m pipelines.train: --window=30d --publish_every=365d (24 documents from 2001-03-01"
+        " to 2024-03-01)",
+        "python -m pipelines.train: --input=posts.jsonl --model_store=posts.topics/models"
+        " --dead_letters=posts.topics/dead (the input, and what is written)",
+    ]
+    assert not (here / "posts.topics").exists()
+
+
+def test_what_is_given_is_not_chosen(here):
+    given = ["--text_field=date", "--id_field=n", "--time_from=order", "--window=1h"]
+    found = options(
+        arranged(["posts.jsonl", *given, "--model_store=m"], "pipelines.train", train.GROUPS).argv
+    )
+    assert found == {
+        **options(given),
+        "model_store": "m",
+        "input": "posts.jsonl",
+        "dead_letters": "posts.topics/dead",
+    }
+
+
+def test_a_stream_gets_a_folder_of_mixtures(here):
+    found = options(arranged(["posts.jsonl"], "pipelines.stream", stream.GROUPS).argv)
+    assert found["output"] == "posts.topics/mixtures"
+
+
+def test_several_files_and_folders(here):
+    (here / "more").mkdir()
+    lines(here / "more" / "a.jsonl", ROWS)
+    found = options(arranged(["more", "posts.jsonl"], "pipelines.train", train.GROUPS).argv)
+    assert found["input"] == "more/*,posts.jsonl" and found["model_store"] == "more.topics/models"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            {"title": "a ship came", "body": "the ship came in", "date": "2001-01-31"},
+            "posts.jsonl: the text may be in 'body', 'title'. Choose one, for example"
+            " --text_field=body.",
+        ),
+        (
+            {"n": 1, "date": "2001-01-31"},
+            "posts.jsonl: no field holds a text; the records have 'n', 'date'. Name it with"
+            " --text_field.",
+        ),
+        (
+            {"text": "a ship came", "made_on": "2001-01-31", "sent_on": "2001-01-31"},
+            "posts.jsonl: the time may be in 'made_on', 'sent_on'. Choose one, for example"
+            " --timestamp_field=made_on.",
+        ),
+    ],
+)
+def test_an_unclear_field_is_refused_with_its_candidates(here, row, said):
+    lines(here / "posts.jsonl", [row] * 3)
+    with pytest.raises(UsageError) as raised:
+        arranged(["posts.jsonl"], "pipelines.train", train.GROUPS)
+    assert str(raised.value) == said
+    option = said.rpartition(" ")[2].rstrip(".")
+    if "=" in option:
+        assert arranged(["posts.jsonl", option], "pipelines.train", train.GROUPS).argv
+
+
+@pytest.mark.parametrize(
+    ("days", "lengths"),
+    [
+        (0.2, ("1min", "10min")),
+        (20, ("6h", "1d")),
+        (400, ("1d", "30d")),
+        (9000, ("30d", "365d")),
+        (90000, ("365d", "3652d")),
+    ],
+)
+def test_lengths_of_time_fit_the_span(tmp_path, days, lengths):
+    rows = [{"id": str(n), "timestamp": n * days * 864, "text": "a ship"} for n in range(101)]
+    path = lines(tmp_path / "a.jsonl", rows)
+    found, why = guessing.guess_lengths([str(path)], guessing.ReadSettings())
+    assert (found["window"], found["publish_every"]) == lengths
+    assert " documents from 1970-01-01 to " in why
+
+
+def test_a_run_from_the_first_file_to_the_page(here, capsys):
+    pytest.importorskip("jinja2")
+    assert train.main(["posts.jsonl", *FAKE]) == 0
+    assert options_of_text((here / "posts.topics" / "run.yaml").read_text(), "x")["topics"] == "2"
+    assert "pipelines.show posts.topics" in capsys.readouterr().err
+    assert show.main(["posts.topics"]) == 0
+    assert "versions" in capsys.readouterr().out
+    assert report.main(["posts.topics"]) == 0
+    assert (here / "posts.topics" / "report.html").exists()
+    lines(here / "new.jsonl", ROWS[:3])
+    assert infer.main(["posts.topics", "new.jsonl"]) == 0
+    written = [path.read_text() for path in (here / "posts.topics" / "mixtures").iterdir()]
+    assert sum(len(text.splitlines()) for text in written) == 3
+    assert report.main(["posts.topics"]) == 0
+    assert "--mixtures=posts.topics/mixtures --documents=posts.jsonl" in capsys.readouterr().err
+    assert versions.main(["list", "posts.topics"]) == 0
+    assert export.main(["posts.topics", "--format=csv", "--output=of/topics.csv"]) == 0
+    assert (here / "of" / "topics.csv").read_text().startswith("topic,name,share,rank,word,")
+
+
+def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
+    assert label.main(["a ship"]) == 2
+    assert "--model_store is missing." in capsys.readouterr().err
+    assert train.main(["posts.jsonl", *FAKE]) == 0
+    capsys.readouterr()
+    assert label.main(["a ship in the harbour"]) == 0
+    told = capsys.readouterr()
+    assert "--model_store=posts.topics/models" in told.err
+    first, *rest = told.out.splitlines()
+    assert first == "a ship in the harbour (2 of 2 words known)" and len(rest) == 2
+    assert train.main(["posts.jsonl", *FAKE, "--model_store=second.topics/models"]) == 0
+    assert label.main(["a ship"]) == 2
+
+
+def test_a_wrong_argument_is_refused(here, capsys):
+    assert show.main(["posts.jsonl"]) == 2
+    assert capsys.readouterr().err == (
+        "python -m pipelines.show: posts.jsonl: python -m pipelines.show takes no such argument."
+        " The folder that train made beside a file may stand alone, for example data.topics; --help"
+        " lists the options.\n"
+    )
+    assert train.main(["gs://bucket/a.jsonl"]) == 2
+    assert "a folder beside the input is made on this machine only" in capsys.readouterr().err
+    assert train.main(["absent.jsonl"]) == 2
+    assert "a path or a glob that matches at least one file" in capsys.readouterr().err
+
+
+def test_a_wrong_command_line_writes_nothing(here):
+    assert train.main(["posts.jsonl", "--topics=0"]) == 2
+    assert not (here / "posts.topics").exists()

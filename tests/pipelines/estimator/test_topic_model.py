@@ -1,0 +1,282 @@
+"""The estimator: input, parameters, pipelines, and its store."""
+
+import pickle
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from beam_topics import ModelStore, TopicModel, read_mixtures
+from model.errors import OptionError, RefusedInputError, StoreConflictError
+from model.evaluation.held_out import evaluate
+from model.words.tokeniser import Tokeniser
+from pipelines import show
+from pipelines.cli.shared_options import UsageError
+from pipelines.estimator import documents, parameters
+
+TEXTS = [
+    "the ship sailed into the harbour",
+    "a harbour full of ships",
+    "the court heard the judge",
+    "judges of the high court",
+] * 20
+KINDS = [0, 0, 1, 1] * 20
+
+
+def made(**others):
+    return TopicModel(**{"topics": 2, "particles": 2, "initial_documents": 16, **others})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return made().fit(TEXTS)
+
+
+def test_topics_and_mixtures(model):
+    found = model.transform(TEXTS)
+    assert found.shape == (80, 2) and np.allclose(found.sum(axis=1), 1)
+    assert model.components_.shape == (2, len(model.vocabulary_))
+    for topic, words in enumerate(model.top_words(3)):
+        best = np.argsort(-model.components_[topic], kind="stable")[:3]
+        assert {model.vocabulary_[w] for w in best} == set(words)
+    assert list(model.get_feature_names_out()) == ["topicmodel0", "topicmodel1"]
+
+
+def test_components_are_the_models_probabilities(model):
+    shares = model.components_ / model.snapshot_.normalisers[:, None]
+    unseen = 1 - shares.sum(axis=1)
+    assert np.all(unseen > -1e-12)
+    rows = np.arange(len(model.vocabulary_))
+    counts = model.snapshot_.rows(rows).T
+    assert np.all(model.components_ >= counts)
+
+
+def test_score_and_perplexity_are_those_of_evaluate(model):
+    tokeniser = Tokeniser(model.snapshot_.tokeniser)
+    figures = evaluate(model.snapshot_, documents.to_label(TEXTS, None, tokeniser))
+    assert model.perplexity(TEXTS) == figures["first_moment_perplexity"]
+    assert model.score(TEXTS) == pytest.approx(
+        -figures["scored_tokens"] * np.log(figures["first_moment_perplexity"])
+    )
+
+
+def test_tokens_are_left_as_they_are(model):
+    tokeniser = Tokeniser(model.snapshot_.tokeniser)
+    tokens = [tokeniser.words(text) for text in TEXTS]
+    again = made().fit(iter(tokens))
+    assert again.snapshot_.words == model.snapshot_.words
+    assert np.array_equal(again.components_, model.components_)
+    assert made().fit([["The", "THE", "the"]] * 30).vocabulary_ == ("The", "THE", "the")
+
+
+def test_times_may_be_written_in_several_ways(model):
+    times = [datetime(2020, 1, 1 + n // 8, tzinfo=UTC) for n in range(80)]
+    found = {
+        made(window="1d", publish_every="2d").fit(TEXTS, times=given).snapshot_.fingerprint
+        for given in (
+            times,
+            (time.isoformat() for time in times),
+            [time.timestamp() for time in times],
+            np.array([time.timestamp() for time in times]),
+        )
+    }
+    assert len(found) == 1
+    assert found != {model.snapshot_.fingerprint}
+
+
+def test_parameters_are_the_options():
+    assert {"topics", "window", "prior", "threads", "method", "stop_words"} <= set(
+        parameters.names()
+    )
+    assert not {"add_documents", "resume_from", "events", "input"} & set(parameters.names())
+    assert set(TopicModel().get_params()) == set(parameters.names())
+    assert repr(made(window="1d")) == (
+        "TopicModel(initial_documents=16, particles=2, topics=2, window='1d')"
+    )
+    assert clone(made(seed=7)).get_params() == made(seed=7).get_params()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        (
+            {"topisc": 2},
+            UsageError,
+            "topisc: TopicModel has no such parameter. Did you mean topics?",
+        ),
+        (
+            {"zzz": 2},
+            UsageError,
+            "zzz: TopicModel has no such parameter. help(TopicModel) lists them.",
+        ),
+        (
+            {"topics": 0},
+            OptionError,
+            "--topics: 0 was given; allowed is 1 or more. Correct the value.",
+        ),
+        (
+            {"beta": 0.1},
+            OptionError,
+            "--beta=0.1 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out, or"
+            " give --prior=flat.",
+        ),
+        (
+            {"method": "maxent"},
+            OptionError,
+            "--method: 'maxent' was given; allowed is a method that needs the model alone. Use"
+            " gibbs3, or pipelines.infer.",
+        ),
+    ],
+)
+def test_a_wrong_parameter_is_named(wrong, error, said):
+    with pytest.raises(error) as raised:
+        made(**wrong).fit(TEXTS).transform(TEXTS)
+    assert str(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            "a text",
+            "X: 'a text' was given; allowed is an iterable of texts, or of lists of tokens. Give"
+            " one document as [text].",
+        ),
+        (
+            [3],
+            "X: 3 was given; allowed is texts, or lists of tokens. Give an iterable of one of the"
+            " two.",
+        ),
+        (
+            [["a", "b\nc"]],
+            "X: 'b\\nc' was given; allowed is a list of tokens that are texts without line breaks,"
+            " and not empty. Correct the token.",
+        ),
+    ],
+)
+def test_wrong_documents_are_refused(wrong, said):
+    with pytest.raises(OptionError) as raised:
+        made().fit(wrong)
+    assert str(raised.value) == said
+
+
+def test_lengths_have_to_agree():
+    with pytest.raises(OptionError) as raised:
+        made().fit(TEXTS, ids=["a"])
+    assert str(raised.value) == (
+        "ids: '1 values' was given; allowed is as many values as there are documents (80). Correct"
+        " one of them."
+    )
+
+
+def test_documents_that_cannot_be_used_are_kept_with_reasons():
+    found = made().fit([*TEXTS, " ", "a\0b"], ids=[*range(80), "blank", "nul"])
+    assert [letter.reason for letter in found.dead_letters_] == ["empty_text", "nul"]
+    assert [letter.source for letter in found.dead_letters_] == ["document 80", "document 81"]
+    assert len(found.transform([" "])) == 1
+    with pytest.raises(RefusedInputError) as raised:
+        made().fit(["ship", "", " "])
+    assert str(raised.value) == (
+        "2 of 3 documents cannot be used, most of them for the reason empty_text (document 1: the"
+        " field 'text' is empty). Nothing was learned. Correct the documents."
+    )
+
+
+def test_in_a_pipeline():
+    found = make_pipeline(made(), LogisticRegression()).fit(TEXTS, KINDS)
+    assert found.score(TEXTS, KINDS) > 0.9
+
+
+def test_frames_of_pandas():
+    pytest.importorskip("pandas")
+    found = made().set_output(transform="pandas").fit_transform(TEXTS)
+    assert list(found.columns) == ["topicmodel0", "topicmodel1"]
+
+
+def test_a_mixture_does_not_depend_on_its_neighbours(model):
+    found = model.transform(TEXTS[:4])
+    assert np.array_equal(model.transform(TEXTS[3::-1]), found[::-1])
+    assert np.array_equal(model.transform(TEXTS[2:3]), found[2:3])
+
+
+def test_pickled_it_goes_on(model):
+    copied = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copied.transform(TEXTS), model.transform(TEXTS))
+    copied.partial_fit(TEXTS[:8])
+    assert copied.version_ > model.version_
+    again = pickle.loads(pickle.dumps(model)).partial_fit(TEXTS[:8])
+    assert again.version_ == copied.version_
+
+
+def test_partial_fit_without_times_follows(model):
+    found = made()
+    for part in range(4):
+        found.partial_fit(TEXTS[20 * part : 20 * part + 20])
+    assert found.snapshot_.sequence == 4
+    assert ModelStore(found._root()).manifest("").documents == 80
+
+
+def test_what_is_saved_is_a_model_store(model, tmp_path, capsys):
+    model.save(tmp_path / "models")
+    assert show.main([f"--model_store={tmp_path / 'models'}"]) == 0
+    assert "harbour" in capsys.readouterr().out
+    loaded = TopicModel.load(tmp_path / "models")
+    assert np.array_equal(loaded.transform(TEXTS), model.transform(TEXTS))
+    assert loaded.partial_fit(TEXTS[:8]).version_ == (
+        pickle.loads(pickle.dumps(model)).partial_fit(TEXTS[:8]).version_
+    )
+    with pytest.raises(OptionError, match="a folder that is empty, or can be made"):
+        model.save(tmp_path / "models")
+
+
+def test_loaded_parameters_are_those_that_were_given(tmp_path):
+    given = {
+        "learner": "o-lda",
+        "topics": 3,
+        "prior": "flat",
+        "beta": 0.02,
+        "window": "1d",
+        "publish_every": "4windows",
+        "stop_words_file": ("full", "high"),
+    }
+    TopicModel(**given, model_store=str(tmp_path)).fit(TEXTS)
+    loaded = TopicModel.load(tmp_path).get_params()
+    expected = {**given, "model_store": str(tmp_path), "stop_words": "file"}
+    assert {name: value for name, value in loaded.items() if value is not None} == expected
+    TopicModel(**loaded).fit(TEXTS)
+
+
+def test_a_store_with_other_documents_is_refused(tmp_path):
+    made(model_store=str(tmp_path)).fit(TEXTS)
+    with pytest.raises(StoreConflictError):
+        made(model_store=str(tmp_path)).fit(TEXTS[::-1])
+    with pytest.raises(OptionError, match="a folder with a published model"):
+        TopicModel.load(tmp_path / "absent")
+
+
+def test_before_a_fit():
+    for method in ("transform", "score", "perplexity"):
+        with pytest.raises(NotFittedError):
+            getattr(made(), method)(TEXTS)
+    assert not hasattr(made(), "components_")
+
+
+def test_progress_is_shown_where_it_is_asked_for(capsys):
+    made(verbose=True).fit(TEXTS)
+    assert "documents" in capsys.readouterr().err
+    made().fit(TEXTS)
+    assert capsys.readouterr().err == ""
+
+
+def test_read_mixtures(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
+    assert [row["id"] for row in read_mixtures(tmp_path)] == ["a", "b"]
+    with pytest.raises(OptionError, match="a folder of mixtures"):
+        next(read_mixtures(tmp_path / "absent"))

@@ -1,0 +1,72 @@
+"""``export``: the forms of a version from the command line. tests/model/exports reads them."""
+
+import pytest
+from exported import learned
+
+from model.publishing.store import ModelStore
+from pipelines import export
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    learned(folder)
+    return folder
+
+
+@pytest.mark.parametrize("form", export.FORMS)
+def test_every_form_is_written(root, tmp_path, capsys, form):
+    if form == "gensim":
+        pytest.importorskip("gensim")
+    output = tmp_path / "new" / f"model.{form}"
+    assert export.main([f"--model_store={root}", f"--format={form}", f"--output={output}"]) == 0
+    newest = ModelStore(str(root)).manifest("").version
+    told = capsys.readouterr().out
+    assert told.startswith(f"version {newest} -> {output} ({form}")
+    assert (" tokens are rounded to " in told) == (form == "mallet")
+    assert output.stat().st_size > 100
+
+
+def test_an_earlier_version_and_fewer_words(root, tmp_path):
+    first = ModelStore(str(root)).manifests("")[0].version
+    written = {}
+    for name, flags in (
+        ("a", []),
+        ("b", [f"--model_version={first}"]),
+        ("c", ["--words_per_topic=2"]),
+    ):
+        output = tmp_path / name
+        flags = [*flags, f"--model_store={root}", "--format=csv", f"--output={output}"]
+        assert export.main(flags) == 0
+        written[name] = output.read_text()
+    assert written["a"] != written["b"] and len(written["c"].splitlines()) == 1 + 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--format=excel"], "--format: 'excel' was given; allowed is one of 'csv', 'parquet', "),
+        (
+            ["--format=csv", "--output="],
+            "--output is missing. Give it, for example ",
+        ),
+        (["--output=x"], "--format is missing. Give it, for example --format=csv;"),
+    ],
+)
+def test_a_wrong_option_is_named(root, capsys, flags, said):
+    assert export.main([f"--model_store={root}", "--output=x", *flags]) == 2
+    assert f"python -m pipelines.export: {said}" in capsys.readouterr().err
+
+
+def test_a_graph_needs_two_versions(root, tmp_path, capsys):
+    first = ModelStore(str(root)).manifests("")[0].version
+    flags = [f"--model_store={root}", "--format=dot", f"--output={tmp_path / 'x'}"]
+    assert export.main([*flags, f"--model_version={first}"]) == 2
+    assert "a form for a store with two versions or more" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written(root, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    flags = [f"--model_store={root}", "--format=csv", f"--output={tmp_path / 'file' / 'x'}"]
+    assert export.main(flags) == 2
+    assert "cannot be written" in capsys.readouterr().err

@@ -1,0 +1,63 @@
+"""``label``: the topics of texts, from the command line or from standard input."""
+
+import io
+
+import pytest
+from exported import learned
+
+from model.publishing.catalogue import CatalogueStore
+from model.publishing.store import ModelStore
+from pipelines import label
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    learned(folder)
+    return folder
+
+
+def said(capsys, *argv):
+    assert label.main(list(argv)) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_topics_of_a_text_with_shares_and_names(root, capsys):
+    lines = said(capsys, f"--model_store={root}", "--text=ship harbour storm and zebra")
+    assert lines[0] == "ship harbour storm and zebra (3 of 4 words known)" and len(lines) == 3
+    topics = ModelStore(str(root)).get_snapshot(ModelStore(str(root)).manifest("")).top_words(10)
+    share, topic, *name = lines[1].replace(",", "").split()
+    assert float(share.rstrip("%")) > 60 and "ship" in topics[int(topic)]
+    assert set(name) <= set(topics[int(topic)])
+
+
+def test_each_line_of_standard_input_is_a_text(root, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("ship harbour\n\ncourt judge\n"))
+    lines = said(capsys, f"--model_store={root}", "--most_topics=1")
+    assert [lines[0], lines[2]] == [
+        "ship harbour (2 of 2 words known)",
+        "court judge (2 of 2 words known)",
+    ]
+    assert lines[1].split()[1] != lines[3].split()[1]
+
+
+def test_a_text_has_the_same_topics_whatever_is_beside_it(root, capsys):
+    alone = said(capsys, f"--model_store={root}", "--text=ship court crew")
+    beside = said(capsys, f"--model_store={root}", "--text=judge", "--text=ship court crew")
+    assert beside[3:] == alone
+
+
+def test_given_names_are_shown_and_controls_are_not(root, capsys):
+    store = CatalogueStore(str(root))
+    store.put("", store.latest("")[1].with_entries([0, 1], name="mine"))
+    lines = said(capsys, f"--model_store={root}", "--text=ship \x1b[31m " + "court " * 30)
+    assert all(line.endswith("  mine") for line in lines[1:])
+    assert "\x1b" not in lines[0] and "..." in lines[0]
+
+
+def test_a_method_that_needs_more_is_refused(root, capsys):
+    assert label.main([f"--model_store={root}", "--text=ship", "--method=maxent"]) == 2
+    assert capsys.readouterr().err == (
+        "python -m pipelines.label: --method: 'maxent' was given; allowed is a method that labels"
+        " one text by the model alone. Use gibbs3.\n"
+    )
