@@ -17,7 +17,8 @@ from model.errors import OptionError
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.reporting.relevance import topic_name, word_statistics
+from model.reporting.names import mean_length, model_names
+from model.reporting.relevance import word_statistics
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -59,11 +60,8 @@ def label(options: OptionGroup) -> None:
     store = ModelStore(settings_of(options, StoreSettings).root)
     snapshot = store.get_snapshot(manifest)
     given = CatalogueStore(store.root).latest(manifest.key)[1].names()
-    statistics = word_statistics(snapshot)
-    names = [
-        given.get(topic) or topic_name(snapshot, statistics, topic)
-        for topic in range(snapshot.topic_count)
-    ]
+    automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
+    names = [given.get(topic) or name for topic, name in enumerate(automatic)]
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
     tokeniser, out = Tokeniser(manifest.tokeniser), console()
     for texts in _together(wanted.text if wanted.text is not None else _lines()):

@@ -88,9 +88,9 @@ def chosen_models(options: PipelineOptions) -> dict[str, ChosenModel]:
                 "a store in which some key has a model",
                 "Train one first.",
             )
-    for model in islice(chosen.values(), MOST_CHECKED):
-        store.get_model(model.key, model.version, model.file)
-    if len({model.tokeniser for model in chosen.values()}) != 1:
+    for one in islice(chosen.values(), MOST_CHECKED):
+        store.get_model(one.key, one.version, one.file)
+    if len({one.tokeniser for one in chosen.values()}) != 1:
         raise OptionError(
             "--key_field",
             list(chosen),
@@ -124,12 +124,12 @@ def served_models(
     classifiers = ClassifierStore(store) if CLASSIFIER in inference_for(settings).needs else None
     return {
         key: ServedModel(
-            model.key,
-            model.version,
-            classifiers and classifiers.find(model.key, model.version, settings.kind),
-            model.file,
+            one.key,
+            one.version,
+            classifiers and classifiers.find(one.key, one.version, settings.kind),
+            one.file,
         )
-        for key, model in chosen.items()
+        for key, one in chosen.items()
     }
 
 

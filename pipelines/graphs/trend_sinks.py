@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from model.errors import OptionError
 from model.options import options_of
+from model.times import duration_text
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.program_settings import DAY, KafkaClientSettings, TrendSettings
@@ -75,7 +76,8 @@ def check_trends(wanted: TrendSettings, options: OptionGroup) -> bool:
     if not places & set(given):
         for field, value in given.items():
             allowed = "nothing without --trends, --trends_topic or --trends_table"
-            raise OptionError(f"--{names[field]}", value, allowed, "Leave it out.")
+            shown = duration_text(value) if field == "window" else value
+            raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
         return False
     if wanted.trends is None and "format" in given:
         allowed = "nothing without --trends"

@@ -96,6 +96,7 @@ OTHER = {
     "word_memory": (3, 50),
     "room": (0.25, 1.0),
     "judges": (5, 8),
+    "half_life": ((0,), (3,)),
 }
 # Options without effect in a run alone, with the options that give them one.
 BESIDE = {

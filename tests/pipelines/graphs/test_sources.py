@@ -369,7 +369,8 @@ def written(*flags):
         (
             ["--output=m", "--trends_window=1h"],
             OptionError,
-            "--trends_window: '1h' was given; allowed is nothing without --trends. Leave it out.",
+            "--trends_window: '1h' was given; allowed is nothing without --trends, --trends_topic"
+            " or --trends_table. Leave it out.",
         ),
         (
             ["--output=m", "--output_topic=o"],

@@ -28,7 +28,7 @@ def begun(learner, documents, **others):
 
 
 def contracts(variant):
-    return "full vocabulary" in variant
+    return "full vocabulary" in variant or "half-life" in variant
 
 
 def tokens_of(state):
