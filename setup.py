@@ -75,7 +75,11 @@ setup(
         "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
+        "serve": ["starlette>=0.40,<2", "uvicorn>=0.30,<1"],
         "dev": [
+            "starlette>=0.40,<2",
+            "uvicorn>=0.30,<1",
+            "httpx>=0.27,<1",
             "pytest>=8,<10",
             "pytest-xdist>=3.6,<4",
             "hypothesis>=6.100,<7",

@@ -24,6 +24,7 @@ COMMANDS = (
     "topics",
     "trends",
     "label",
+    "serve",
     "infer",
     "stream",
     "export",

@@ -30,6 +30,7 @@ from pipelines.cli.program_settings import (
     FigureSettings,
     MixtureSettings,
     PlotSettings,
+    ServiceSettings,
     ShowSettings,
     TrendSettings,
 )
@@ -86,6 +87,11 @@ class BaseVersionOptions(OptionGroup):
 @declares(RunSettings, PublishSettings, EventSettings)
 class TrainingOptions(OptionGroup):
     """Running."""
+
+
+@declares(ServiceSettings)
+class ServiceOptions(OptionGroup):
+    """Service."""
 
 
 @declares(VersionSettings)

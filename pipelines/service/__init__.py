@@ -1,0 +1,1 @@
+"""The read-only HTTP service of ``pipelines.serve``."""

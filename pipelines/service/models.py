@@ -1,0 +1,121 @@
+"""The newest model of each key, as the service holds it.
+
+A request names a model key and never a path. A key that the store does not list is refused before
+any path is made of it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from model.errors import OptionError
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.labelling_texts import tokenised
+from model.publishing.catalogue import CatalogueStore
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
+from model.records import TopicMixture
+from model.reporting.names import mean_length, model_names
+from model.reporting.relevance import topic_shares, word_statistics
+from model.snapshot import Snapshot
+from model.words.tokeniser import Tokeniser
+
+# The keys whose models are held at a time. The one used least recently leaves.
+MOST_KEYS = 100
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A version that labels texts.
+
+    Attributes:
+        manifest: The version.
+        snapshot: Its model.
+        prepared: The model as the method needs it.
+        settings: The settings of the method.
+        names: The name of each topic.
+    """
+
+    manifest: Manifest
+    snapshot: Snapshot
+    prepared: Any
+    settings: InferenceSettings
+    names: list[str]
+
+    @cached_property
+    def tokeniser(self) -> Tokeniser:
+        """The tokeniser that the model was learned with."""
+        return Tokeniser(self.manifest.tokeniser)
+
+    def mixtures(self, texts: list[str]) -> list[TopicMixture]:
+        """Return the mixture of each text."""
+        documents = [tokenised(text, self.manifest.key, self.tokeniser) for text in texts]
+        return list(inference_for(self.settings).infer(self.prepared, documents))
+
+    def topics(self) -> list[dict[str, Any]]:
+        """Return the number, the name, the share and the first words of each topic."""
+        words, shares = self.snapshot.top_words(10), topic_shares(self.snapshot)
+        return [
+            {"topic": n, "name": name, "share": float(shares[n]), "words": list(words[n])}
+            for n, name in enumerate(self.names)
+        ]
+
+
+class Models:
+    """The newest versions of the keys of a store. One thread at a time calls the methods."""
+
+    def __init__(self, store: str, settings: InferenceSettings) -> None:
+        method = inference_for(settings)
+        if method.needs or method.needs_all_documents:
+            allowed = "a method that labels one text by the model alone"
+            raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
+        self._store, self._settings = ModelStore(store), settings
+        self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+
+    def get(self, key: str) -> Loaded:
+        """Return the version of a key that is at hand, or read the newest one.
+
+        Raises:
+            OptionError: The store has no version of this key.
+        """
+        if key in self._loaded:
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+        known = self._store.keys()
+        if key not in known:
+            raise OptionError("key", key, "a key of the model store", "Correct the spelling.")
+        return self._load(self._store.manifest(key))
+
+    def refresh(self) -> list[str]:
+        """Read the newest version of each key at hand where it changed.
+
+        Returns:
+            The keys whose version changed.
+        """
+        changed = []
+        for key, held in list(self._loaded.items()):
+            newest = self._store.latest(key)
+            if newest is not None and newest.version != held.manifest.version:
+                self._load(newest)
+                changed.append(key)
+        return changed
+
+    def versions(self) -> dict[str, str]:
+        """Return the version at hand of each key."""
+        return {key: held.manifest.version for key, held in list(self._loaded.items())}
+
+    def _load(self, manifest: Manifest) -> Loaded:
+        snapshot = self._store.get_snapshot(manifest)
+        given = CatalogueStore(self._store.root).latest(manifest.key)[1].names()
+        automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
+        names = [given.get(topic) or name for topic, name in enumerate(automatic)]
+        published = PublishedModel(snapshot, manifest.version)
+        prepared = inference_for(self._settings).prepare(self._settings, published)
+        found = Loaded(manifest, snapshot, prepared, self._settings, names)
+        self._loaded[manifest.key] = found
+        while len(self._loaded) > MOST_KEYS:
+            self._loaded.popitem(last=False)
+        return found
