@@ -18,18 +18,17 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
     InferenceOptions,
     MethodOptions,
-    ModelVersionOptions,
     ServiceOptions,
     StoreOptions,
 )
 from pipelines.cli.program_settings import ServiceSettings
-from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.cli.settings_options import settings_of
 
 _CONNECTIONS = 1000
 
 
-GROUPS = (StoreOptions, ModelVersionOptions, ServiceOptions, MethodOptions, InferenceOptions)
+GROUPS = (StoreOptions, ServiceOptions, MethodOptions, InferenceOptions)
 REQUIRED = {"model_store": "models"}
 
 
@@ -38,7 +37,7 @@ def serve(options: OptionGroup) -> None:
 
     Raises:
         BeamTopicsError: Starlette or uvicorn is not installed.
-        OptionError: There is no such version, or the method needs more than the model.
+        OptionError: The store has no version, or the method needs more than the model.
     """
     for name in ("starlette", "uvicorn"):
         if importlib.util.find_spec(name) is None:
@@ -49,7 +48,7 @@ def serve(options: OptionGroup) -> None:
     from pipelines.service.models import Models
 
     models = Models(settings_of(options, StoreSettings).root, inference_settings_of(options))
-    models.get(chosen_version(options).key)
+    models.check_any()
     wanted = settings_of(options, ServiceSettings)
     uvicorn.run(
         Service(models, Limits()).app(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from model.errors import BeamTopicsError, OptionError
 from pipelines.service.metrics import Metrics
 from pipelines.service.models import Loaded, Models
 
+_LOGGER = logging.getLogger("beam_topics.service")
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -81,9 +83,9 @@ class Service:
             await asyncio.sleep(self._limits.poll)
             try:
                 await self._run(self._models.refresh)
-            except (BeamTopicsError, OSError):
-                # A publisher or an expiry is at work: the version at hand goes on.
-                continue
+            except (BeamTopicsError, OSError) as error:
+                # A publisher or an expiry may be at work: the version at hand goes on.
+                _LOGGER.warning("the newest version was not read: %s", error)
 
     async def _run(self, work: Callable[..., Any], *given: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work, *given)
@@ -104,7 +106,8 @@ class Service:
                 response = _error(status, error.detail)
             except OptionError as error:
                 status, response = 404, _error(404, str(error))
-            except BeamTopicsError:
+            except (BeamTopicsError, OSError) as error:
+                _LOGGER.error("%s", error)
                 response = _error(500, "the model store cannot be read; see the log of the service")
             finally:
                 self._active -= 1

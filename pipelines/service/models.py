@@ -75,6 +75,16 @@ class Models:
         self._store, self._settings = ModelStore(store), settings
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
 
+    def check_any(self) -> None:
+        """Check that there is something to serve.
+
+        Raises:
+            OptionError: No key of the store has a version.
+        """
+        if not any(map(self._store.has_versions, self._store.keys())):
+            allowed = "a store in which some key has a version"
+            raise OptionError("--model_store", self._store.root, allowed, "Train a model first.")
+
     def get(self, key: str) -> Loaded:
         """Return the version of a key that is at hand, or read the newest one.
 

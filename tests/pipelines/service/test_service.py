@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from dataclasses import replace
 
 import pytest
 from reported import published
@@ -10,9 +11,12 @@ httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
+from model.errors import OptionError  # noqa: E402
 from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
 from model.inference.labelling_texts import tokenised  # noqa: E402
+from model.publishing.store import ModelStore  # noqa: E402
 from model.words.tokeniser import Tokeniser  # noqa: E402
+from pipelines.service import models as models_module  # noqa: E402
 from pipelines.service.app import Limits, Service  # noqa: E402
 from pipelines.service.models import Models  # noqa: E402
 
@@ -108,3 +112,21 @@ def test_a_rolled_back_version_is_followed(store):
     first, last = store.manifests("")[0], store.latest("")
     store.roll_back(first)
     assert models.refresh() == [""] and models.get("").manifest == first != last
+
+
+def test_a_store_without_a_version_is_refused_at_the_start(tmp_path):
+    wanted = "--model_store: .* was given; allowed is a store in which some key has a version"
+    with pytest.raises(OptionError, match=wanted):
+        Models(str(tmp_path / "none"), Gibbs3()).check_any()
+
+
+def test_the_models_of_the_keys_used_last_are_held(monkeypatch, store, tmp_path):
+    monkeypatch.setattr(models_module, "MOST_KEYS", 2)
+    manifest, others = store.manifest(""), ModelStore(str(tmp_path))
+    for key in ("a", "b", "c"):
+        digest = others.put_snapshot(replace(store.get_snapshot(manifest), key=key))
+        others.publish(replace(manifest, key=key, parent=None, snapshot=digest, topic_order=()))
+    models = Models(str(tmp_path), Gibbs3())
+    for key in ("a", "b", "a", "c"):
+        models.get(key)
+    assert set(models.versions()) == {"a", "c"}
