@@ -17,8 +17,7 @@ from model.errors import OptionError
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import word_statistics
+from model.reporting.names import shown_names
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -60,8 +59,7 @@ def label(options: OptionGroup) -> None:
     store = ModelStore(settings_of(options, StoreSettings).root)
     snapshot = store.get_snapshot(manifest)
     given = CatalogueStore(store.root).latest(manifest.key)[1].names()
-    automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-    names = [given.get(topic) or name for topic, name in enumerate(automatic)]
+    names = shown_names(snapshot, manifest, given)
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
     tokeniser, out = Tokeniser(manifest.tokeniser), console()
     for texts in _together(wanted.text if wanted.text is not None else _lines()):

@@ -18,8 +18,8 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import TopicMixture
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import topic_shares, word_statistics
+from model.reporting.names import shown_names
+from model.reporting.relevance import topic_shares
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 
@@ -120,8 +120,7 @@ class Models:
     def _load(self, manifest: Manifest) -> Loaded:
         snapshot = self._store.get_snapshot(manifest)
         given = CatalogueStore(self._store.root).latest(manifest.key)[1].names()
-        automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-        names = [given.get(topic) or name for topic, name in enumerate(automatic)]
+        names = shown_names(snapshot, manifest, given)
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)
         found = Loaded(manifest, snapshot, prepared, self._settings, names)
