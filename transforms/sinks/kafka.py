@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
@@ -168,8 +168,8 @@ class WriteMixturesToKafka(beam.PTransform):
         return _sent_by(self._fn, mixtures)
 
 
-class WriteTrendsToKafka(beam.PTransform):
-    """Write rows of trends to a Kafka topic.
+class _WriteJsonToKafka(beam.PTransform):
+    """Write JSON records to a Kafka topic.
 
     Args:
         servers: Brokers, ``host:port`` separated by commas.
@@ -177,31 +177,26 @@ class WriteTrendsToKafka(beam.PTransform):
         config: A file of client properties, or ``""``.
     """
 
-    def __init__(self, servers: str, topic: str, config: str = "") -> None:
-        super().__init__()
-        messages = Messages(trend_message, "trend", "--trends_topic")
-        self._fn = KafkaSinkDoFn(servers, topic, config, messages)
-
-    def expand(self, rows: beam.PCollection) -> beam.PCollection:
-        return _sent_by(self._fn, rows)
-
-
-class WriteEventsToKafka(beam.PTransform):
-    """Write events to a Kafka topic.
-
-    Args:
-        servers: Brokers, ``host:port`` separated by commas.
-        topic: The topic. It must exist.
-        config: A file of client properties, or ``""``.
-    """
+    messages: ClassVar[Messages]
 
     def __init__(self, servers: str, topic: str, config: str = "") -> None:
         super().__init__()
-        messages = Messages(event_message, "event", "--events")
-        self._fn = KafkaSinkDoFn(servers, topic, config, messages)
+        self._fn = KafkaSinkDoFn(servers, topic, config, self.messages)
 
-    def expand(self, events: beam.PCollection) -> beam.PCollection:
-        return _sent_by(self._fn, events)
+    def expand(self, records: beam.PCollection) -> beam.PCollection:
+        return _sent_by(self._fn, records)
+
+
+class WriteTrendsToKafka(_WriteJsonToKafka):
+    """Write rows of trends to a Kafka topic."""
+
+    messages = Messages(trend_message, "trend", "--trends_topic")
+
+
+class WriteEventsToKafka(_WriteJsonToKafka):
+    """Write events to a Kafka topic."""
+
+    messages = Messages(event_message, "event", "--events")
 
 
 def _sent_by(fn: KafkaSinkDoFn, elements: beam.PCollection) -> beam.PCollection:
