@@ -2,13 +2,16 @@
 
 A learner notes an event in the step that tells it (``StepInfo.events``): a change of the stream, or
 topics that a challenger replaced. The head of the learner collects the events since the last
-candidate, and the manifest of the next version holds them with the ids of the published topics. Two
-more kinds follow from a manifest alone (:mod:`model.publishing.version_events`).
+candidate, and the manifest of the next version holds them with the ids of the published topics. The
+step that publishes adds births and deaths. Two more kinds follow from a manifest alone
+(:mod:`model.publishing.version_events`).
 
 | kind | what happened | noted by |
 |---|---|---|
 | ``change`` | documents are unlike those before them | the learner |
 | ``topics_replaced`` | a challenger won; topics hold other words than before | the learner |
+| ``birth`` | a version has topics that its parent does not have | a version |
+| ``death`` | the parent has topics that a version does not have | a version |
 | ``chain_replaced`` | a version comes from another particle or island than its parent | a version |
 | ``words_changed`` | at least half of a topic's first words are new | a version |
 | ``flood`` | near copies, or documents above a source's share, are not learned | the learner |
@@ -26,6 +29,7 @@ from model import checks
 CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED = "flood", "omitted"
+BIRTH, DEATH = "birth", "death"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100
 # How many documents and first words an event names.
@@ -40,17 +44,19 @@ class Event:
         kind: What happened, see the module's docstring.
         documents: The number of documents concerned. None if it is not known.
         tokens: The number of tokens concerned. None if it is not known.
-        topics: The topics concerned. A learner gives its own numbers; in a manifest they are those
-            of the published topics.
+        topics: The topics concerned. A learner gives its own numbers; in a manifest they are ids
+            (:mod:`model.publishing.topic_ids`).
         by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
-            ``near_copies`` or ``over_share`` for a flood.
+            ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths.
         figures: The figures that decided, by name.
         ids: Up to three of the documents.
         particle: The particle whose topic numbers a learner gives.
         sequence: The minibatch in which it was noted.
         time: The end of the window of that minibatch, in microseconds.
-        words: The first words of each of ``topics`` in the version; empty within a learner.
-        words_before: The first words of the same ids in the parent; empty without a parent.
+        words: The first words of each of ``topics`` in the version; empty within a learner, and
+            for deaths.
+        words_before: The first words of the topics in the same places of the parent; empty without
+            a parent.
     """
 
     kind: str

@@ -9,6 +9,9 @@ A cell also has the typical documents of each topic: those with the largest shar
 the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
 so these do not depend on the parts either. A document that comes twice is listed once.
 
+Columns have the ids of topics (:mod:`model.publishing.topic_ids`). Documents of a window may be
+labelled by versions with different topics; the table has a column for each of them.
+
 >>> table = Trends(topics=2)
 >>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
 >>> other = Trends(topics=2)
@@ -22,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -72,16 +76,22 @@ class Trends:
     """A table of cells by the start of the window in microseconds, and the group.
 
     Attributes:
-        topics: T.
+        topics: T, the number of topics of a version.
         cells: The cells.
         most: The number of typical documents of each topic in a cell.
+        ids: The ids of the topics that have columns, in their order; those of the documents that
+            are counted next, by place. 0 to T - 1 where none are given.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
     most: int = 0
+    ids: tuple[int, ...] = ()
 
-    MAGIC = b"BTb2"
+    MAGIC = b"BTb3"
+
+    def __post_init__(self) -> None:
+        self.ids = self.ids or tuple(range(self.topics))
 
     def add(
         self,
@@ -118,15 +128,17 @@ class Trends:
 
     def merge(self, other: Trends) -> None:
         """Add the cells of another table."""
+        if other.ids != self.ids:
+            ids = tuple(sorted({*self.ids, *other.ids}))
+            cells = {place: _widened(cell, self.ids, ids) for place, cell in self.cells.items()}
+            self.ids, self.cells = ids, cells
         for place, cell in other.cells.items():
-            self._merge_cell(place, cell)
+            self._merge_cell(place, _widened(cell, other.ids, self.ids))
 
     def _merge_cell(self, place: tuple[int, str], cell: Cell) -> None:
         mine = self.cells.get(place)
         if mine is None:
-            mine = self.cells[place] = Cell(
-                0, 0, 0, [0] * self.topics, [0] * self.topics, [[] for _ in range(self.topics)]
-            )
+            mine = self.cells[place] = _empty(len(self.ids))
         mine.documents += cell.documents
         mine.tokens += cell.tokens
         mine.words_known += cell.words_known
@@ -143,17 +155,17 @@ class Trends:
         """Yield a record for each window, group and topic, in this order."""
         for (start, group), cell in sorted(self.cells.items()):
             means, tokens = cell.mean_shares(), cell.expected_tokens()
-            for topic in range(self.topics):
+            for column, topic in sorted(enumerate(self.ids), key=itemgetter(1)):
                 yield {
                     "window_start": to_iso(start),
                     "group": group,
                     "topic": topic,
                     "documents": cell.documents,
-                    "tokens": tokens[topic],
-                    "mean_share": means[topic],
+                    "tokens": tokens[column],
+                    "mean_share": means[column],
                     "typical": [
                         {"id": id, "timestamp": to_iso(time), "share": units / UNIT}
-                        for units, time, id in cell.typical[topic]
+                        for units, time, id in cell.typical[column]
                     ],
                 }
 
@@ -163,7 +175,8 @@ class Trends:
             {"start": start, "group": group, **asdict(cell)}
             for (start, group), cell in sorted(self.cells.items())
         ]
-        return wire.pack(self.MAGIC, {"topics": self.topics, "most": self.most, "cells": cells})
+        header = {"topics": self.topics, "ids": self.ids, "most": self.most, "cells": cells}
+        return wire.pack(self.MAGIC, header)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Trends:
@@ -173,7 +186,11 @@ class Trends:
             DamagedDataError: The bytes are damaged.
         """
         header, _ = wire.unpack(cls.MAGIC, data, 0)
-        found = cls(checks.whole("topics of trends", checks.field(header, "topics"), 1))
+        topics = checks.whole("topics of trends", checks.field(header, "topics"), 1)
+        found = cls(topics, ids=tuple(checks.field(header, "ids")))
+        for topic in found.ids:
+            checks.whole("ids of trends", topic)
+        checks.sized("different ids of trends", set(found.ids), len(found.ids))
         found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
@@ -188,10 +205,10 @@ class Trends:
         for name in ("tokens", "words_known"):
             checks.whole(f"{name} of trends", values[name], 0, _LARGEST)
         for name in ("shares", "topic_tokens"):
-            checks.sized(f"{name} of trends", values[name], self.topics)
+            checks.sized(f"{name} of trends", values[name], len(self.ids))
             for value in values[name]:
                 checks.whole(f"{name} of trends", value, 0, _LARGEST)
-        checks.sized("typical documents of trends", values["typical"], self.topics)
+        checks.sized("typical documents of trends", values["typical"], len(self.ids))
         values["typical"] = [self._typical(documents) for documents in values["typical"]]
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
@@ -204,6 +221,24 @@ class Trends:
         if found != sorted(set(found), key=_order):
             checks.refuse("typical documents of trends", "another order", "the best one first")
         return found
+
+
+def _empty(columns: int) -> Cell:
+    return Cell(0, 0, 0, [0] * columns, [0] * columns, [[] for _ in range(columns)])
+
+
+def _widened(cell: Cell, ids: Sequence[int], wider: Sequence[int]) -> Cell:
+    """Return a cell with columns for further topics, in which it has nothing."""
+    if tuple(ids) == tuple(wider):
+        return cell
+    found, columns = _empty(len(wider)), {topic: at for at, topic in enumerate(wider)}
+    found.documents, found.tokens = cell.documents, cell.tokens
+    found.words_known = cell.words_known
+    for column, topic in enumerate(ids):
+        at = columns[topic]
+        found.shares[at], found.topic_tokens[at] = cell.shares[column], cell.topic_tokens[column]
+        found.typical[at] = cell.typical[column]
+    return found
 
 
 def _document(values: object) -> tuple[int, int, str]:

@@ -9,7 +9,7 @@ alone, and its id is a digest of it, so the same text gives the same topics.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -59,23 +59,25 @@ def label(options: OptionGroup) -> None:
     store = ModelStore(settings_of(options, StoreSettings).root)
     snapshot = store.get_snapshot(manifest)
     given = CatalogueStore(store.root).latest(manifest.key)[1].names()
-    names = shown_names(snapshot, manifest, given)
+    names, ids = shown_names(snapshot, manifest, given), manifest.ids(snapshot.topic_count)
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
     tokeniser, out = Tokeniser(manifest.tokeniser), console()
     for texts in _together(wanted.text if wanted.text is not None else _lines()):
         documents = [tokenised(text, manifest.key, tokeniser) for text in texts]
         for text, mixture in zip(texts, method.infer(prepared, documents), strict=True):
-            for line in lines_of(text, mixture, names, wanted.most_topics):
+            for line in lines_of(text, mixture, names, wanted.most_topics, ids):
                 out.print(plain(line), soft_wrap=True)
 
 
-def lines_of(text: str, mixture: Any, names: list[str], most: int) -> list[str]:
+def lines_of(
+    text: str, mixture: Any, names: Sequence[str], most: int, ids: Sequence[int]
+) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
     known = f"{mixture.words_known} of {mixture.tokens} words known"
     begin = " ".join(text.split())
     begin = begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
     rows = [
-        f"  {mixture.proportions[topic]:6.1%}  {topic:4}  {names[topic]}"
+        f"  {mixture.proportions[topic]:6.1%}  {ids[topic]:4}  {names[topic]}"
         for topic, _ in mixture.top_topics(most)
     ]
     return [f"{begin} ({known})", *rows]

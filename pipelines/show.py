@@ -66,6 +66,7 @@ def show(options: OptionGroup) -> None:
             f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
             words,
             CatalogueStore(store.root).latest(chosen.key)[1].names(),
+            ids=chosen.ids(snapshot.topic_count),
         )
     )
     out.print()

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from model.errors import OptionError
 from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
+from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.reporting.names import mean_length, model_names
@@ -51,7 +52,7 @@ def topics(options: OptionGroup) -> None:
     store, manifest = CatalogueStore(root), chosen_version(options)
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
-    check(wanted, snapshot.topic_count)
+    check(wanted, manifest, snapshot.topic_count)
     check_naming(wanted, options.view_as(LabelledOptions))
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
@@ -67,12 +68,12 @@ def topics(options: OptionGroup) -> None:
         digest = store.put(key, catalogue)
     out = console()
     words = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-    out.print(_table(digest, catalogue, words))
+    out.print(_table(digest, catalogue, words, manifest.ids(len(words))))
     earlier = [one[:_DIGITS] for one in store.history(key)[1 : _EARLIER + 1]]
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
 
-def check(wanted: Any, topic_count: int) -> None:
+def check(wanted: Any, manifest: Manifest, topics: int) -> None:
     """Refuse options that contradict each other, and topics that do not exist.
 
     Raises:
@@ -90,11 +91,13 @@ def check(wanted: Any, topic_count: int) -> None:
     if wanted.roll_back is not None and wanted.topic_ids:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
+    ids = manifest.ids(topics)
     for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
         for number in numbers:
-            if number is not None and number >= topic_count:
-                allowed = f"topics from 0 to {topic_count - 1}"
-                raise OptionError(f"--{name}", number, allowed, "Correct the number.")
+            if number is not None and number not in ids:
+                allowed = f"topics of version {manifest.version}"
+                remedy = "pipelines.topics without a change lists them."
+                raise OptionError(f"--{name}", number, allowed, remedy)
 
 
 def check_naming(wanted: Any, labelled: Any) -> None:
@@ -136,14 +139,16 @@ def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Cat
     return store.put(key, catalogue), catalogue
 
 
-def _table(digest: str | None, catalogue: Catalogue, words: Sequence[str]) -> Any:
+def _table(
+    digest: str | None, catalogue: Catalogue, words: Sequence[str], ids: Sequence[int]
+) -> Any:
     """Return a table of all topics with their names and what the catalogue says of them."""
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("name", "by words", "", "note"):
         table.add_column(column, overflow="fold")
-    for topic, root in enumerate(catalogue.roots(len(words))):
-        entry, by_words = catalogue.of(topic), words[topic]
+    for topic, root, by_words in zip(ids, catalogue.roots(ids), words, strict=True):
+        entry = catalogue.of(topic)
         table.add_row(
             *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))
         )

@@ -32,8 +32,8 @@ from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
 from model.publishing.choice import PublishSettings
-from model.publishing.manifest import unseal
 from model.publishing.publication import Publisher, PublishHead
+from model.publishing.sealing import unseal
 from model.publishing.store import ModelStore
 from model.reading.parsing import FieldNames, ParseSettings, parse_line
 from model.records import NumberedMinibatch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from made import manifest_of, random_snapshot
 
-from model.publishing.manifest import seal
+from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 

@@ -4,7 +4,9 @@ import hashlib
 
 import numpy as np
 
+from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
+from model.scaled import Scaled
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 
@@ -64,3 +66,26 @@ def manifest_of(sequence, parent=None, **others):
     }
 
     return Manifest(**{**values, **others})
+
+
+CANDIDATE = Candidate(
+    key="日本",
+    island=2,
+    sequence=7,
+    previous=4,
+    event_time=-5,
+    at=-5,
+    snapshot="ab",
+    chain="cd",
+    fingerprint="ef",
+    witness="01",
+    evidence=Scaled.of(0.75, -3000).to_bytes().hex(),
+    posterior=Scaled.of(0.5, -9000).to_bytes().hex(),
+    documents=10,
+    tokens=100,
+    words=20,
+    log_evidence=-700.25,
+    ess=1.5,
+    in_sample_nmi=None,
+    prequential_perplexity=1096.633,
+)

@@ -40,7 +40,7 @@ MAX_TABLES = 256
 
 
 class _Count(beam.DoFn):
-    """Add up the mixtures of a bundle by model key, number of topics and window.
+    """Add up the mixtures of a bundle by model key, ids of topics and window.
 
     A table is emitted at the last moment of its window. The time of an element says nothing:
     RunInference gives its outputs the end of time.
@@ -50,15 +50,16 @@ class _Count(beam.DoFn):
         self._window, self._by_label, self._typical = window_micros, by_label, typical
 
     def start_bundle(self) -> None:
-        self._tables: dict[tuple[str, int, int], Trends] = {}
+        self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
 
     def process(self, element: bytes) -> None:
         block = MixtureBlock.from_bytes(element)
+        ids = block.ids_of_topics()
         for mixture, label in zip(block.mixtures(), block.labels, strict=True):
-            topics, window = len(mixture.proportions), mixture.timestamp // self._window
-            place = mixture.key, topics, window
+            window = mixture.timestamp // self._window
+            place = mixture.key, ids, window
             if place not in self._tables:
-                self._tables[place] = Trends(topics, most=self._typical)
+                self._tables[place] = Trends(len(ids), most=self._typical, ids=ids)
             self._tables[place].add(
                 window * self._window,
                 (label or "") if self._by_label else "",

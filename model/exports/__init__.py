@@ -29,10 +29,15 @@ class Exported:
         manifest: the version.
         snapshot: its model.
         history: the versions up to it, the oldest first.
-        names: the names of topics that have one.
+        names: the names of topics that have one, by id.
     """
 
     manifest: Manifest
     snapshot: Snapshot
     history: Sequence[Manifest] = ()
     names: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> list[int]:
+        """The id of the topic in each place."""
+        return self.manifest.ids(self.snapshot.topic_count)

@@ -4,7 +4,7 @@ A node is a topic of a version, with its first words. Between two versions that 
 there is an edge where the similarity of two topics is :data:`SIMILAR` or more
 (:func:`model.publishing.alignment.similarity`). A topic without an edge to an earlier version is
 born, one without an edge to a later version ends. Two edges from one topic are a split, two edges
-to one are a merger. Topic ids stay those of the model, whatever the edges say.
+to one are a merger. Topics have the ids of their versions, whatever the edges say.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ def to_dot(exported: Exported, versions: Sequence[Version]) -> bytes:
     for at, (manifest, snapshot) in enumerate(versions):
         lines.append(f"  subgraph cluster_{at} {{")
         lines.append(f"    label={_quoted(to_iso(manifest.event_time)[:10])};")
+        ids = manifest.ids(snapshot.topic_count)
         for topic, words in enumerate(snapshot.top_words(_WORDS)):
-            name = exported.names.get(topic) or " ".join(words)
+            id = ids[topic]
+            name = f"{id} {exported.names.get(id) or ' '.join(words)}"
             lines.append(f"    {_node(at, topic)} [{_look(edges, at, topic, name)}];")
         lines.append("  }")
     for at, similar in enumerate(edges):
@@ -53,7 +55,7 @@ def to_dot(exported: Exported, versions: Sequence[Version]) -> bytes:
 
 
 def _look(edges: Sequence[Similar], at: int, topic: int, name: str) -> str:
-    found = [f"label={_quoted(f'{topic} {name}')}"]
+    found = [f"label={_quoted(name)}"]
     if at > 0 and not edges[at - 1][:, topic].any():
         found.append("color=darkgreen, penwidth=2, tooltip=born")
     elif at < len(edges) and not edges[at][topic].any():

@@ -30,12 +30,12 @@ def columns(exported: Exported, words: int | None = None) -> Columns:
     found: Columns = {
         name: [] for name in ("topic", "name", "share", "rank", "word", "count", "probability")
     }
-    for topic in range(snapshot.topic_count):
-        at = statistics.span(topic)
+    for place, topic in enumerate(exported.ids):
+        at = statistics.span(place)
         rows = statistics.words[at][:words].tolist()
         found["topic"] += [topic] * len(rows)
         found["name"] += [exported.names.get(topic, "")] * len(rows)
-        found["share"] += [float(shares[topic])] * len(rows)
+        found["share"] += [float(shares[place])] * len(rows)
         found["rank"] += range(1, len(rows) + 1)
         found["word"] += [snapshot.words[row] for row in rows]
         found["count"] += statistics.counts[at][:words].tolist()

@@ -35,17 +35,17 @@ def to_json(exported: Exported, words: int | None = None) -> bytes:
         {
             "topic": topic,
             "name": exported.names.get(topic, ""),
-            "share": shares[topic],
+            "share": shares[place],
             "words": [],
             "course": [
-                None if math.isnan(one) else one for one in course.shares[:, topic].tolist()
+                None if math.isnan(one) else one for one in course.shares[:, place].tolist()
             ],
         }
-        for topic in range(snapshot.topic_count)
+        for place, topic in enumerate(exported.ids)
     ]
     names = ("word", "count", "probability")
     for topic, *values in zip(table["topic"], *(table[name] for name in names), strict=True):
-        topics[topic]["words"].append(dict(zip(names, values, strict=True)))
+        topics[topic % len(topics)]["words"].append(dict(zip(names, values, strict=True)))
     return json.dumps(
         {
             "version": manifest.version,

@@ -68,12 +68,14 @@ class PublishedModel:
         version: its name, for the mixtures.
         classifier: the classifier of ``pipelines.fit_classifier`` for this version, or None.
         training: the documents that the model was learned from; empty unless a method reads them.
+        ids: the ids of the topics by place; empty where each is the number of its place.
     """
 
     snapshot: Snapshot
     version: str
     classifier: Classifier | None = None
     training: tuple[TokenisedDocument, ...] = ()
+    ids: tuple[int, ...] = ()
 
 
 class Inference(Protocol[Prepared]):

@@ -30,6 +30,7 @@ class MixtureBlock:
         words_known: int64[D].
         tokens: int64[D].
         proportions: float64[D, T].
+        topic_ids: The ids of the topics by place; empty where each is the number of its place.
     """
 
     key: str
@@ -42,8 +43,9 @@ class MixtureBlock:
     words_known: LongArray
     tokens: LongArray
     proportions: FloatArray
+    topic_ids: tuple[int, ...] = ()
 
-    MAGIC = b"BTu2"
+    MAGIC = b"BTu3"
 
     @classmethod
     def of(
@@ -51,6 +53,8 @@ class MixtureBlock:
         mixtures: Sequence[TopicMixture],
         times: Sequence[int],
         labels: Sequence[str | None] | None = None,
+        *,
+        topic_ids: Sequence[int] = (),
     ) -> MixtureBlock:
         """Return a block.
 
@@ -58,6 +62,7 @@ class MixtureBlock:
             mixtures: At least one mixture; all have one key, version and method.
             times: The event time of each mixture in the stream, in microseconds.
             labels: The label of each document; None where no document has one.
+            topic_ids: The ids of the topics; empty where each is the number of its place.
         """
         first = mixtures[0]
         return cls(
@@ -71,7 +76,12 @@ class MixtureBlock:
             np.array([mixture.words_known for mixture in mixtures], np.int64),
             np.array([mixture.tokens for mixture in mixtures], np.int64),
             np.stack([mixture.proportions for mixture in mixtures]),
+            tuple(topic_ids),
         )
+
+    def ids_of_topics(self) -> tuple[int, ...]:
+        """Return the id of the topic in each place."""
+        return self.topic_ids or tuple(range(self.proportions.shape[1]))
 
     def mixtures(self) -> Iterator[TopicMixture]:
         """Yield the mixtures in their order."""
@@ -97,6 +107,7 @@ class MixtureBlock:
             "method": self.method,
             "ids": self.ids,
             "labels": self.labels,
+            "topic_ids": self.topic_ids,
         }
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
         return wire.pack(
@@ -123,6 +134,11 @@ class MixtureBlock:
             "proportions of a block of mixtures", flat, count, len(flat) // count
         )
         checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
+        if topics := facts["topic_ids"]:
+            checks.sized("topic_ids of a block of mixtures", topics, proportions.shape[1])
+            for topic in topics:
+                checks.whole("topic_ids of a block of mixtures", topic)
+            checks.sized("different topic_ids of a block", set(topics), len(topics))
         return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
 
 

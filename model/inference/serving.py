@@ -61,6 +61,14 @@ class Waiting(NamedTuple):
     time: int
 
 
+class Loaded(NamedTuple):
+    """A model that is prepared for a method, its snapshot, and the ids of its topics."""
+
+    prepared: Any
+    snapshot: Snapshot
+    ids: tuple[int, ...]
+
+
 # (key, version, number of the window) of a tally.
 Window = tuple[str, str, int]
 
@@ -98,17 +106,17 @@ class Serving:
             tallies: The tallies of each version and window. The prior is not tallied.
         """
         for begin in range(0, len(waiting), BATCH):
-            part = waiting[begin : begin + BATCH]
+            part, ids = waiting[begin : begin + BATCH], tuple[int, ...]()
             plain = [item.document for item in part]
             if served.version == PRIOR:
                 mixtures = _prior(plain, self.topics)
             else:
-                prepared, snapshot = self._model(served)
-                documents = NumberedDocuments(snapshot, plain)
-                mixtures = inference_for(self.settings).infer(prepared, documents)
+                model = self._model(served)
+                documents, ids = NumberedDocuments(model.snapshot, plain), model.ids
+                mixtures = inference_for(self.settings).infer(model.prepared, documents)
                 self._tally(served, documents, part, tallies)
             labels = [item.document.label for item in part]
-            yield MixtureBlock.of(mixtures, [item.time for item in part], labels)
+            yield MixtureBlock.of(mixtures, [item.time for item in part], labels, topic_ids=ids)
 
     def label_together(
         self,
@@ -136,7 +144,9 @@ class Serving:
         labels = [item.document.label for item in waiting]
         for begin in range(0, len(waiting), BATCH):
             part = slice(begin, begin + BATCH)
-            yield MixtureBlock.of(mixtures[part], times[part], labels[part])
+            yield MixtureBlock.of(
+                mixtures[part], times[part], labels[part], topic_ids=published.ids
+            )
 
     def _tally(
         self,
@@ -149,19 +159,18 @@ class Serving:
         for window, tally in tally_documents(documents.snapshot, documents, windows).items():
             tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
 
-    def _model(self, served: ServedModel) -> tuple[Any, Snapshot]:
-        """Return a model that is prepared for the method, and its snapshot."""
+    def _model(self, served: ServedModel) -> Loaded:
         name = (self.store, served, self.settings)
         cache = MODELS if self.cache is None else self.cache
         return cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
 
-    def _load(self, served: ServedModel) -> tuple[Any, Snapshot]:
+    def _load(self, served: ServedModel) -> Loaded:
         published = self._published(served)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
         self.loads += 1
-        return prepared, published.snapshot
+        return Loaded(prepared, published.snapshot, published.ids)
 
     def _published(
         self, served: ServedModel, training: tuple[TokenisedDocument, ...] = ()
@@ -183,7 +192,7 @@ class Serving:
             )
         file = served.file or ModelFile.of(store.manifest(served.key, served.version))
         snapshot = store.get_model(served.key, served.version, file)
-        return PublishedModel(snapshot, served.version, found, training)
+        return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
 
 
 def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:

@@ -1,4 +1,4 @@
-"""Match the topics of two versions of a model, so that topic ids keep their meaning.
+"""Match the topics of two versions of a model, so that a topic keeps its place.
 
 When another particle is published, its topics may have other numbers. :func:`align_topics` matches
 the topics of two snapshots one to one (the Hungarian method) so that the sum of their similarities
@@ -21,15 +21,28 @@ from model.snapshot import Snapshot
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Added to the similarity of equal ids. It decides only between equally good matchings, for example
-# of topics without words, which then keep their ids.
-_PREFER_OWN_ID = 1e-9
+# Added to the similarity of equal places. It decides only between equally good matchings, for
+# example of topics without words, which then keep their places.
+_PREFER_OWN_PLACE = 1e-9
 
 
 def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
-    """Return the order that gives the topics of ``new`` the ids of ``previous``.
+    """Return the order that gives the topics of ``new`` the places of those of ``previous``.
 
-    Topic ``order[i]`` of ``new`` takes id ``i``.
+    Topic ``order[i]`` of ``new`` takes place ``i``.
+
+    Raises:
+        ValueError: The snapshots have different numbers of topics.
+    """
+    return match_topics(previous, new)[0]
+
+
+def match_topics(previous: Snapshot, new: Snapshot) -> tuple[list[int], FloatArray]:
+    """Return the order of :func:`align_topics`, and how similar the topics of each place are.
+
+    Returns:
+        The order, and float64[T], the similarity of topic i of ``previous`` and topic ``order[i]``
+        of ``new``, from 0 to 1.
 
     Raises:
         ValueError: The snapshots have different numbers of topics.
@@ -41,9 +54,10 @@ def align_topics(previous: Snapshot, new: Snapshot) -> list[int]:
         raise ValueError(
             f"{previous.topic_count} topics cannot be matched one to one with {new.topic_count}"
         )
-    gains = similarity(previous, new) + _PREFER_OWN_ID * np.eye(new.topic_count)
-    _, order = linear_sum_assignment(gains, maximize=True)
-    return [int(topic) for topic in order]
+    similar = similarity(previous, new)
+    gains = similar + _PREFER_OWN_PLACE * np.eye(new.topic_count)
+    places, order = linear_sum_assignment(gains, maximize=True)
+    return [int(topic) for topic in order], similar[places, order]
 
 
 def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:

@@ -3,12 +3,15 @@
     <root>/<key>/catalogue/<digest>.json    a catalogue; it names its parent
     <root>/<key>/catalogue/LATEST           the newest one
 
-A catalogue lies over a model and changes nothing in it. Topics keep their numbers from version to
-version, so it holds for all versions of a model key. Files are named by their content and are never
-changed. A roll back writes an earlier catalogue again, as the newest one.
+A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
+are never used twice (:mod:`model.publishing.topic_ids`), so it holds for all versions of a model
+key, and a topic that takes the place of one that died has no entry.
+
+Files are named by their content and are never changed. A roll back writes an earlier catalogue
+again, as the newest one.
 
 >>> here = Catalogue().with_entries([3], name="Health").merged([3, 4], into=5)
->>> here.merged([5], into=1).roots(6)
+>>> here.merged([5], into=1).roots(range(6))
 [0, 1, 2, 1, 1, 1]
 """
 
@@ -16,14 +19,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
-from model.publishing.manifest import seal, unseal
+from model.publishing.sealing import seal, unseal
 
 MOST_NAME, MOST_NOTE = 200, 2000
 _MOST_DIGITS = 12
@@ -56,7 +59,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Entries by topic number. Topics without an entry are shown as they are.
+    """Entries by the ids of topics. Topics without an entry are shown as they are.
 
     Attributes:
         parent: The digest of the catalogue before, None for the first.
@@ -112,18 +115,20 @@ class Catalogue:
         """
         moved = set(topics)
         apart = self.with_entries(moved & {into}, merged=None)
-        root = apart.roots(max([into, *moved, *self.entries], default=0) + 1)
+        merged = apart.of(into).merged
+        root = into if merged is None else merged
         parts = {z for z, entry in self.entries.items() if entry.merged in moved - {into}}
-        return apart.with_entries((moved | parts) - {root[into]}, merged=root[into])
+        return apart.with_entries((moved | parts) - {root}, merged=root)
 
-    def roots(self, topics: int) -> list[int]:
+    def roots(self, topics: Sequence[int]) -> list[int]:
         """Return for each topic the topic that it is shown as.
 
         Args:
-            topics: T. Entries of other topics are passed over.
+            topics: The ids of a version's topics. A topic that is part of another one, which the
+                version does not have, is shown as itself.
         """
-        found = [self.of(z).merged for z in range(topics)]
-        return [z if into is None or into >= topics else into for z, into in enumerate(found)]
+        there, found = set(topics), [(z, self.of(z).merged) for z in topics]
+        return [z if into is None or into not in there else into for z, into in found]
 
     def to_bytes(self) -> bytes:
         """Return one sealed line."""

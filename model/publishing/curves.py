@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +39,39 @@ class Curves:
         return [self.first + span * (2 * n + 1) // (2 * count) for n in range(count)]
 
 
+class Came(NamedTuple):
+    """What came with a version.
+
+    Attributes:
+        tokens: float64[T], the tokens that came to each topic.
+        elsewhere: The tokens that came to topics that died later.
+    """
+
+    tokens: FloatArray
+    elsewhere: float
+
+
+def came_to(manifest: Manifest, ids: Sequence[int]) -> Came | None:
+    """Return what came with a version to the topics of a later one; None if it is not known.
+
+    Args:
+        manifest: the version.
+        ids: the ids of the later version's topics.
+
+    Raises:
+        DamagedDataError: a version has another number of topics.
+    """
+    if manifest.topic_tokens is None:
+        return None
+    name = f"field topic_tokens of version {manifest.version}"
+    checks.sized(name, manifest.topic_tokens, len(ids))
+    tokens = np.array(manifest.topic_tokens, np.float64)
+    same = np.array(manifest.ids(len(ids))) == np.array(ids)
+    return Came(np.where(same, tokens, 0.0), float(tokens[~same].sum()))
+
+
 def curves(history: Sequence[Manifest], topics: int, most: int) -> Curves:
-    """Return what came to each topic over event time.
+    """Return what came to each topic of the last version over event time.
 
     Args:
         history: one version or more, from the first to the last.
@@ -52,12 +84,12 @@ def curves(history: Sequence[Manifest], topics: int, most: int) -> Curves:
     first, last = history[0].event_time, history[-1].event_time
     periods = min(most, len(history))
     came = np.zeros((periods, topics))
+    totals = np.zeros((periods, 1))
     for manifest in history:
-        if manifest.topic_tokens is not None:
-            name = f"field topic_tokens of version {manifest.version}"
-            checks.sized(name, manifest.topic_tokens, topics)
+        if arrived := came_to(manifest, history[-1].ids(topics)):
             at = (manifest.event_time - first) * periods // max(1, last - first)
-            came[min(max(0, at), periods - 1)] += manifest.topic_tokens
-    totals = came.sum(axis=1, keepdims=True)
+            place = min(max(0, at), periods - 1)
+            came[place] += arrived.tokens
+            totals[place] += arrived.tokens.sum() + arrived.elsewhere
     shares = np.divide(came, totals, out=np.full_like(came, np.nan), where=totals > 0)
     return Curves(first, last, shares)

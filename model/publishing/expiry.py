@@ -28,8 +28,9 @@ from model.errors import DamagedDataError
 from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
 from model.publishing.checkpoint_store import ENTRY, sequence_in
 from model.publishing.keeping import Brief, Keep
-from model.publishing.manifest import VERSION_FORM, unseal
+from model.publishing.manifest import VERSION_FORM
 from model.publishing.pins import pinned
+from model.publishing.sealing import unseal
 from model.publishing.snapshot_file import MAGIC
 from model.publishing.store import ModelStore
 

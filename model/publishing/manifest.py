@@ -1,15 +1,7 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Both are one line of canonical JSON that contains a ``sha256`` of the rest. The digest is checked
-before anything else is used:
-
->>> line = seal({"a": 1})
->>> unseal(line, "x.json")
-{'a': 1}
->>> unseal(line.replace(b"1", b"2", 1), "x.json")  # doctest: +ELLIPSIS
-Traceback (most recent call last):
-    ...
-model.errors.DamagedDataError: x.json does not have the content that it was written with; ...
+Both are one sealed line (:mod:`model.publishing.sealing`). The digest is checked before anything
+else is used.
 """
 
 from __future__ import annotations
@@ -24,10 +16,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from model import checks, wire
-from model.errors import DamagedDataError
+from model import checks
 from model.events import events_from_json
 from model.publishing.choice import Standing, rivals_from_json
+from model.publishing.sealing import seal, unseal
 from model.settings import TokeniserSettings
 from model.times import to_iso
 
@@ -38,35 +30,6 @@ _LATEST_TIME = 2**62
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
 _NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every"})
-
-
-def seal(values: dict[str, Any]) -> bytes:
-    """Return one line of JSON that contains its own digest."""
-    return wire.canonical_json({**values, "sha256": _digest(values)}).encode() + b"\n"
-
-
-def unseal(data: bytes, name: str) -> dict[str, Any]:
-    """Return the values of a sealed line.
-
-    Args:
-        data: The line.
-        name: The name of the file, for messages.
-
-    Raises:
-        DamagedDataError: The digest is missing or wrong.
-    """
-    damaged = f"{name} does not have the content that it was written with; restore it from a copy"
-    try:
-        values = checks.parse_json(data, name)
-    except DamagedDataError as error:
-        raise DamagedDataError(f"{damaged}: {error}") from error
-    if isinstance(values, dict) and values.pop("sha256", None) == _digest(values):
-        return values
-    raise DamagedDataError(damaged)
-
-
-def _digest(values: dict[str, Any]) -> str:
-    return hashlib.sha256(wire.canonical_json(values).encode()).hexdigest()
 
 
 class _Sealed:
@@ -167,10 +130,13 @@ class Manifest(_Sealed):
         chain: h_n, hex.
         settings: The settings of ``tokeniser``, ``sequence`` and ``learner``. Lists of words are
             replaced by size and digest.
-        topic_order: The permutation that gives the topics of the snapshot the ids of the parent:
-            its topic ``topic_order[i]`` is topic ``i`` of the version. [] if none is needed.
+        topic_order: The permutation that gives the topics of the snapshot the places of those of
+            the parent: its topic ``topic_order[i]`` is in place ``i`` of the version. [] if none is
+            needed.
+        topic_ids: The id of the topic in each place (:mod:`model.publishing.topic_ids`). [] if
+            each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
-            (:func:`model.publishing.topic_changes.changes`).
+            (:func:`model.publishing.topic_changes.changes`), by its id.
         documents: The number of documents learned so far.
         tokens: The number of tokens learned so far.
         words: The size of the vocabulary.
@@ -196,7 +162,7 @@ class Manifest(_Sealed):
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
         events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
-            the ids of the published topics and their first words.
+            the ids of the published topics and their first words; and their births and deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
             microseconds of event time}``; empty if it is not known.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
@@ -231,6 +197,7 @@ class Manifest(_Sealed):
     topic_documents: list[int] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
     publish_every: dict[str, int] = field(default_factory=dict)
+    topic_ids: list[int] = field(default_factory=list)
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -271,6 +238,20 @@ class Manifest(_Sealed):
         """
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
 
+    def ids(self, topics: int) -> list[int]:
+        """Return the id of the topic in each place.
+
+        Args:
+            topics: T.
+
+        Raises:
+            DamagedDataError: The version has ids for another number of topics.
+        """
+        if not self.topic_ids:
+            return list(range(topics))
+        checks.sized(f"field topic_ids of version {self.version}", self.topic_ids, topics)
+        return self.topic_ids
+
     def repeats(self, other: Manifest) -> bool:
         """Return whether two manifests agree in all fields that both have.
 
@@ -302,6 +283,11 @@ class Manifest(_Sealed):
                 f"a version with a sequence below {self.sequence}",
             )
         checks.whole(f"field particle of {name}", self.particle)
+        for place, topic in enumerate(self.topic_ids):
+            found = checks.whole(f"field topic_ids of {name}", topic)
+            if found % len(self.topic_ids) != place:
+                allowed = f"{place} more than a multiple of {len(self.topic_ids)}"
+                checks.refuse(f"place {place} in field topic_ids of {name}", topic, allowed)
         for kind, every in self.publish_every.items():
             if kind not in ("windows", "period"):
                 checks.refuse(f"field publish_every of {name}", kind, "windows or period")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from model.errors import OptionError
 from model.publishing.blobs import Blobs, path_in
-from model.publishing.manifest import VERSION_FORM, Manifest, seal
+from model.publishing.manifest import VERSION_FORM, Manifest
+from model.publishing.sealing import seal
 
 _ENDING = ".json"
 

@@ -4,33 +4,31 @@
 
 Candidates arrive in any order, and again after a failure. A version is made when every island has
 offered the same sequence and the version before it exists. The version before is needed because
-topics are matched with those of the parent, so that topic ids keep their meaning. What waits is in
+topics are matched with those of the parent (:mod:`model.publishing.succession`). What waits is in
 a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
-from model.events import FIRST_WORDS, events_from_json, renumbered
 from model.pending import Bag
-from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
 from model.publishing.choice import PublishSettings, Rival, Standing, choose
 from model.publishing.held import HELD, Held
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.publishing.topic_changes import changes
+from model.publishing.succession import Succession
+from model.publishing.topic_ids import stored_ids
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
 NOT_KNOWN: Mapping[str, int] = MappingProxyType({})
-N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,43 +69,6 @@ def _replaced(last: Manifest | None, standing: Standing, best: Candidate) -> dic
         return None
     found = {"island": last.island, "particle": last.particle}
     return {**found, "versions": other.versions, "since": other.since}
-
-
-def _renumbered(counts: Sequence[N] | None, order: Sequence[int]) -> list[N] | None:
-    """Return counts of topics under the numbers that the published topics have."""
-    if counts is None:
-        return None
-    return [counts[topic] for topic in order or range(len(counts))]
-
-
-def _published(
-    best: Candidate, order: Sequence[int], snapshot: Snapshot, before: Snapshot | None
-) -> list[dict[str, Any]]:
-    """Return the events of a candidate with published ids and the first words of their topics.
-
-    Args:
-        best: The candidate.
-        order: The permutation of its topics; empty for none.
-        snapshot: The snapshot under the published ids.
-        before: The snapshot of the parent.
-    """
-    ids = {topic: number for number, topic in enumerate(order or range(snapshot.topic_count))}
-    numbers, found = [ids[topic] for topic in range(len(ids))], []
-    for event in events_from_json(best.events, "events of a candidate"):
-        named = renumbered(event, numbers)
-        found.append(
-            replace(
-                named,
-                words=_first_words(snapshot, named.topics),
-                words_before=_first_words(before, named.topics) if before else [],
-            ).to_json()
-        )
-    return found
-
-
-def _first_words(snapshot: Snapshot, topics: Sequence[int]) -> list[list[str]]:
-    words = snapshot.top_words(FIRST_WORDS) if topics else []
-    return [list(words[topic]) for topic in topics]
 
 
 class Publisher:
@@ -236,10 +197,7 @@ class Publisher:
         best = group[standing.number]
         offered = self._store.get_candidate(self._key, best.snapshot)
         before = self._model(last) if last else None
-        order = align_topics(before, offered) if before else []
-        if order == list(range(offered.topic_count)):
-            order = []
-        snapshot = reorder(offered, order) if order else offered
+        topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
         manifest = Manifest(
             key=self._key,
             sequence=best.sequence,
@@ -251,8 +209,8 @@ class Publisher:
             fingerprint=best.fingerprint,
             chain=best.chain,
             settings=self._settings,
-            topic_order=order,
-            changes=changes(before, snapshot) if before else [],
+            topic_order=topics.order,
+            changes=topics.changes(),
             documents=best.documents,
             tokens=best.tokens,
             words=best.words,
@@ -267,12 +225,13 @@ class Publisher:
             particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],
             replaced=_replaced(last, standing, best),
-            topic_tokens=_renumbered(best.topic_tokens, order),
-            topic_documents=_renumbered(best.topic_documents, order),
-            events=_published(best, order, snapshot, before),
+            topic_tokens=topics.placed(best.topic_tokens),
+            topic_documents=topics.placed(best.topic_documents),
+            events=topics.events(best),
+            topic_ids=stored_ids(topics.turnover.ids),
         )
         published = self._store.publish(manifest)
-        self._keep(published, snapshot, parent)
+        self._keep(published, topics.after, parent)
         return best.at, published
 
     def _model(self, version: Manifest) -> Snapshot:

@@ -90,23 +90,28 @@ class ModelFile(NamedTuple):
         snapshot: The digest of the snapshot, hex.
         topic_order: The topics of the snapshot in the order of the published ids; empty where they
             have these ids already.
+        topic_ids: The id of the topic in each place; empty where it is the number of the place.
     """
 
     snapshot: str
     topic_order: tuple[int, ...] = ()
+    topic_ids: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, manifest: Manifest) -> ModelFile:
         """Return that of a version."""
-        return cls(manifest.snapshot, tuple(manifest.topic_order))
+        return cls(manifest.snapshot, tuple(manifest.topic_order), tuple(manifest.topic_ids))
 
 
 def in_published_order(snapshot: Snapshot, file: ModelFile, version: str) -> Snapshot:
     """Return the model of a candidate with the topic ids of its version.
 
     Raises:
-        DamagedDataError: The manifest orders another number of topics.
+        DamagedDataError: The manifest orders or names another number of topics.
     """
+    if file.topic_ids:
+        name = f"field topic_ids of version {version}"
+        checks.sized(name, file.topic_ids, snapshot.topic_count)
     if not file.topic_order:
         return snapshot
     name = f"field topic_order of version {version}"

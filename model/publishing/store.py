@@ -26,8 +26,9 @@ from model.publishing import snapshots
 from model.publishing.binding import NO_FLAGS, Flags, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, sequence_in
-from model.publishing.manifest import VERSION_FORM, Manifest, Pointer, seal, unseal
+from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
 from model.publishing.missing import missing_version
+from model.publishing.sealing import seal, unseal
 from model.publishing.snapshots import ModelFile
 from model.snapshot import Snapshot
 

@@ -2,7 +2,7 @@
 
 The rank of a word in a topic is its place in the order of
 :meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. It is None if the topic does not
-have the word. Topics have the numbers of the version before (:mod:`model.publishing.alignment`), so
+have the word. Topics have the places of the version before (:mod:`model.publishing.alignment`), so
 the changes are changes within a topic.
 """
 

@@ -1,19 +1,22 @@
 """The events of a version, as records for others and as lines for people.
 
-A manifest holds what its learner noted (``events``). That its chain was replaced follows from the
-field ``replaced``, and that first words changed from ``changes``. So all events follow from the
-manifest, and a version that is made again gives the same ones.
+A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
+follows from the field ``replaced``, and that first words changed from ``changes``. So all events
+follow from the manifest, and a version that is made again gives the same ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from model import wire
 from model.events import (
+    BIRTH,
     CHAIN_REPLACED,
     CHANGE,
+    DEATH,
     FIRST_WORDS,
     FLOOD,
     OMITTED,
@@ -77,10 +80,10 @@ def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event
 
 
 def _sum(counts: list[Any] | None, topics: list[int] | None = None) -> Any:
-    """Return the sum of some topics' counts, or of all; None where they are not known."""
-    if counts is None or any(topic >= len(counts) for topic in topics or ()):
+    """Return the sum of the counts of some ids, or of all; None where they are not known."""
+    if counts is None or (topics and not counts):
         return None
-    return sum(counts if topics is None else [counts[topic] for topic in topics])
+    return sum(counts if topics is None else [counts[topic % len(counts)] for topic in topics])
 
 
 def records_of(manifest: Manifest) -> list[bytes]:
@@ -132,6 +135,12 @@ def _told(event: Event) -> str:
         topics = _number(len(event.topics), "topic")
         won = f"a challenger won that learned the newest {documents} anew"
         return f"{won}; new are {topics}: {_topics(event)}"
+    if event.kind == BIRTH:
+        topics = _number(len(event.topics), "topic")
+        return f"{topics} born, with {documents} since the version before: {_topics(event)}"
+    if event.kind == DEATH:
+        topics = _number(len(event.topics), "topic")
+        return f"{topics} died: {_topics(replace(event, words=event.words_before))}"
     if event.kind == WORDS_CHANGED:
         topics = _number(len(event.topics), "topic")
         new = f"at least {NEW_WORDS} of the first {FIRST_WORDS} words are new"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model import checks
+from model.publishing.curves import Came
 from model.publishing.manifest import Manifest
 from model.records import FloatArray
 from model.times import to_iso
@@ -26,19 +26,6 @@ _CHANGED, _BORN = 1.5, 10.0
 _DAY = 86_400_000_000
 _UNITS = ("day", "month", "year", "decade", "century")
 _LENGTHS = dict(zip(_UNITS, (_DAY, 30 * _DAY, 365 * _DAY, 3652 * _DAY, 36524 * _DAY), strict=True))
-
-
-def came(history: Sequence[Manifest], topics: int) -> list[list[float] | None]:
-    """Return the tokens of each topic that came with each version; None where it is not known.
-
-    Raises:
-        DamagedDataError: A version has another number of topics.
-    """
-    for manifest in history:
-        if manifest.topic_tokens is not None:
-            name = f"field topic_tokens of version {manifest.version}"
-            checks.sized(name, manifest.topic_tokens, topics)
-    return [manifest.topic_tokens for manifest in history]
 
 
 def unit_of(times: Sequence[int]) -> str:
@@ -83,25 +70,27 @@ def period_start(micros: int, unit: str) -> int:
     return int(start.astype("datetime64[us]").astype(int))
 
 
-@dataclass(frozen=True)
+@dataclass
 class Period:
     """What came in a period of the calendar.
 
     Attributes:
         name: The name, for example ``2013``.
         versions: The numbers of its versions in the history.
-        tokens: The tokens of each topic that came; all 0 where it is not known.
+        tokens: float64[T], the tokens of each topic that came; all 0 where it is not known.
+        elsewhere: The tokens that came to topics that died later.
     """
 
     name: str
     versions: list[int]
-    tokens: list[float]
+    tokens: FloatArray
+    elsewhere: float = 0.0
 
     @property
     def shares(self) -> list[float] | None:
         """The share of each topic in what came; None if nothing came."""
-        total = sum(self.tokens)
-        return [tokens / total for tokens in self.tokens] if total else None
+        total = self.tokens.sum() + self.elsewhere
+        return (self.tokens / total).tolist() if total else None
 
 
 def calendar_unit(history: Sequence[Manifest]) -> str:
@@ -109,18 +98,25 @@ def calendar_unit(history: Sequence[Manifest]) -> str:
     return unit_of([manifest.event_time for manifest in history])
 
 
-def periods(history: Sequence[Manifest], topics: int) -> list[Period]:
-    """Return the periods that have versions, in their order."""
+def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: int) -> list[Period]:
+    """Return the periods that have versions, in their order.
+
+    Args:
+        history: The versions.
+        came: What came with each of them.
+        topics: T.
+    """
     # A window that ends at midnight belongs to the day before.
     times = [manifest.event_time - 1 for manifest in history]
-    unit, tokens = calendar_unit(history), came(history, topics)
+    unit = calendar_unit(history)
     found: dict[str, Period] = {}
     for number, time in enumerate(times):
         name = period_of(time, unit)
-        period = found.setdefault(name, Period(name, [], [0.0] * topics))
+        period = found.setdefault(name, Period(name, [], np.zeros(topics)))
         period.versions.append(number)
-        for topic, value in enumerate(tokens[number] or ()):
-            period.tokens[topic] += value
+        if (arrived := came[number]) is not None:
+            period.tokens += arrived.tokens
+            period.elsewhere += arrived.elsewhere
     return list(found.values())
 
 
@@ -139,14 +135,24 @@ class Movement:
     before: float | None
 
 
-def movements(history: Sequence[Manifest], topics: int) -> tuple[int, list[Movement]]:
-    """Return since when the recent part is counted, in microseconds, and each topic's movement."""
+def movements(
+    history: Sequence[Manifest], came: Sequence[Came | None], topics: int
+) -> tuple[int, list[Movement]]:
+    """Return since when the recent part is counted, in microseconds, and each topic's movement.
+
+    Args:
+        history: The versions.
+        came: What came with each of them.
+        topics: T.
+    """
     first, last = history[0].event_time, history[-1].event_time
     since = min(last - (last - first) // _RECENT, last - 1)
-    parts = np.zeros((2, topics))
-    for manifest, tokens in zip(history, came(history, topics), strict=True):
-        if tokens is not None:
-            parts[int(manifest.event_time > since)] += tokens
+    # The last column is of topics that died.
+    parts = np.zeros((2, topics + 1))
+    for manifest, arrived in zip(history, came, strict=True):
+        if arrived is not None:
+            part = int(manifest.event_time > since)
+            parts[part] += np.append(arrived.tokens, arrived.elsewhere)
     before, recent = (_shares(part) for part in parts)
     return since, [
         _movement(0.0 if recent is None else float(recent[z]), before, z) for z in range(topics)

@@ -7,20 +7,21 @@ numbers, words and documents by their place in the columns ``words`` and ``docum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from model.publishing.catalogue import Catalogue
+from model.publishing.curves import Came
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
-from model.reporting.course import calendar_unit, came, movements, period_of, periods
+from model.reporting.course import calendar_unit, movements, period_of, periods
 from model.reporting.documents import document_columns
 from model.reporting.health import Refused
 from model.reporting.limits import Limits, shortened
-from model.reporting.merging import Grouping
+from model.reporting.merging import Grouping, grouping_of
 from model.reporting.mixtures import Labelled
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
@@ -61,9 +62,9 @@ class Sources:
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
     """Return the figures of a report."""
-    grouping = Grouping(sources.catalogue, sources.snapshot.topic_count)
-    events = _events(sources.history, grouping, limits)
+    grouping = grouping_of(sources.catalogue, sources.history[-1], sources.snapshot)
     sources = _grouped(sources, grouping)
+    came = [grouping.came(manifest) for manifest in sources.history]
     snapshot, statistics = sources.snapshot, word_statistics(sources.snapshot)
     columns = WordColumns(snapshot, statistics, limits)
     ranked = snapshot.top_words(limits.ranked)
@@ -71,8 +72,9 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
     return {
         "form": FORM,
         "model": _model(sources),
-        "versions": _versions(sources.history, limits.points),
-        "topics": _topics(sources, statistics, limits) | _entries(sources.catalogue, grouping),
+        "versions": _versions(sources.history, came, limits.points),
+        "topics": _topics(sources, came, statistics, limits)
+        | _entries(sources.catalogue, grouping),
         "terms": columns.terms,
         "words": {**columns.words(), "since": _since(sources.history, followed.since)},
         "ranks": {
@@ -81,10 +83,10 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
             "words": [[shortened(w, limits.name) for w in words] for words in ranked],
             "topics": followed.ranks,
         },
-        "periods": _periods(sources, limits),
+        "periods": _periods(sources, came, grouping, limits),
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
-        "events": events,
+        "events": _events(sources.history, grouping, limits),
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
 
@@ -94,11 +96,10 @@ def _grouped(sources: Sources, grouping: Grouping) -> Sources:
 
     def model_of(manifest: Manifest) -> Snapshot | None:
         found = sources.model_of(manifest)
-        return None if found is None else grouping.snapshot(found)
+        return None if found is None else grouping.of_version(manifest, found)
 
     return replace(
         sources,
-        history=[grouping.manifest(manifest) for manifest in sources.history],
         snapshot=grouping.snapshot(sources.snapshot),
         model_of=model_of,
     )
@@ -107,10 +108,9 @@ def _grouped(sources: Sources, grouping: Grouping) -> Sources:
 def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
     """Return what the catalogue says of each group; a name takes the place of its words."""
     entries = [catalogue.of(topic) for topic in grouping.ids]
-    parts = [np.flatnonzero(grouping.of == group).tolist() for group in range(len(entries))]
     return {
         "id": grouping.ids,
-        "parts": parts,
+        "parts": grouping.parts(),
         "given": [entry.name for entry in entries],
         "note": [entry.note for entry in entries],
         "colour": [entry.colour for entry in entries],
@@ -151,10 +151,10 @@ def groups_of(count: int, most: int) -> list[range]:
     return [range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def _versions(history: Sequence[Manifest], most: int) -> dict[str, Any]:
+def _versions(
+    history: Sequence[Manifest], came: Sequence[Came | None], most: int
+) -> dict[str, Any]:
     """Return the versions; of a group of versions the last, and the tokens of all together."""
-    topics = max((len(m.topic_tokens or ()) for m in history), default=0)
-    tokens = came(history, topics)
     groups = groups_of(len(history), most)
     last = [history[group[-1]] for group in groups]
     return {
@@ -166,19 +166,22 @@ def _versions(history: Sequence[Manifest], most: int) -> dict[str, Any]:
         "perplexity": [m.prequential_perplexity for m in last],
         "ess": [m.ess for m in last],
         "grouped": [len(group) for group in groups],
-        "came": [_sum([tokens[n] for n in group]) for group in groups],
+        "came": [_sum([came[n] for n in group]) for group in groups],
+        "elsewhere": [sum(one.elsewhere for n in group if (one := came[n])) for group in groups],
     }
 
 
-def _sum(rows: Sequence[Sequence[float] | None]) -> list[float] | None:
-    known = [row for row in rows if row is not None]
+def _sum(rows: Sequence[Came | None]) -> list[float] | None:
+    known = [row.tokens for row in rows if row is not None]
     return np.sum(known, axis=0).tolist() if known else None
 
 
-def _topics(sources: Sources, statistics: WordStatistics, limits: Limits) -> dict[str, Any]:
+def _topics(
+    sources: Sources, came: Sequence[Came | None], statistics: WordStatistics, limits: Limits
+) -> dict[str, Any]:
     snapshot = sources.snapshot
     numbers = range(snapshot.topic_count)
-    since, moved = movements(sources.history, snapshot.topic_count)
+    since, moved = movements(sources.history, came, snapshot.topic_count)
     apart = distances(snapshot)
     top = snapshot.top_words(_FIRST_WORDS)
     names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
@@ -196,10 +199,12 @@ def _topics(sources: Sources, statistics: WordStatistics, limits: Limits) -> dic
     }
 
 
-def _periods(sources: Sources, limits: Limits) -> dict[str, Any]:
+def _periods(
+    sources: Sources, came: Sequence[Came | None], grouping: Grouping, limits: Limits
+) -> dict[str, Any]:
     """Return what came in each period, and which words entered and left the first ten."""
     history = sources.history
-    found = periods(history, sources.snapshot.topic_count)
+    found = periods(history, came, sources.snapshot.topic_count)
     return {
         "unit": calendar_unit(history),
         "name": [period.name for period in found],
@@ -207,26 +212,34 @@ def _periods(sources: Sources, limits: Limits) -> dict[str, Any]:
         "versions": [len(period.versions) for period in found],
         "time": [history[period.versions[-1]].event_time // _MILLISECOND for period in found],
         "shares": [period.shares for period in found],
-        "changes": [net_changes([history[n] for n in period.versions], limits) for period in found],
+        "changes": [
+            net_changes(
+                [change for n in period.versions for change in grouping.changes(history[n])], limits
+            )
+            for period in found
+        ],
     }
 
 
-def net_changes(history: Sequence[Manifest], limits: Limits) -> list[list[Any]]:
+def net_changes(changes: Iterable[dict[str, Any]], limits: Limits) -> list[list[Any]]:
     """Return which words are new and gone in the first ten of topics after some versions.
+
+    Args:
+        changes: The changes of all of them, in their order.
+        limits: How much of them is returned.
 
     Returns:
         For each topic with such words: its number, the words that entered, and those that left.
     """
     moved: dict[int, dict[str, int]] = {}
     ranks: dict[tuple[int, str], int] = {}
-    for manifest in history:
-        for change in manifest.changes:
-            topic, words = change["topic"], moved.setdefault(change["topic"], {})
-            for word, rank in change["entered"].items():
-                words[word] = words.get(word, 0) + 1
-                ranks[topic, word] = rank
-            for word in change["left"]:
-                words[word] = words.get(word, 0) - 1
+    for change in changes:
+        topic, words = change["topic"], moved.setdefault(change["topic"], {})
+        for word, rank in change["entered"].items():
+            words[word] = words.get(word, 0) + 1
+            ranks[topic, word] = rank
+        for word in change["left"]:
+            words[word] = words.get(word, 0) - 1
     found = []
     for topic, words in sorted(moved.items()):
         new = [w for _, w in sorted((ranks[topic, w], w) for w, n in words.items() if n > 0)]

@@ -1,7 +1,10 @@
 """Show topics that people merged as one: counts, tokens and shares are sums of those of its parts.
 
 A group is a topic with all topics that are merged into it. Groups are numbered in the order of the
-topics that they are named after. Where nothing is merged, everything stays as it is.
+places of the topics that they are named after. Where nothing is merged, everything stays as it is.
+
+The topics are those of one version, the one that is shown. What earlier versions say of topics that
+died since then belongs to no group.
 """
 
 from __future__ import annotations
@@ -11,9 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from model.publishing.catalogue import Catalogue
+from model.publishing.curves import Came, came_to
 from model.publishing.manifest import Manifest
+from model.publishing.topic_ids import place_of
 from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot, TopicWordPrior
 
@@ -23,25 +29,58 @@ class Grouping:
 
     Args:
         catalogue: It says which topics are merged.
-        topics: T.
+        topics: The ids of the topics of the version that is shown, by place.
 
     Attributes:
-        ids: For each group, the topic that it is named after.
-        of: int64[T], the group of each topic.
+        topics: The same.
+        ids: For each group, the id of the topic that it is named after.
+        of: int64[T], the group of the topic in each place.
     """
 
-    def __init__(self, catalogue: Catalogue, topics: int) -> None:
-        roots = catalogue.roots(topics)
-        self.ids = sorted(set(roots))
-        self.of: LongArray = np.searchsorted(self.ids, roots).astype(np.int64)
-        self._trivial = len(self.ids) == topics
+    def __init__(self, catalogue: Catalogue, topics: Sequence[int]) -> None:
+        self.topics, roots = list(topics), catalogue.roots(topics)
+        self.ids = [topic for topic in topics if topic in set(roots)]
+        group = {topic: number for number, topic in enumerate(self.ids)}
+        self.of: LongArray = np.array([group[root] for root in roots], np.int64)
+        self._trivial = len(self.ids) == len(self.topics)
+
+    def parts(self) -> list[list[int]]:
+        """Return the ids of the topics of each group."""
+        return [
+            [self.topics[place] for place in np.flatnonzero(self.of == group)]
+            for group in range(len(self.ids))
+        ]
+
+    def own(self, manifest: Manifest) -> npt.NDArray[np.bool_]:
+        """Return bool[T], whether a version has the same topic as the shown one in each place."""
+        return np.array(manifest.ids(len(self.topics))) == np.array(self.topics)
 
     def sums(self, values: FloatArray | Sequence[float]) -> FloatArray:
-        """Return the sum of the values of each group, in the order of topics."""
+        """Return the sum of the values of each group.
+
+        Args:
+            values: One value for each place.
+        """
         given = np.asarray(values, np.float64)
         if self._trivial:
             return given
         return _sums(self.of, given, len(self.ids))
+
+    def of_version(self, manifest: Manifest, snapshot: Snapshot) -> Snapshot:
+        """Return the model of a version by groups, without the topics that died later."""
+        own = self.own(manifest)
+        if own.all():
+            return self.snapshot(snapshot)
+        kept = own[snapshot.topics]
+        offsets = np.append(0, np.cumsum(kept))[snapshot.offsets]
+        return self.snapshot(
+            dataclasses.replace(
+                snapshot,
+                offsets=offsets,
+                topics=snapshot.topics[kept],
+                counts=snapshot.counts[kept],
+            )
+        )
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a model of the groups: P(w | g) is the weighted mean over its topics."""
@@ -64,35 +103,42 @@ class Grouping:
             counts=_sums(inverse, snapshot.counts, len(pairs)),
         )
 
-    def manifest(self, manifest: Manifest) -> Manifest:
-        """Return a version with what came to the groups, under its own name.
+    def came(self, manifest: Manifest) -> Came | None:
+        """Return what came to each group with a version; None if it is not known."""
+        found = came_to(manifest, self.topics)
+        return found and found._replace(tokens=self.sums(found.tokens))
 
-        Words that entered and left are known of topics that are groups by themselves.
+    def changes(self, manifest: Manifest) -> list[dict[str, Any]]:
+        """Return the words that entered and left groups with a version.
+
+        They are known of topics that are groups by themselves.
         """
-        if self._trivial:
-            return manifest
-        found = dataclasses.replace(
-            manifest,
-            topic_tokens=self._summed(manifest.topic_tokens),
-            changes=[self._change(one) for one in manifest.changes if self._alone(one["topic"])],
-        )
-        object.__setattr__(found, "stored", manifest.to_json())
-        return found
+        return [
+            {**one, "topic": group}
+            for one in manifest.changes
+            for group in self.groups_of([one["topic"]])
+            if int((self.of == group).sum()) == 1
+        ]
 
     def groups_of(self, topics: Sequence[int]) -> list[int]:
-        """Return the groups of topics, each once, in their order."""
-        return list(dict.fromkeys(int(self.of[topic]) for topic in topics if topic < len(self.of)))
+        """Return the groups of topics, each once, in their order.
 
-    def _summed(self, values: list[float] | None) -> list[float] | None:
-        if values is None or len(values) != len(self.of):
-            return values
-        return self.sums(values).tolist()
+        Args:
+            topics: Ids. Those that the shown version does not have are passed over.
+        """
+        places = (place_of(topic, self.topics) for topic in topics)
+        return list(dict.fromkeys(int(self.of[place]) for place in places if place is not None))
 
-    def _alone(self, topic: int) -> bool:
-        return topic < len(self.of) and int((self.of == self.of[topic]).sum()) == 1
 
-    def _change(self, change: dict[str, Any]) -> dict[str, Any]:
-        return {**change, "topic": int(self.of[change["topic"]])}
+def grouping_of(catalogue: Catalogue, manifest: Manifest, snapshot: Snapshot) -> Grouping:
+    """Return the groups of the topics of a version.
+
+    Args:
+        catalogue: It says which topics are merged.
+        manifest: The version.
+        snapshot: Its model.
+    """
+    return Grouping(catalogue, manifest.ids(snapshot.topic_count))
 
 
 def _sums(places: LongArray, values: FloatArray, count: int) -> FloatArray:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 import fastavro
 import numpy as np
+import numpy.typing as npt
 
 from model import checks
 from model.errors import DamagedDataError
@@ -85,7 +86,7 @@ class Labelled:
 
 def read_mixtures(
     rows: Rows,
-    versions: Iterable[str],
+    versions: Mapping[str, npt.NDArray[np.bool_]],
     topics: int,
     period: Callable[[int], int],
     *,
@@ -97,7 +98,8 @@ def read_mixtures(
 
     Args:
         rows: Returns all rows, each with its place for messages; it is called twice.
-        versions: The versions whose rows count.
+        versions: For each version whose rows count, bool[T]: whether the topic in each place is
+            one of those that are shown. Shares of other topics, which died, are not counted.
         topics: T.
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
@@ -108,13 +110,12 @@ def read_mixtures(
         DamagedDataError: A row is not a mixture of this model.
     """
     groups = len(merge(np.zeros(topics)))
-    known = set(versions)
     newest: dict[bytes, str] = {}
     foreign = read = 0
     for place, row in rows():
         read += 1
         # Another model may have another number of topics.
-        if row.get("model_version") not in known:
+        if row.get("model_version") not in versions:
             foreign += 1
             continue
         mixture = mixture_of(place, row, topics)
@@ -124,13 +125,14 @@ def read_mixtures(
     best: list[list[Any]] = [[] for _ in range(groups)]
     drawn: list[Any] = []
     for place, row in rows():
-        if row.get("model_version") not in known:
+        if row.get("model_version") not in versions:
             continue
         mixture = mixture_of(place, row, topics)
         if newest.get(mixture.digest) != mixture.version:
             continue
         del newest[mixture.digest]
-        mixture = replace(mixture, proportions=merge(mixture.proportions))
+        shares = np.where(versions[mixture.version], mixture.proportions, 0.0)
+        mixture = replace(mixture, proportions=merge(shares))
         _count(found, mixture, period(mixture.timestamp))
         _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
         for topic, heap in enumerate(best):

@@ -153,10 +153,11 @@ def shown_names(snapshot: Snapshot, manifest: Manifest, given: Mapping[int, str]
     Args:
         snapshot: The model of a version.
         manifest: The version.
-        given: The names of the catalogue.
+        given: The names of the catalogue, by id.
     """
     automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-    return [given.get(topic) or name for topic, name in enumerate(automatic)]
+    ids = manifest.ids(snapshot.topic_count)
+    return [given.get(topic) or name for topic, name in zip(ids, automatic, strict=True)]
 
 
 def mean_length(manifest: Manifest) -> float:

@@ -92,10 +92,13 @@ def topic_table(
     curve_title: str,
     words: int,
     names: Mapping[int, str] | None = None,
+    *,
+    ids: Sequence[int] | None = None,
 ) -> Group:
-    """Make a table of topics by share: number, share, curve, most frequent words.
+    """Make a table of topics by share: id, share, curve, most frequent words.
 
-    A topic that has a name in ``names`` has it before its words.
+    Without ``ids`` a topic's place is its id. A topic that has a name in ``names``, by id, has it
+    before its words.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -103,11 +106,12 @@ def topic_table(
     table.add_column(plain(curve_title), no_wrap=True)
     table.add_column("words", overflow="fold", ratio=1)
     share, top = shares(snapshot), snapshot.top_words(words)
+    ids = ids or range(snapshot.topic_count)
     for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
-        named = plain(f"{names[topic]}: " if names and topic in names else "")
+        named = plain(f"{names[ids[topic]]}: " if names and ids[topic] in names else "")
         named.stylize("bold")
         table.add_row(
-            str(topic),
+            str(ids[topic]),
             f"{share[topic]:.1%}",
             Text(curves[topic], style="cyan"),
             Text.assemble(named, plain(" ".join(top[topic]))),

@@ -40,7 +40,7 @@ def labelled_of(
     paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
     found = read_mixtures(
         lambda: _rows(paths),
-        [manifest.version for manifest in history],
+        {manifest.version: grouping.own(manifest) for manifest in history},
         len(grouping.of),
         lambda micros: period_start(micros, unit),
         typical=typical,

@@ -13,7 +13,7 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import Document
 from model.reporting.limits import Limits
-from model.reporting.merging import Grouping
+from model.reporting.merging import Grouping, grouping_of
 from model.reporting.mixtures import Mixture
 from model.reporting.namer import load_namer, names_by
 from model.reporting.names import Expected, Names, mean_length, names_of
@@ -47,7 +47,7 @@ def automatic_names(
         remedy = "Add the files of the documents, whose words make the names."
         raise OptionError("--mixtures", ",".join(given.mixtures), allowed, remedy)
     snapshot = store.get_snapshot(manifest)
-    grouping = Grouping(catalogue, snapshot.topic_count)
+    grouping = grouping_of(catalogue, manifest, snapshot)
     whole, texts = grouping.snapshot(snapshot), []
     if given.documents is None:
         expected = Expected(whole, mean_length(manifest))

@@ -18,7 +18,7 @@ from model.reporting.documents import shown
 from model.reporting.figures import Sources, figures_of
 from model.reporting.health import Refused, refused
 from model.reporting.limits import Limits
-from model.reporting.merging import Grouping
+from model.reporting.merging import grouping_of
 from model.reporting.mixtures import Labelled
 from model.reporting.texts import Text, texts_of
 from pipelines.cli.groups import OptionGroup
@@ -115,7 +115,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> byte
     snapshot = store.get_snapshot(manifest)
     limits = Limits.of(snapshot.topic_count)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    grouping = Grouping(catalogue, snapshot.topic_count)
+    grouping = grouping_of(catalogue, manifest, snapshot)
     labelled = given.mixtures and labelled_of(
         given.mixtures, history, grouping, typical=limits.typical, sample=limits.sample
     )

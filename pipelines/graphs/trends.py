@@ -16,7 +16,7 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
-from model.reporting.merging import Grouping
+from model.reporting.merging import Grouping, grouping_of
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
 from model.times import EPOCH
@@ -48,7 +48,7 @@ def trends(options: OptionGroup) -> None:
     rows = [row for row in _rows(wanted.rows) if row["key"] == key]
     if wanted.trends_group is not None:
         rows = [row for row in rows if row["group"] == wanted.trends_group]
-    rows = [row for row in rows if row["topic"] < len(grouping.of)]
+    rows = [row for row in rows if grouping.groups_of([row["topic"]])]
     if not rows:
         allowed = "rows of this model key and group"
         raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")
@@ -68,7 +68,7 @@ def named(options: OptionGroup) -> tuple[list[str], Grouping]:
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     snapshot = store.get_snapshot(manifest)
-    grouping = Grouping(catalogue, snapshot.topic_count)
+    grouping = grouping_of(catalogue, manifest, snapshot)
     whole, given = grouping.snapshot(snapshot), catalogue.names()
     words = model_names(whole, word_statistics(whole), mean_length(manifest))
     names = [
@@ -97,7 +97,7 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[d
     documents: dict[tuple[int, str], int] = {}
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows:
-        start, topic = row["window_start"], int(grouping.of[row["topic"]])
+        start, (topic,) = row["window_start"], grouping.groups_of([row["topic"]])
         documents[start, row["group"]] = row["documents"]
         one = found.setdefault(
             (start, topic),

@@ -199,7 +199,7 @@ def _described(loaded: Loaded, mixture: Any) -> dict[str, Any]:
         "tokens": int(mixture.tokens),
         "words_known": int(mixture.words_known),
         "topics": [
-            {"topic": n, "name": loaded.names[n], "share": float(share)}
+            {"topic": loaded.ids[n], "name": loaded.names[n], "share": float(share)}
             for n, share in enumerate(mixture.proportions)
         ],
     }

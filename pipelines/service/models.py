@@ -45,6 +45,11 @@ class Loaded:
     settings: InferenceSettings
     names: list[str]
 
+    @property
+    def ids(self) -> list[int]:
+        """The id of the topic in each place."""
+        return self.manifest.ids(self.snapshot.topic_count)
+
     @cached_property
     def tokeniser(self) -> Tokeniser:
         """The tokeniser that the model was learned with."""
@@ -56,10 +61,16 @@ class Loaded:
         return list(inference_for(self.settings).infer(self.prepared, documents))
 
     def topics(self) -> list[dict[str, Any]]:
-        """Return the number, the name, the share and the first words of each topic."""
+        """Return the id, the place, the name, the share and the first words of each topic."""
         words, shares = self.snapshot.top_words(10), topic_shares(self.snapshot)
         return [
-            {"topic": n, "name": name, "share": float(shares[n]), "words": list(words[n])}
+            {
+                "topic": self.ids[n],
+                "place": n,
+                "name": name,
+                "share": float(shares[n]),
+                "words": list(words[n]),
+            }
             for n, name in enumerate(self.names)
         ]
 

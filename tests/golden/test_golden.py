@@ -35,7 +35,8 @@ from model.learners import ParticleFilter, learner_for
 from model.learners.base import _LEARNERS, LEARNERS
 from model.options import option
 from model.publishing import publication, store
-from model.publishing.manifest import Manifest, seal, unseal
+from model.publishing.manifest import Manifest
+from model.publishing.sealing import seal, unseal
 from model.publishing.snapshot_file import snapshot_from_bytes
 from pipelines import show, train
 

@@ -81,6 +81,21 @@ def test_tables_of_other_topics_are_added_up_apart():
     assert [table.cells[0, ""].documents for table in found] == [1, 2]
 
 
+def test_tables_of_other_ids_have_a_column_for_each():
+    """In place 1 another topic was born; rows are by id, whatever the order of parts."""
+    one, two = Trends(3), Trends(3, ids=(0, 4, 2), most=0)
+    one.add(0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
+    two.add(0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
+    parts = [one.to_bytes(), two.to_bytes()]
+    for order in (parts, parts[::-1]):
+        (found,) = added_up(order)
+        rows = {row["topic"]: row for row in found.records()}
+        assert list(rows) == [0, 1, 2, 4]
+        assert [rows[z]["mean_share"] for z in rows] == [0.375, 0.25, 0.25, 0.125]
+        assert [rows[z]["tokens"] for z in rows] == [5, 2, 3, 2]
+        assert {row["documents"] for row in rows.values()} == {2}
+
+
 def test_records_are_in_the_order_of_windows_and_topics():
     table = table_of([(3, "", [0.5, 0.5, 0.0], 4), (1, "a", [1.0, 0.0, 0.0], 2)])
     found = list(table.records())
@@ -94,14 +109,13 @@ CELL = {
     "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1,
     "shares": [5], "topic_tokens": [5], "typical": [[[5, 0, "a"]]],
 }  # fmt: skip
+WHOLE = {"topics": 1, "ids": [0], "most": 1, "cells": [CELL]}
 
 
 @pytest.mark.parametrize(
     "header",
     [
         {"topics": 0, "most": 1, "cells": []},
-        {"topics": 1, "cells": []},
-        {"topics": 1, "most": 1},
         {"topics": 1, "most": 1, "cells": {}},
         {"topics": 1, "most": 1, "cells": [{**CELL, "documents": 0}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "tokens": -1}]},
@@ -115,16 +129,27 @@ CELL = {
         {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[5, 0]]]}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[-5, 0, "a"]]]}]},
         {"topics": 1, "most": 2, "cells": [{**CELL, "typical": [[[5, 1, "a"], [5, 0, "a"]]]}]},
+        {"topics": 1, "ids": [-1]},
+        {"topics": 1, "ids": [0, 0], "cells": []},
+        {"topics": 1, "ids": "0", "cells": []},
+        {"topics": 1, "ids": [0, 3]},
         {"topics": 1, "most": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
     ],
 )
 def test_damage_is_told(header):
     with pytest.raises(DamagedDataError):
+        Trends.from_bytes(wire.pack(Trends.MAGIC, {**WHOLE, **header}))
+
+
+@pytest.mark.parametrize("missing", ["topics", "ids", "most", "cells"])
+def test_a_missing_field_is_told(missing):
+    header = {name: value for name, value in WHOLE.items() if name != missing}
+    with pytest.raises(DamagedDataError, match=missing):
         Trends.from_bytes(wire.pack(Trends.MAGIC, header))
 
 
 def test_a_whole_table_is_read():
-    table = Trends.from_bytes(wire.pack(Trends.MAGIC, {"topics": 1, "most": 1, "cells": [CELL]}))
+    table = Trends.from_bytes(wire.pack(Trends.MAGIC, WHOLE))
     assert table.cells[0, ""].typical == [[(5, 0, "a")]]
 
 

@@ -34,7 +34,7 @@ def test_it_holds_for_ten_versions_and_every_one_of_its_own_can_be_rolled_back_t
     for manifest in store.manifests(""):
         catalogue = catalogues.latest(manifest.key)[1]
         snapshot = store.get_snapshot(manifest)
-        grouping = Grouping(catalogue, snapshot.topic_count)
+        grouping = Grouping(catalogue, range(snapshot.topic_count))
         assert grouping.ids == [0, 1, 2] and catalogue.of(0).name == "Zero"
         shares = topic_shares(snapshot)
         # To the last digit: the same sum in the order of topics.
@@ -56,9 +56,9 @@ def test_a_topic_that_dies_keeps_its_entry_and_has_no_share(tmp_path):
     catalogue = CatalogueStore(store.root).latest("")[1]
     shares = topic_shares(dead)
     assert shares[3] == 0
-    assert Grouping(catalogue, 5).sums(shares)[0] == shares[0] + shares[4]
+    assert Grouping(catalogue, range(5)).sums(shares)[0] == shares[0] + shares[4]
     # Fewer topics: the entries of those that are gone are passed over.
-    assert Grouping(catalogue, 3).ids == [0, 1, 2]
+    assert Grouping(catalogue, range(3)).ids == [0, 1, 2]
 
 
 @pytest.mark.slow

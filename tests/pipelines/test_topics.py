@@ -33,7 +33,7 @@ def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
     catalogues = CatalogueStore(store.root)
     digest, found = catalogues.latest("")
     assert found.of(1).name == "Health" and found.of(1).note == "a note"
-    assert found.roots(5) == [0, 1, 1, 1, 4]
+    assert found.roots(range(5)) == [0, 1, 1, 1, 4]
     assert found.of(0).hidden and not found.of(4).pinned
     assert "part of 1" in told and "hidden" in told and "pinned" in told
     first = catalogues.history("")[-1]

@@ -92,7 +92,7 @@ class ParticleLearner:
         state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
         forget(state, minibatch.window_end)
-        documents = _documents_to_learn(state, known_words(words, minibatch), minibatch.sequence)
+        documents = _documents_to_learn(state, known_words(words, minibatch), minibatch)
         if state.settings.ess_threshold or state.settings.by_tokens:
             for w_i, label in documents:
                 # Update ω_i, draw z_i, normalise ω_i, resample, and rejuvenate R(i).
@@ -232,7 +232,9 @@ def _number_words(state: ParticleState, minibatch: Minibatch) -> IntArray:
     return found
 
 
-def _documents_to_learn(state: ParticleState, documents: Documents, sequence: int) -> Documents:
+def _documents_to_learn(
+    state: ParticleState, documents: Documents, minibatch: Minibatch
+) -> Documents:
     """Return what is learned now: not what the initial batch takes or what waits for a duel."""
     if state.waiting is not None:
         joined, complete = join(state.initial, state.waiting, documents)
@@ -240,10 +242,10 @@ def _documents_to_learn(state: ParticleState, documents: Documents, sequence: in
             return []
         initialise(state)
         state.initialised = state.begun = None
-        begin_minibatch(state, sequence)
+        begin_minibatch(state, minibatch.sequence)
         documents = documents[joined:]
     if state.following:
-        documents = release(state, state.following, documents)
+        documents = release(state, state.following, documents, ids=minibatch.ids)
         state.initialised = None
     return documents
 

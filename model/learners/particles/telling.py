@@ -47,7 +47,12 @@ def topic_counts(state: ParticleState, particle: int) -> LongArray:
 
 
 def topics_replaced(
-    before: LongArray, after: LongArray, documents: int, gains: tuple[float, float, float]
+    before: LongArray,
+    after: LongArray,
+    documents: int,
+    gains: tuple[float, float, float],
+    *,
+    ids: Sequence[str],
 ) -> Event:
     """Return the event of a duel that a challenger won.
 
@@ -56,9 +61,18 @@ def topics_replaced(
         after: the same after it.
         documents: documents that the challenger learned anew.
         gains: gain on the judges, its standard error, gain on the past.
+        ids: the ids of the documents of the minibatch that completed the judges.
     """
     kept, old, new = np.minimum(before, after).sum(axis=0), before.sum(axis=0), after.sum(axis=0)
     born, ended = np.flatnonzero(2 * kept < new), np.flatnonzero(2 * kept < old)
     figures = dict(zip(("gain", "standard_error", "gain_on_past"), gains, strict=True))
     figures |= {"born": len(born), "ended": len(ended)}
-    return Event(TOPICS_REPLACED, documents, int(new[born].sum()), born.tolist(), "duel", figures)
+    return Event(
+        TOPICS_REPLACED,
+        documents,
+        int(new[born].sum()),
+        born.tolist(),
+        "duel",
+        figures,
+        list(ids[-DOCUMENT_IDS:]),
+    )

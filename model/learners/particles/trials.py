@@ -44,13 +44,16 @@ AFTER_CHANGE = Rule(errors=2.0, past_weight=0.25)
 LATER = Rule(errors=2.0, past_weight=1.0)
 
 
-def release(state: ParticleState, following: Following, documents: Documents) -> Documents:
+def release(
+    state: ParticleState, following: Following, documents: Documents, *, ids: Sequence[str]
+) -> Documents:
     """Return the documents to learn now, after a duel where one is due.
 
     Args:
         state: the learner's state; a challenger may take the place of its particles.
         following: what is remembered of the stream; documents that have to wait join it.
         documents: the documents that came, as word numbers with labels.
+        ids: the ids of the minibatch's documents.
 
     Returns:
         All documents that waited and came; none while judges are missing.
@@ -72,7 +75,8 @@ def release(state: ParticleState, following: Following, documents: Documents) ->
     verdict = duel(state, judges, newest, free if makes_room else 0, rule)
     if verdict.winner >= 0:
         gains = verdict.gains[verdict.winner]
-        state.events.append(topics_replaced(before, topic_counts(state, 0), newest, gains))
+        after = topic_counts(state, 0)
+        state.events.append(topics_replaced(before, after, newest, gains, ids=ids))
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
 

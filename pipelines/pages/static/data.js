@@ -17,8 +17,8 @@ const documentLink = n => link(`document/${n}`, foreign(titleOf(n)));
 
 /* Return a topic's share of what came with each version; null where it is not known. */
 function courseOf(topic) {
-  return D.versions.came.map(tokens => {
-    const total = tokens ? tokens.reduce((a, b) => a + b, 0) : 0;
+  return D.versions.came.map((tokens, n) => {
+    const total = tokens ? tokens.reduce((a, b) => a + b, D.versions.elsewhere[n]) : 0;
     return total ? tokens[topic] / total : null;
   });
 }

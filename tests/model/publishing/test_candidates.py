@@ -1,35 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from made import CANDIDATE
 
 from model.errors import DamagedDataError
 from model.learner_log.head import fingerprinter
 from model.learners import ParticleFilter
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Rival, Standing
-from model.scaled import Scaled
-
-CANDIDATE = Candidate(
-    key="日本",
-    island=2,
-    sequence=7,
-    previous=4,
-    event_time=-5,
-    at=-5,
-    snapshot="ab",
-    chain="cd",
-    fingerprint="ef",
-    witness="01",
-    evidence=Scaled.of(0.75, -3000).to_bytes().hex(),
-    posterior=Scaled.of(0.5, -9000).to_bytes().hex(),
-    documents=10,
-    tokens=100,
-    words=20,
-    log_evidence=-700.25,
-    ess=1.5,
-    in_sample_nmi=None,
-    prequential_perplexity=1096.633,
-)
 
 
 def test_round_trip():

@@ -17,8 +17,9 @@ from model.publishing import gcs
 from model.publishing.blobs import blobs_at
 from model.publishing.expiry import Expiry
 from model.publishing.keeping import DAY, Keep, Rule
-from model.publishing.manifest import CheckpointEntry, seal
+from model.publishing.manifest import CheckpointEntry
 from model.publishing.pins import pin, pinned, unpin
+from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
 
 THREE_DAYS = Keep((Rule(0, 3 * DAY),), checkpoints=2, grace=0)

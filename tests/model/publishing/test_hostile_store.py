@@ -10,7 +10,8 @@ from made import manifest_of
 from model.errors import DamagedDataError, OptionError
 from model.inference.classifier_store import ClassifierStore
 from model.publishing.blobs import LocalBlobs
-from model.publishing.manifest import CheckpointEntry, seal
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.sealing import seal
 
 ZERO = "../../../../../../../../../../dev/zero"
 

@@ -9,7 +9,8 @@ from made import manifest_of
 from model.errors import DamagedDataError
 from model.options import option
 from model.publishing import manifest
-from model.publishing.manifest import CheckpointEntry, Manifest, seal, unseal
+from model.publishing.manifest import CheckpointEntry, Manifest
+from model.publishing.sealing import seal, unseal
 from model.settings import TokeniserSettings
 
 ENTRY = CheckpointEntry(

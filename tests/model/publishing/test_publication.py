@@ -15,10 +15,11 @@ from model.errors import DivergedError, StoreConflictError
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
-from model.publishing import publication
+from model.publishing import publication, succession
 from model.publishing.choice import PublishSettings
-from model.publishing.manifest import Manifest, seal
+from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
+from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
 from model.scaled import Scaled
@@ -250,15 +251,14 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
 
 
 def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):
-    monkeypatch.setattr(publication, "changes", partial(changes, count=2))
+    monkeypatch.setattr(succession, "changes", partial(changes, count=2))
     (offers,) = candidates_of(tmp_path, 1)
     manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
     store = ModelStore(str(tmp_path))
     assert manifests[0].changes == []
     for before, after in zip(manifests, manifests[1:], strict=False):
-        assert after.changes == publication.changes(
-            *(store.get_snapshot(manifest) for manifest in (before, after))
-        )
+        models = (store.get_snapshot(manifest) for manifest in (before, after))
+        assert after.changes == succession.changes(*models)
     assert any(manifest.changes for manifest in manifests)
 
 

@@ -7,7 +7,8 @@ from made import manifest_of, random_snapshot
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.blobs import LocalBlobs
-from model.publishing.manifest import CheckpointEntry, seal
+from model.publishing.manifest import CheckpointEntry
+from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
 
 

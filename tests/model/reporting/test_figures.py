@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from made import manifest_of
 from reported import DAY, TOPICS, WORDS, mixture_rows, published
 
 from model.publishing.catalogue import Catalogue
@@ -26,7 +25,7 @@ def made(tmp_path_factory):
     unit = calendar_unit(history)
     labelled = read_mixtures(
         lambda: (("here", row) for row in rows),
-        [m.version for m in history],
+        {m.version: np.ones(TOPICS, bool) for m in history},
         TOPICS,
         lambda micros: period_start(micros, unit),
         typical=3,
@@ -173,12 +172,12 @@ def test_groups_and_spreads_hold_the_ends():
 
 def test_words_that_came_and_went_again_are_no_change():
     def change(entered, left):
-        return manifest_of(1, changes=[{"topic": 1, "entered": entered, "left": left}])
+        return {"topic": 1, "entered": entered, "left": left}
 
-    history = [change({"a": 9, "b": 1}, {"x": 12}), change({"x": 3, "c": 2}, {"b": None, "y": 11})]
-    assert net_changes(history, LIMITS) == [[1, ["c", "a"], ["y"]]]
-    assert net_changes(history[:1], LIMITS) == [[1, ["b", "a"], ["x"]]]
-    assert net_changes([manifest_of(1, changes=[])], LIMITS) == []
+    found = [change({"a": 9, "b": 1}, {"x": 12}), change({"x": 3, "c": 2}, {"b": None, "y": 11})]
+    assert net_changes(found, LIMITS) == [[1, ["c", "a"], ["y"]]]
+    assert net_changes(found[:1], LIMITS) == [[1, ["b", "a"], ["x"]]]
+    assert net_changes([], LIMITS) == []
 
 
 def test_events_are_those_of_the_versions(made):

@@ -16,22 +16,23 @@ MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note=
 
 
 def test_groups_are_named_after_their_roots():
-    found = Grouping(MERGED, TOPICS)
+    found = Grouping(MERGED, range(TOPICS))
     assert found.ids == [0, 2, 4] and found.of.tolist() == [0, 2, 1, 2, 2]
     assert found.groups_of([3, 0, 1, 9]) == [2, 0]
     assert found.sums([1.0, 2.0, 3.0, 4.0, 5.0]).tolist() == [1, 3, 11]
 
 
 def test_without_merges_everything_is_as_it_was():
-    found, snapshot, manifest = Grouping(Catalogue(), 5), random_snapshot(1), manifest_of(1)
-    assert found.snapshot(snapshot) is snapshot and found.manifest(manifest) is manifest
+    found, snapshot, manifest = Grouping(Catalogue(), range(5)), random_snapshot(1), manifest_of(1)
+    assert found.snapshot(snapshot) is snapshot
+    assert found.of_version(manifest, snapshot) is snapshot
     values = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
     assert found.sums(values) is values
 
 
 def test_a_group_has_the_counts_of_its_parts():
     snapshot = random_snapshot(2)
-    found = Grouping(MERGED, 5).snapshot(snapshot)
+    found = Grouping(MERGED, range(5)).snapshot(snapshot)
     rows = np.arange(len(snapshot.words))
     counts = snapshot.rows(rows)
     wanted = np.stack([counts[:, 0], counts[:, 2], counts[:, [1, 3, 4]].sum(axis=1)], axis=1)
@@ -45,15 +46,35 @@ def test_a_group_has_the_counts_of_its_parts():
     assert own[:, 2] == pytest.approx(mean, abs=1e-12)
 
 
-def test_a_version_keeps_its_name():
+def test_what_came_and_changed_is_of_groups():
     manifest = manifest_of(
         3, topic_tokens=[1.0, 2.0, 3.0, 4.0, 5.0],
         changes=[{"topic": t, "entered": {"w": 1}, "left": {}} for t in (0, 1, 2)],
     )  # fmt: skip
-    found = Grouping(MERGED, 5).manifest(manifest)
-    assert found.version == manifest.version
-    assert found.topic_tokens == [1, 3, 11]
-    assert [change["topic"] for change in found.changes] == [0, 1]
+    found = Grouping(MERGED, range(5))
+    came = found.came(manifest)
+    assert came.tokens.tolist() == [1, 3, 11] and came.elsewhere == 0
+    assert [change["topic"] for change in found.changes(manifest)] == [0, 1]
+    assert found.came(manifest_of(3)) is None
+
+
+def test_topics_that_died_belong_to_no_group():
+    tokens, changes = (
+        [1.0, 2.0, 3.0, 4.0, 5.0],
+        [{"topic": t, "entered": {}, "left": {"w": 1}} for t in (0, 2)],
+    )
+    manifest, snapshot = manifest_of(3, topic_tokens=tokens, changes=changes), random_snapshot(2)
+    found = Grouping(Catalogue().merged([1, 5], into=4), [5, 1, 7, 3, 4])
+    assert found.ids == [7, 3, 4] and found.parts() == [[7], [3], [5, 1, 4]]
+    assert found.came(manifest).tokens.tolist() == [0, 4, 7]
+    assert found.came(manifest).elsewhere == 4
+    assert found.changes(manifest) == [] and found.groups_of([0, 5, 2, 7, 1]) == [2, 0]
+    whole, part = found.snapshot(snapshot), found.of_version(manifest, snapshot)
+    rows = np.arange(len(snapshot.words))
+    counts = snapshot.rows(rows)
+    assert np.array_equal(part.rows(rows)[:, 2], counts[:, [1, 4]].sum(axis=1))
+    assert not part.rows(rows)[:, 0].any() and whole.rows(rows)[:, 0].any()
+    assert part.totals.sum() == counts[:, [1, 3, 4]].sum()
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +89,12 @@ def both(tmp_path_factory):
     for catalogue in (Catalogue(), MERGED):
         labelled = read_mixtures(
             lambda: (("here", row) for row in rows),
-            models,
+            {version: np.ones(TOPICS, bool) for version in models},
             TOPICS,
             lambda micros: period_start(micros, unit),
             typical=3,
             sample=60,
-            merge=Grouping(catalogue, TOPICS).sums,
+            merge=Grouping(catalogue, range(TOPICS)).sums,
         )
         sources = Sources(
             history, models[history[-1].version], lambda m: models[m.version], labelled,

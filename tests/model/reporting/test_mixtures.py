@@ -24,7 +24,7 @@ def read(rows, versions=None, typical=3, sample=5):
     known = {row["model_version"] for row in rows} if versions is None else versions
     return read_mixtures(
         lambda: ((f"row {n}", row) for n, row in enumerate(rows)),
-        known,
+        known if isinstance(known, dict) else {v: np.ones(5, bool) for v in known},
         5,
         lambda micros: micros // PERIOD * PERIOD,
         typical=typical,
@@ -43,6 +43,25 @@ def test_trends_are_sums_over_the_mixtures(rows):
         assert cell.mean_shares() == pytest.approx(means, abs=1e-9)
     assert found.documents == len(rows) == sum(c.documents for c in found.trends.cells.values())
     assert found.versions == Counter(row["model_version"] for row in rows)
+
+
+def test_shares_of_topics_that_died_are_not_counted(rows):
+    own = {row["model_version"]: np.ones(5, bool) for row in rows}
+    first = min(own)
+    own[first] = np.array([True, False, True, True, True])
+    found, whole = read(rows, own), read(rows)
+    for place, cell in found.trends.cells.items():
+        lost = sum(
+            row["proportions"][1]
+            for row in rows
+            if row["model_version"] == first
+            and parse_time(row["timestamp"]) // PERIOD * PERIOD == place[0]
+        )
+        means = cell.mean_shares()
+        before = whole.trends.cells[place].mean_shares()
+        assert means[1] * cell.documents == pytest.approx(before[1] * cell.documents - lost)
+        assert [means[z] for z in (0, 2, 3, 4)] == [before[z] for z in (0, 2, 3, 4)]
+    assert found.trends != whole.trends
 
 
 def test_the_order_of_rows_and_repeated_rows_change_nothing(rows):

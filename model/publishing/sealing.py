@@ -1,0 +1,49 @@
+"""Sealed lines: canonical JSON that contains a ``sha256`` of the rest.
+
+The digest is checked before anything else is used:
+
+>>> line = seal({"a": 1})
+>>> unseal(line, "x.json")
+{'a': 1}
+>>> unseal(line.replace(b"1", b"2", 1), "x.json")  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+    ...
+model.errors.DamagedDataError: x.json does not have the content that it was written with; ...
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from model import checks, wire
+from model.errors import DamagedDataError
+
+
+def seal(values: dict[str, Any]) -> bytes:
+    """Return one line of JSON that contains its own digest."""
+    return wire.canonical_json({**values, "sha256": _digest(values)}).encode() + b"\n"
+
+
+def unseal(data: bytes, name: str) -> dict[str, Any]:
+    """Return the values of a sealed line.
+
+    Args:
+        data: The line.
+        name: The name of the file, for messages.
+
+    Raises:
+        DamagedDataError: The digest is missing or wrong.
+    """
+    damaged = f"{name} does not have the content that it was written with; restore it from a copy"
+    try:
+        values = checks.parse_json(data, name)
+    except DamagedDataError as error:
+        raise DamagedDataError(f"{damaged}: {error}") from error
+    if isinstance(values, dict) and values.pop("sha256", None) == _digest(values):
+        return values
+    raise DamagedDataError(damaged)
+
+
+def _digest(values: dict[str, Any]) -> str:
+    return hashlib.sha256(wire.canonical_json(values).encode()).hexdigest()

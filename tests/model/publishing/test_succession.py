@@ -1,0 +1,61 @@
+"""A version beside its parent: ids, changes, births and deaths."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made import CANDIDATE, snapshot_of
+
+from model.events import TOPICS_REPLACED, Event
+from model.publishing.succession import Succession
+
+WORDS = ("a", "b", "c", "d", "e", "f")
+# Topics of a and b, of c, and of d.
+ROWS = [[9, 0, 0], [5, 0, 0], [0, 8, 0], [0, 0, 7], [0, 0, 0], [0, 0, 0]]
+BEFORE = snapshot_of(ROWS, words=WORDS)
+
+
+def candidate(**others):
+    figures = {"topic_tokens": [3.0, 20.0, 4.0], "topic_documents": [1, 7, 2]}
+    return replace(CANDIDATE, sequence=3, event_time=9, **{**figures, **others})
+
+
+def test_the_first_version_has_no_births():
+    found = Succession.of(None, None, BEFORE)
+    assert found.turnover.ids == [0, 1, 2] and found.after is BEFORE and found.order == []
+    assert found.changes() == [] and found.events(candidate()) == []
+
+
+def test_a_replaced_topic_is_born_under_a_new_id_and_is_no_change():
+    # The candidate has the topic of d first, then one of e and f, then that of a with c in it.
+    rows = [[0, 0, 9], [0, 0, 5], [0, 0, 3], [7, 0, 0], [0, 6, 0], [0, 5, 0]]
+    found = Succession.of(BEFORE, [0, 4, 2], snapshot_of(rows, words=WORDS))
+    assert found.order == [2, 1, 0] and found.placed([10, 11, 12]) == [12, 11, 10]
+    assert found.turnover.ids == [0, 7, 2]
+    assert [(one["topic"], set(one["entered"])) for one in found.changes()] == [(0, {"c"})]
+    noted = Event(TOPICS_REPLACED, 40, 20, [1], "duel", ids=["x", "y"])
+    other = Event(TOPICS_REPLACED, 40, 20, [0], "duel", ids=["z"])
+    events = found.events(candidate(events=[noted.to_json(), other.to_json()], particle=1))
+    replaced, _, birth, death = map(Event(kind="").__class__.from_json, events, "abcd")
+    assert replaced.topics == [7] and replaced.words == [["e", "f"]]
+    assert (birth.kind, birth.topics, birth.by) == ("birth", [7], "similarity")
+    assert (birth.documents, birth.tokens, birth.ids) == (7, 20.0, ["x", "y"])
+    assert birth.words == [["e", "f"]] and birth.words_before == [["c"]]
+    assert (birth.particle, birth.sequence, birth.time) == (1, 3, 9)
+    assert (death.kind, death.topics, death.documents, death.ids) == ("death", [4], 0, [])
+    assert death.words == [] and death.words_before == [["c"]]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_topic_without_tokens_dies(known):
+    rows = BEFORE.rows(np.arange(6)).astype(int)
+    rows[:, 1] = 0
+    found = Succession.of(BEFORE, [0, 1, 2], snapshot_of(rows.tolist(), words=WORDS))
+    counts = {} if known else {"topic_tokens": None, "topic_documents": None}
+    (death,) = found.events(candidate(**counts))
+    assert (death["kind"], death["topics"], death["words_before"]) == ("death", [1], [["c"]])
+    assert found.turnover.ids == [0, 4, 2] and found.changes() == []
+    again = Succession.of(found.after, found.turnover.ids, BEFORE)
+    (birth,) = again.events(candidate(**counts))
+    assert (birth["kind"], birth["topics"]) == ("birth", [4])
+    assert birth["tokens"] == (20 if known else None)
