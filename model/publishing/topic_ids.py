@@ -16,8 +16,8 @@ So ids are 0 to T - 1 until a topic dies, no id is used twice, and ``id % T`` is
 
 The topic of a place is another one if its similarity to the one that the parent has there is below
 :data:`SAME`. On a stream of three unrelated domains the similarity of topics that continue is .29
-or more from the second version on (after 700 documents; .46 after 1,200), and that of topics which
-a challenger replaced is at most .1.
+or more from the second version on (after 700 documents; .46 and more later), and that of the 25
+topics which a challenger replaced is .28 or less, of 23 of them .24 or less.
 """
 
 from __future__ import annotations
