@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from exported import documents, learned
+from made import manifest_of
 
 from model.errors import OptionError
 from model.evaluation.perplexity import Score, first_moment
@@ -231,16 +232,15 @@ def test_births_splits_and_ends():
     def model(*topics):
         return as_snapshot(np.array(topics) / 1e6, "abcde", [1.0, 1.0])
 
-    class At:
-        event_time = 0
-
+    here = manifest_of(1, event_time=0, topic_ids=[0, 3])
     exported = type("Named", (), {"names": {}})()
     drawn = lineage.to_dot(
-        exported, [(At, model(both, new)), (At, model(sea, law)), (At, model(sea, new))]
+        exported, [(here, model(both, new)), (here, model(sea, law)), (here, model(sea, new))]
     ).decode()
     look = {
         line.split()[0]: line for line in drawn.splitlines() if "_t" in line and "->" not in line
     }
+    assert 'label="3 ' in look["v0_t1"]
     assert "ends" in look["v0_t1"] and "born" not in look["v0_t0"]
     assert "born" in look["v2_t1"] and "ends" in look["v1_t1"]
     edges = [line.strip() for line in drawn.splitlines() if "->" in line]
