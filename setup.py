@@ -6,6 +6,14 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
+# What beam-topics serve needs.
+SERVE = [
+    "starlette>=0.40,<2",
+    "uvicorn>=0.30,<1",
+    "httptools>=0.6,<1",
+    "prometheus-client>=0.20,<1",
+    "jinja2>=3.1,<4",
+]
 
 
 def requirements() -> list[str]:
@@ -75,10 +83,9 @@ setup(
         "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
-        "serve": ["starlette>=0.40,<2", "uvicorn>=0.30,<1"],
+        "serve": SERVE,
         "dev": [
-            "starlette>=0.40,<2",
-            "uvicorn>=0.30,<1",
+            *SERVE,
             "httpx>=0.27,<1",
             "pytest>=8,<10",
             "pytest-xdist>=3.6,<4",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from typing import TYPE_CHECKING
 
 from model.errors import BeamTopicsError
 from model.publishing.store_settings import StoreSettings
@@ -17,18 +18,21 @@ from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
     InferenceOptions,
+    LimitOptions,
     MethodOptions,
     ServiceOptions,
     StoreOptions,
 )
-from pipelines.cli.program_settings import ServiceSettings
 from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.cli.settings_options import settings_of
+from pipelines.service.settings import LimitSettings, ServiceSettings
 
-_CONNECTIONS = 1000
+if TYPE_CHECKING:
+    import uvicorn
 
+    from pipelines.service.models import Models
 
-GROUPS = (StoreOptions, ServiceOptions, MethodOptions, InferenceOptions)
+GROUPS = (StoreOptions, ServiceOptions, LimitOptions, MethodOptions, InferenceOptions)
 REQUIRED = {"model_store": "models"}
 
 
@@ -36,25 +40,44 @@ def serve(options: OptionGroup) -> None:
     """Serve until the process is told to end.
 
     Raises:
-        BeamTopicsError: Starlette or uvicorn is not installed.
+        BeamTopicsError: Something that the service needs is not installed.
         OptionError: The store has no version, or the method needs more than the model.
     """
-    for name in ("starlette", "uvicorn"):
+    for name in ("starlette", "uvicorn", "httptools", "prometheus_client"):
         if importlib.util.find_spec(name) is None:
-            raise BeamTopicsError(f"serve needs {name}. Run: pip install 'starlette' 'uvicorn'")
+            told = f"serve needs {name}. Run: pip install 'beam-topics[serve]'"
+            raise BeamTopicsError(told)
     import uvicorn
 
-    from pipelines.service.app import Limits, Service
     from pipelines.service.models import Models
 
-    models = Models(settings_of(options, StoreSettings).root, inference_settings_of(options))
+    limits = settings_of(options, LimitSettings)
+    root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
+    models = Models(root, settings, limits.most_keys)
     models.check_any()
-    wanted = settings_of(options, ServiceSettings)
-    uvicorn.run(
-        Service(models, Limits()).app(),
+    uvicorn.Server(config_of(models, settings_of(options, ServiceSettings), limits)).run()
+
+
+def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) -> uvicorn.Config:
+    """Return how uvicorn runs the service.
+
+    Args:
+        models: The models at hand.
+        wanted: Where the service listens.
+        limits: What requests may take.
+    """
+    import uvicorn
+
+    from pipelines.service.app import Service
+    from pipelines.service.patience import protocol_with
+
+    return uvicorn.Config(
+        Service(models, limits, wanted.poll / 1e6).app(),
         host=wanted.host,
         port=wanted.port,
-        limit_concurrency=_CONNECTIONS,
+        http=protocol_with(limits.patience / 1e6),
+        ws="none",
+        limit_concurrency=limits.most_connections,
         timeout_keep_alive=5,
         access_log=False,
     )

@@ -30,11 +30,11 @@ from pipelines.cli.program_settings import (
     FigureSettings,
     MixtureSettings,
     PlotSettings,
-    ServiceSettings,
     ShowSettings,
     TrendSettings,
 )
 from pipelines.cli.settings_options import add_choice, add_options, declares
+from pipelines.service.settings import LimitSettings, ServiceSettings
 
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
@@ -92,6 +92,11 @@ class TrainingOptions(OptionGroup):
 @declares(ServiceSettings)
 class ServiceOptions(OptionGroup):
     """Service."""
+
+
+@declares(LimitSettings)
+class LimitOptions(OptionGroup):
+    """Limits of requests."""
 
 
 @declares(VersionSettings)

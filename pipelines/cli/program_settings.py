@@ -231,11 +231,3 @@ class CompareSettings(Record):
     mass: float = option(
         0.8, "F1 compares the smallest sets of topics that hold this share", above=0, most=1
     )
-
-
-@dataclass(frozen=True)
-class ServiceSettings(Record):
-    """Where the service listens."""
-
-    host: str = option("127.0.0.1", "address to listen on; the default is this machine alone")
-    port: int = option(8000, "port to listen on", least=1, most=65535)

@@ -14,7 +14,7 @@ from typing import Any
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.labelling_texts import tokenised
-from model.publishing.catalogue import CatalogueStore
+from model.publishing.catalogue import Catalogue, CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import TopicMixture
@@ -22,9 +22,6 @@ from model.reporting.names import shown_names
 from model.reporting.relevance import topic_shares
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
-
-# The keys whose models are held at a time. The one used least recently leaves.
-MOST_KEYS = 100
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,8 @@ class Loaded:
         prepared: The model as the method needs it.
         settings: The settings of the method.
         names: The name of each topic.
+        catalogue: What people say of the topics.
+        catalogue_digest: Its digest; None where there is none.
     """
 
     manifest: Manifest
@@ -44,6 +43,8 @@ class Loaded:
     prepared: Any
     settings: InferenceSettings
     names: list[str]
+    catalogue: Catalogue
+    catalogue_digest: str | None
 
     @property
     def ids(self) -> list[int]:
@@ -76,14 +77,21 @@ class Loaded:
 
 
 class Models:
-    """The newest versions of the keys of a store. One thread at a time calls the methods."""
+    """The newest versions of the keys of a store. One thread at a time calls the methods.
 
-    def __init__(self, store: str, settings: InferenceSettings) -> None:
+    Args:
+        store: The root of the model store.
+        settings: The settings of the method.
+        most_keys: The keys whose models are held. The one used least recently leaves.
+    """
+
+    def __init__(self, store: str, settings: InferenceSettings, most_keys: int) -> None:
         method = inference_for(settings)
         if method.needs or method.needs_all_documents:
             allowed = "a method that labels one text by the model alone"
             raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
-        self._store, self._settings = ModelStore(store), settings
+        self.store, self._settings, self._most_keys = ModelStore(store), settings, most_keys
+        self._catalogues = CatalogueStore(store)
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
 
     def check_any(self) -> None:
@@ -92,9 +100,9 @@ class Models:
         Raises:
             OptionError: No key of the store has a version.
         """
-        if not any(map(self._store.has_versions, self._store.keys())):
+        if not any(map(self.store.has_versions, self.store.keys())):
             allowed = "a store in which some key has a version"
-            raise OptionError("--model_store", self._store.root, allowed, "Train a model first.")
+            raise OptionError("--model_store", self.store.root, allowed, "Train a model first.")
 
     def get(self, key: str) -> Loaded:
         """Return the version of a key that is at hand, or read the newest one.
@@ -105,21 +113,22 @@ class Models:
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]
-        known = self._store.keys()
+        known = self.store.keys()
         if key not in known:
             raise OptionError("key", key, "a key of the model store", "Correct the spelling.")
-        return self._load(self._store.manifest(key))
+        return self._load(self.store.manifest(key))
 
     def refresh(self) -> list[str]:
-        """Read the newest version of each key at hand where it changed.
+        """Read the newest version and catalogue of each key at hand where they changed.
 
         Returns:
-            The keys whose version changed.
+            The keys whose version or catalogue changed.
         """
         changed = []
         for key, held in list(self._loaded.items()):
-            newest = self._store.latest(key)
-            if newest is not None and newest.version != held.manifest.version:
+            newest = self.store.latest(key) or held.manifest
+            catalogue = self._catalogues.latest(key)[0]
+            if (newest.version, catalogue) != (held.manifest.version, held.catalogue_digest):
                 self._load(newest)
                 changed.append(key)
         return changed
@@ -129,13 +138,13 @@ class Models:
         return {key: held.manifest.version for key, held in list(self._loaded.items())}
 
     def _load(self, manifest: Manifest) -> Loaded:
-        snapshot = self._store.get_snapshot(manifest)
-        given = CatalogueStore(self._store.root).latest(manifest.key)[1].names()
-        names = shown_names(snapshot, manifest, given)
+        snapshot = self.store.get_snapshot(manifest)
+        digest, catalogue = self._catalogues.latest(manifest.key)
+        names = shown_names(snapshot, manifest, catalogue.names())
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)
-        found = Loaded(manifest, snapshot, prepared, self._settings, names)
+        found = Loaded(manifest, snapshot, prepared, self._settings, names, catalogue, digest)
         self._loaded[manifest.key] = found
-        while len(self._loaded) > MOST_KEYS:
+        while len(self._loaded) > self._most_keys:
             self._loaded.popitem(last=False)
         return found

@@ -1,7 +1,9 @@
 """The service with a real client against a real uvicorn on a free port."""
 
+import queue
 import socket
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -10,15 +12,21 @@ from reported import published
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
+pytest.importorskip("httptools")
+parser = pytest.importorskip("prometheus_client.parser")
 
 from model.errors import OptionError  # noqa: E402
 from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
 from model.inference.labelling_texts import tokenised  # noqa: E402
+from model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from model.publishing.store import ModelStore  # noqa: E402
 from model.words.tokeniser import Tokeniser  # noqa: E402
-from pipelines.service import models as models_module  # noqa: E402
-from pipelines.service.app import Limits, Service  # noqa: E402
+from pipelines import report  # noqa: E402
+from pipelines.serve import config_of  # noqa: E402
 from pipelines.service.models import Models  # noqa: E402
+from pipelines.service.settings import LimitSettings, ServiceSettings  # noqa: E402
+
+SECOND = 1_000_000
 
 
 class Server(uvicorn.Server):
@@ -38,13 +46,12 @@ def store(tmp_path_factory):
     return published(tmp_path_factory.mktemp("run") / "models")
 
 
-@pytest.fixture(scope="module")
-def address(store):
-    """The address of a service whose bodies have to arrive in a fifth of a second."""
-    limits = Limits(seconds=0.2)
-    service = Service(Models(store.root, Gibbs3()), limits)
+@contextmanager
+def serving(models, poll=SECOND, **limits):
+    """Yield the address of a service on a free port."""
+    config = config_of(models, ServiceSettings(poll=poll), LimitSettings(**limits))
     listening = socket.create_server(("127.0.0.1", 0))
-    server = Server(uvicorn.Config(service.app(), log_level="error"))
+    server = Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     assert server.begun.wait(30)
@@ -53,9 +60,20 @@ def address(store):
     thread.join(30)
 
 
+@pytest.fixture(scope="module")
+def address(store):
+    """The address of a service whose requests have to arrive in a fifth of a second."""
+    with serving(Models(store.root, Gibbs3(), 100), patience=SECOND // 5) as found:
+        yield found
+
+
+def client_of(address):
+    return httpx.Client(base_url="http://{}:{}".format(*address), timeout=30)
+
+
 @pytest.fixture
 def client(address):
-    with httpx.Client(base_url="http://{}:{}".format(*address), timeout=30) as found:
+    with client_of(address) as found:
         yield found
 
 
@@ -92,6 +110,21 @@ def test_a_key_that_the_store_does_not_list_is_refused(client, key):
     assert answer.status_code == 404 and "a key of the model store" in answer.json()["error"]
 
 
+@pytest.mark.parametrize("begin", [b"", b"P", b"POST /label HTTP/1.1\r\nHost: x\r\n"])
+def test_a_connection_whose_headers_do_not_arrive_is_closed(address, begin):
+    with socket.create_connection(address, timeout=30) as slow:
+        slow.sendall(begin)
+        assert slow.recv(100) == b""
+
+
+def test_the_second_request_of_a_connection_has_as_much_time(address):
+    with socket.create_connection(address, timeout=30) as slow:
+        slow.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert slow.recv(10_000).startswith(b"HTTP/1.1 200")
+        slow.sendall(b"GET /hea")
+        assert slow.recv(100) == b""
+
+
 def test_a_slow_sender_is_refused(address):
     with socket.create_connection(address, timeout=30) as slow:
         slow.sendall(b"POST /label HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -103,11 +136,135 @@ def test_topics_health_and_metrics(client, store):
     assert len(topics["topics"]) == store.get_snapshot(store.manifest("")).topic_count
     assert client.get("/health").json()["versions"] == {"": store.manifest("").version}
     text = client.get("/metrics").text
-    assert 'beam_topics_requests_total{status="200"}' in text and store.latest("").version in text
+    counted = families(text)
+    assert counted["beam_topics_requests_total", "/topics", "200"] >= 1
+    assert counted["beam_topics_request_seconds_count", "/topics", ""] >= 1
+    assert store.latest("").version in text
+
+
+def families(text):
+    """Return each figure of a Prometheus page by name, route and status."""
+    return {
+        (sample.name, sample.labels.get("route", ""), sample.labels.get("status", "")): sample.value
+        for family in parser.text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_what_is_not_there_is_told_and_counted(client):
+    for path, method, status in (("/etc/passwd", "GET", 404), ("/label", "GET", 405)):
+        answer = client.request(method, path)
+        assert answer.status_code == status and answer.json()["error"]
+    assert families(client.get("/metrics").text)["beam_topics_requests_total", "", "404"] >= 1
+
+
+def test_the_report_is_the_page_of_the_command(client, store, tmp_path, capsys):
+    answer = client.get("/report")
+    assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
+    output = str(tmp_path / "page.html")
+    assert report.main([f"--model_store={store.root}", f"--output={output}", "--title=Topics"]) == 0
+    capsys.readouterr()
+    assert answer.text == (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert client.get("/report", params={"key": "../x"}).status_code == 404
+
+
+def test_requests_above_the_rate_are_refused_until_there_is_room(store):
+    with serving(Models(store.root, Gibbs3(), 100), rate=0.1) as here, client_of(here) as client:
+        assert client.get("/topics").status_code == 200
+        answer = client.get("/topics")
+        assert answer.status_code == 429 and int(answer.headers["retry-after"]) in range(1, 11)
+        assert "allowed are 0.1 requests a second" in answer.json()["error"]
+        # Figures for those who watch the service have no limit.
+        assert client.get("/metrics").status_code == client.get("/health").status_code == 200
+
+
+def test_requests_beyond_those_that_may_wait_are_refused(store):
+    class Slow(Models):
+        here, go = threading.Event(), threading.Event()
+
+        def get(self, key):
+            self.here.set()
+            assert self.go.wait(30)
+            return super().get(key)
+
+    models = Slow(store.root, Gibbs3(), 100)
+    with serving(models, most_waiting=1) as here, client_of(here) as client:
+        first = threading.Thread(target=client.get, args=("/topics",))
+        first.start()
+        assert models.here.wait(30)
+        with client_of(here) as other:
+            answer = other.get("/topics")
+        assert answer.status_code == 503 and answer.headers["retry-after"] == "1"
+        assert "1 requests wait already" in answer.json()["error"]
+        models.go.set()
+        first.join(30)
+        assert client.get("/topics").status_code == 200
+
+
+def test_connections_beyond_the_limit_are_refused_and_idle_ones_make_room(store):
+    models = Models(store.root, Gibbs3(), 100)
+    with serving(models, most_connections=50, patience=SECOND) as here:
+        idle = [socket.create_connection(here, timeout=30) for _ in range(60)]
+        with client_of(here) as client:
+            assert client.get("/health").status_code == 503
+        assert {one.recv(100) for one in idle} == {b""}
+        with client_of(here) as client:
+            assert client.get("/health").status_code == 200
+        for one in idle:
+            one.close()
+
+
+def test_an_error_of_the_store_and_one_of_the_service_are_told(store, caplog):
+    class Broken(Models):
+        error = OSError("the disk is gone")
+
+        def get(self, key):
+            raise self.error
+
+    models = Broken(store.root, Gibbs3(), 100)
+    with serving(models) as here, client_of(here) as client:
+        answer = client.get("/topics")
+        assert answer.status_code == 500 and "see the log" in answer.json()["error"]
+        assert "the disk is gone" in caplog.text and "disk" not in answer.text
+        models.error = KeyError("secret")
+        answer = client.get("/topics")
+        assert answer.status_code == 500
+        assert answer.json()["error"] == "the service failed; see its log"
+
+
+def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path):
+    """The service looks by itself; the wait ends with the look that sees them."""
+    manifest, here = store.manifests("")[0], ModelStore(str(tmp_path))
+    first = here.put_snapshot(store.get_snapshot(manifest))
+    here.publish(replace(manifest, snapshot=first, topic_order=()))
+
+    class Told(Models):
+        looks: queue.Queue = queue.Queue()
+
+        def refresh(self):
+            found = super().refresh()
+            self.looks.put(found)
+            return found
+
+    models = Told(here.root, Gibbs3(), 100)
+    with serving(models, poll=SECOND // 50) as at, client_of(at) as client:
+        name = client.get("/topics").json()["topics"][0]["name"]
+        CatalogueStore(here.root).put("", Catalogue().with_entries([0], name="Harbours"))
+        changed_of(models)
+        assert client.get("/topics").json()["topics"][0]["name"] == "Harbours" != name
+        later = replace(manifest, sequence=99, parent=here.latest("").version, snapshot=first)
+        version = here.publish(replace(later, topic_order=())).version
+        changed_of(models)
+        assert client.get("/health").json()["versions"] == {"": version}
+
+
+def changed_of(models):
+    while models.looks.get(timeout=30) != [""]:
+        pass
 
 
 def test_a_rolled_back_version_is_followed(store):
-    models = Models(store.root, Gibbs3())
+    models = Models(store.root, Gibbs3(), 100)
     assert models.get("").manifest == store.latest("") and models.refresh() == []
     first, last = store.manifests("")[0], store.latest("")
     store.roll_back(first)
@@ -117,16 +274,15 @@ def test_a_rolled_back_version_is_followed(store):
 def test_a_store_without_a_version_is_refused_at_the_start(tmp_path):
     wanted = "--model_store: .* was given; allowed is a store in which some key has a version"
     with pytest.raises(OptionError, match=wanted):
-        Models(str(tmp_path / "none"), Gibbs3()).check_any()
+        Models(str(tmp_path / "none"), Gibbs3(), 100).check_any()
 
 
-def test_the_models_of_the_keys_used_last_are_held(monkeypatch, store, tmp_path):
-    monkeypatch.setattr(models_module, "MOST_KEYS", 2)
+def test_the_models_of_the_keys_used_last_are_held(store, tmp_path):
     manifest, others = store.manifest(""), ModelStore(str(tmp_path))
     for key in ("a", "b", "c"):
         digest = others.put_snapshot(replace(store.get_snapshot(manifest), key=key))
         others.publish(replace(manifest, key=key, parent=None, snapshot=digest, topic_order=()))
-    models = Models(str(tmp_path), Gibbs3())
+    models = Models(str(tmp_path), Gibbs3(), 2)
     for key in ("a", "b", "a", "c"):
         models.get(key)
     assert set(models.versions()) == {"a", "c"}
