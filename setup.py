@@ -6,14 +6,6 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
-# What beam-topics serve needs.
-SERVE = [
-    "starlette>=0.40,<2",
-    "uvicorn>=0.30,<1",
-    "httptools>=0.6,<1",
-    "prometheus-client>=0.20,<1",
-    "jinja2>=3.1,<4",
-]
 
 
 def requirements() -> list[str]:
@@ -68,6 +60,7 @@ setup(
         "model": ["py.typed"],
         "pipelines": ["py.typed"],
         "transforms": ["py.typed"],
+        "pipelines.beam_yaml": ["provider.yaml"],
         "pipelines.pages": ["templates/*", "static/*", "vendor/*"],
     },
     install_requires=requirements(),
@@ -83,9 +76,18 @@ setup(
         "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
-        "serve": SERVE,
+        "serve": [
+            "starlette>=0.40,<2",
+            "uvicorn>=0.30,<1",
+            "httptools>=0.6,<1",
+            "prometheus-client>=0.20,<1",
+            "jinja2>=3.1,<4",
+        ],
         "dev": [
-            *SERVE,
+            "starlette>=0.40,<2",
+            "uvicorn>=0.30,<1",
+            "httptools>=0.6,<1",
+            "prometheus-client>=0.20,<1",
             "httpx>=0.27,<1",
             "pytest>=8,<10",
             "pytest-xdist>=3.6,<4",
@@ -98,7 +100,7 @@ setup(
             "confluent-kafka>=2.5,<3",
             # They read what pipelines.export writes.
             "gensim>=4.3,<5",
-            "pandas>=2.2,<4",
+            "pandas>=2.2,<2.4",
             "pyLDAvis>=3.4,<4",
             "pydot>=3,<5",
         ],

@@ -111,9 +111,9 @@ class Serving:
             if served.version == PRIOR:
                 mixtures = _prior(plain, self.topics)
             else:
-                model = self._model(served)
-                documents, ids = NumberedDocuments(model.snapshot, plain), model.ids
-                mixtures = inference_for(self.settings).infer(model.prepared, documents)
+                loaded = self._model(served)
+                documents, ids = NumberedDocuments(loaded.snapshot, plain), loaded.ids
+                mixtures = inference_for(self.settings).infer(loaded.prepared, documents)
                 self._tally(served, documents, part, tallies)
             labels = [item.document.label for item in part]
             yield MixtureBlock.of(mixtures, [item.time for item in part], labels, topic_ids=ids)

@@ -92,11 +92,17 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
             print_start(store, point[0], run.start)
 
 
-def learn(documents: beam.PCollection, options: PipelineOptions, learning: LearnOptions) -> Learned:
-    """Learn documents, and publish versions into the model store."""
+def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool) -> Learned:
+    """Learn documents, and publish versions into the model store.
+
+    Args:
+        documents: bytes (TokenisedDocument).
+        learning: how they are learned.
+        streams: the answer of :func:`pipelines.graphs.runners.streams`.
+    """
     islands, run = learning.settings.islands, learning.run
     added_to = AddedTo(learning.store, islands, run.start) if run.add_documents else None
-    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams(options))
+    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams)
     sequenced = documents | "Sequence" >> sequence
     published = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)

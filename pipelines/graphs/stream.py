@@ -36,7 +36,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     given = settings_of(options, LabelSettings)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
-    learned = learn(documents, options, learning)
+    learned = learn(documents, learning, streams=streams(options))
     label = Label(
         given.before_first_model, given.label_with, given.shards, streams=streams(options)
     )

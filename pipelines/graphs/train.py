@@ -13,6 +13,7 @@ from pipelines.graphs.learning import (
     write_dead_letters,
     write_events,
 )
+from pipelines.graphs.runners import streams
 from pipelines.graphs.sources import read_source
 
 
@@ -21,7 +22,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     learning = learn_options_of(options)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     check_store(options, learning)
-    learned = learn(documents, options, learning)
+    learned = learn(documents, learning, streams=streams(options))
     write_events(learned.events, options)
     write_dead_letters([unreadable, learned.dead_letters], options)
 
