@@ -31,8 +31,16 @@ TO_WRITE = set(EXAMPLES)
 MODULES_TO_WRITE = {path.removesuffix(".py").replace("/", ".") for path in EXAMPLES}
 # Pages of results name options of the benchmarks.
 GUIDES = [page for page in PAGES if page.parent.name not in ("results", "benchmarks")]
-# Options of docker, gcloud and Beam's pool of workers.
-OTHERS = {"build", "container_executable", "image", "parameters", "service_port", "target"}
+# Options of docker, gcloud, Beam YAML and Beam's pool of workers.
+OTHERS = {
+    "build",
+    "container_executable",
+    "image",
+    "parameters",
+    "service_port",
+    "target",
+    "yaml_pipeline_file",
+}
 # Options of the examples of CONTRIBUTING.md.
 EXAMPLE_OPTIONS = {"tail_file"}
 # Options that only a runner's job server knows.
