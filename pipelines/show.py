@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from model.learners.particles.settings import memory_text
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
@@ -93,6 +94,8 @@ def show(options: OptionGroup) -> None:
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}")
+    if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
+        out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
     for line in last_events(history):
         out.print()
         out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)

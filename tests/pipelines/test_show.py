@@ -14,10 +14,10 @@ FIGURES = {"found": 0.5, "usual": 0.1, "bound": 0.2}
 CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
 
 
-def published(root):
+def published(root, **learner):
     """A store with three versions, a day apart; the last one comes from another particle."""
     store, parent = ModelStore(str(root)), None
-    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json()}
+    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json(), "learner": learner}
     replaced = {"island": 0, "particle": 1, "versions": 3, "since": 2 * DAY}
     for number, came in enumerate(CAME):
         manifest = manifest_of(
@@ -56,6 +56,14 @@ def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, caps
     told = printed(published(tmp_path), capsys)
     assert told.count(" comes from particle 0, its parent from particle 1. ") == 1
     assert "better in 3 versions in a row, since 1970-01-03" in told
+
+
+def test_a_line_says_what_the_version_remembers(tmp_path, capsys):
+    told = printed(published(tmp_path / "a", half_life=[], topics=5), capsys)
+    assert "Memory of the version (island 0): nothing is forgotten." in told
+    told = printed(published(tmp_path / "b", half_life=[90 * DAY], topics=5), capsys)
+    assert "Memory of the version (island 0): half-life of 12w6d." in told
+    assert "Memory" not in printed(published(tmp_path / "c", topics=5), capsys)
 
 
 def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_path, capsys):

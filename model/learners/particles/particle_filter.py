@@ -57,6 +57,7 @@ from model.learners.particles.runs import (
     together,
 )
 from model.learners.particles.settings import (
+    AUTO,
     IncrementalGibbs,
     OLda,
     ParticleFilter,
@@ -91,7 +92,8 @@ class ParticleLearner:
         before = state.documents, state.tokens, state.scored
         state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
-        forget(state, minibatch.window_end)
+        by_tokens = state.settings.half_life == AUTO
+        forget(state, state.tokens if by_tokens else minibatch.window_end)
         documents = _documents_to_learn(state, known_words(words, minibatch), minibatch)
         if state.settings.ess_threshold or state.settings.by_tokens:
             for w_i, label in documents:
