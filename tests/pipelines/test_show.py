@@ -1,6 +1,7 @@
 """What ``pipelines.show`` prints and draws of a store."""
 
 import pytest
+from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
 
@@ -88,6 +89,19 @@ def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_pa
     ]
     assert "at least 5 of the first 10 words are new in 1 topic: 1" in told[0]
     assert "the divergence of topic shares is 0.500" in told[-1]
+
+
+def test_mixed_topics_are_judged_by_the_documents_of_the_newest_checkpoint(tmp_path, capsys):
+    learned(tmp_path)
+    told = printed(ModelStore(str(tmp_path)), capsys, "--mixed")
+    assert "0 of 2 topics are judged mixed, by 120 documents." in told
+    assert "as a ratio to chance. Up to 1.1" in told
+    learned(tmp_path / "one", topics=1)
+    told = printed(ModelStore(str(tmp_path / "one")), capsys, "--mixed")
+    assert "1 of 1 topics are judged mixed, by 120 documents" in told
+    table = told[told.index("1 of 1 topics") :].splitlines()
+    topic, across, words = (cell.strip() for cell in table[3].split("│"))
+    assert topic == "0" and float(across) <= 1.1 and len(words.split()) == 10
 
 
 def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):

@@ -181,6 +181,12 @@ class ParticleLearner:
         particle = best_particle(state.population) if chain is None else chain
         return joint(state.population, particle), _in_sample(state, particle)
 
+    def held(self, state: ParticleState) -> list[list[str]]:
+        documents = [state.history.words_of(int(slot)) for slot in state.history.slots()]
+        documents += [tokens for tokens, _ in state.unlearned]
+        words = state.vocabulary.words
+        return [[words[word] for word in tokens[tokens >= 0].tolist()] for tokens in documents]
+
     def arrivals(self, state: ParticleState, after: int, unlearned: bool = False) -> Arrivals:
         if not unlearned:
             return arrivals(state, after)
