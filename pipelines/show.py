@@ -106,7 +106,8 @@ def show(options: OptionGroup) -> None:
     if display.mixed:
         out.print()
         documents = documents_at_hand(store, chosen)
-        out.print(mixed_table(judge(snapshot, documents), len(documents)))
+        ids = chosen.ids(snapshot.topic_count)
+        out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
     if plot is not None:
         plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)

@@ -175,8 +175,13 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
     return titled(title, table)
 
 
-def mixed_table(judged: Sequence[Judged], documents: int) -> Group | str:
+def mixed_table(judged: Sequence[Judged], ids: Sequence[int], documents: int) -> Group | str:
     """Make a table of the topics that are judged mixed, with their characteristic words.
+
+    Args:
+        judged: the topics.
+        ids: their ids.
+        documents: how many documents they were judged by.
 
     Returns:
         The table; only its title where no topic is mixed.
@@ -187,7 +192,7 @@ def mixed_table(judged: Sequence[Judged], documents: int) -> Group | str:
     table.add_column("characteristic words", overflow="fold", ratio=1)
     mixed = [(one.across, topic) for topic, one in enumerate(judged) if one.mixed]
     for across, topic in sorted(mixed):
-        table.add_row(str(topic), _figure(across), plain(" ".join(judged[topic].words)))
+        table.add_row(str(ids[topic]), _figure(across), plain(" ".join(judged[topic].words)))
     title = f"{len(mixed)} of {len(judged)} topics are judged mixed, by {documents:,} documents"
     return titled(title, table) if mixed else f"{title}."
 
