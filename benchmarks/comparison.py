@@ -21,7 +21,7 @@ fixed point of
 * words: how many of these words the model has, the same number for all but where a vocabulary is
   bounded.
 * NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
-  topics that are judged mixed (:mod:`model.evaluation.coherence`).
+  topics that are judged mixed (:mod:`model.evaluation.mixed`).
 
 A run is one line of ``docs/results/comparison.jsonl``; see :mod:`benchmarks.ledger`.
 """
@@ -47,6 +47,7 @@ from benchmarks.runners import ROOT
 from benchmarks.scale import CHILD
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
+from model.evaluation.mixed import judge_words, most_telling
 from model.publishing.store import ModelStore
 from model.records import Document, FloatArray, TokenisedDocument
 
@@ -187,12 +188,16 @@ def scores(model: Model, found: Corpus) -> Result:
         [model.words[kept[place]] for place in np.argsort(-row, kind="stable")[:TOP_WORDS]]
         for row in phi
     ]
-    judged = coherence(first, [document(record) for record in found.train])
+    train, whole = [document(record) for record in found.train], mixtures.mean(axis=0) @ phi
+    telling = [
+        [model.words[kept[place]] for place in most_telling(row + 1e-300, whole)[:TOP_WORDS]]
+        for row in phi
+    ]
     return {
         "perplexity": float(np.exp(-log / count)),
         "accuracy": svm_accuracy(mixtures[::2], labels[::2], mixtures[1::2], labels[1::2]),
-        "npmi": float(judged.npmi.mean()),
-        "mixed": judged.mixed,
+        "npmi": float(coherence(first, train).npmi.mean()),
+        "mixed": sum(one.mixed for one in judge_words(telling, train)),
         "words": len(kept),
     }
 

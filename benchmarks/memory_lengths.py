@@ -1,26 +1,28 @@
 """Half-lives compared, and chosen by evidence: ``python -m benchmarks.memory_lengths --help``.
 
-One pass of a learner for each half-life, as the islands of ``--half_life=none,...`` are, over
-made-up streams with ten topics of 1,000 words, 60 tokens a document:
+Each run is one pass of the learner and the publisher of ``pipelines.train`` over a stream, in this
+process. A version is published after every fifth minibatch of 100 documents, and predicts the
+documents that come until the next one: the figure is their first-moment perplexity over the words
+that the version has, and the processor time is that of the whole run.
+
+Streams that are made up have ten topics of 1,000 words and 60 tokens a document:
 
 * ``stationary``: the topics stay as they are, so nothing should be forgotten.
 * ``rotating``: in each topic a word becomes its most probable one every 20 documents, and falls
   behind the others of its list afterwards. A topic is another one after about 2,000 documents.
 * ``stops``: rotating for the first half, stationary afterwards.
 
-and, in the order of their dates, over ``20news`` (all groups) and ``arxiv`` (every eighth of the
-abstracts of 1994 to 2019). Event time counts documents.
-
-The figure is the prequential perplexity: each minibatch is predicted before it is learned. The
-choice is that of the publisher, which publishes after every fifth minibatch, and the perplexity of
-the choice is that of the minibatches until the next version.
+In the order of their dates, with T = 50: ``20news`` (all groups) and ``arxiv`` (every eighth of the
+abstracts of 1994 to 2019). Event time counts documents, one a second.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,19 +30,33 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import abstracts, minibatches
+from benchmarks.corpora import abstracts
 from benchmarks.drift_streams import posts
-from benchmarks.ledger import Ledger, Result, Run, print_table
+from benchmarks.ledger import Ledger, Result, Run, mean_and_error, print_table
 from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.publishing.choice import PublishSettings, Standing, choose
+from model.evaluation.perplexity import Score, first_moment
+from model.learner_log.local import learn_documents
+from model.learner_log.options import LearnOptions, Publication, RunSettings
+from model.learners import LEARNER
+from model.learners.particles.settings import AUTO
+from model.publishing.manifest import Manifest
+from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
-from model.scaled import Scaled
+from model.settings import SequenceSettings
+from model.words.tokeniser import tokeniser_settings
 
 STREAMS = ("stationary", "rotating", "stops", "20news", "arxiv")
 TOPICS, WORDS, LENGTH, ROTATION, SCALE = 10, 1000, 60, 20, 100.0
-MINIBATCH, PUBLISHED, WINDOW = 100, 5, 20
-_BIT = math.log(2.0)
+MINIBATCH, PUBLISHED, SECOND = 100, 5, 1_000_000
+_ISLANDS = {"islands": 3, "particles": 3}
+ROWS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "3000": {"half_life": (3000 * SECOND,)},
+    "1000": {"half_life": (1000 * SECOND,)},
+    "none, three islands": _ISLANDS,
+    "none,3000,1000": {"half_life": (0, 3000 * SECOND, 1000 * SECOND), **_ISLANDS},
+    "auto": {"half_life": AUTO},
+}
 
 
 def made_up(name: str, count: int, seed: int) -> list[TokenisedDocument]:
@@ -61,73 +77,81 @@ def made_up(name: str, count: int, seed: int) -> list[TokenisedDocument]:
     return found
 
 
-def documents_of(run: Run, count: int) -> tuple[Sequence[TokenisedDocument], int]:
-    """Return the documents of a stream, and T."""
+def documents_of(run: Run, count: int) -> tuple[list[TokenisedDocument], int]:
+    """Return the documents of a stream with their event times, and T."""
+    topics = 50
+    found: Sequence[TokenisedDocument]
     if run.dataset == "20news":
-        return posts((), "train"), 50
-    if run.dataset == "arxiv":
-        return abstracts(8), 50
-    return made_up(run.dataset, count, run.seed), TOPICS
+        found = posts((), "train")
+    elif run.dataset == "arxiv":
+        found = abstracts(8)
+    else:
+        found, topics = made_up(run.dataset, count, run.seed), TOPICS
+    dated = [replace(document, timestamp=n * SECOND) for n, document in enumerate(found)]
+    return dated, topics
 
 
 def learned(run: Run, count: int) -> Result:
-    """Return the evidence and the scored tokens of each minibatch, and the processor time."""
+    """Return the score of what was published, and the processor time.
+
+    Returns:
+        ``scores``: (island, ln p, tokens) of each version but the last.
+    """
     documents, topics = documents_of(run, count)
-    half_life = 0 if run.row == "none" else int(run.row)
-    options = {"seed": run.seed, "topics": topics, "half_life": (half_life,)}
-    settings: Any = compose(LEARNER, options)
-    learner: Any = learner_for(settings)
-    state = learner.init(settings, "", 0)
-    evidence, scored, begin = [], [], time.thread_time()
-    for minibatch in minibatches(list(documents), MINIBATCH):
-        info = learner.step(state, replace(minibatch, window_end=minibatch.sequence * MINIBATCH))
-        evidence.append(info.log_evidence)
-        scored.append(info.scored_tokens)
-    seconds = time.thread_time() - begin
-    alive = int(state.population.totals.sum())
-    return {"evidence": evidence, "scored": scored, "alive": alive, "seconds": seconds}
+    settings = compose(LEARNER, {"seed": run.seed, "topics": topics, **ROWS[run.row]})
+    with tempfile.TemporaryDirectory() as folder:
+        options = LearnOptions(
+            settings=settings,
+            tokeniser=tokeniser_settings(),
+            sequence=SequenceSettings(window=MINIBATCH * SECOND, minibatch_size=MINIBATCH),
+            store=folder,
+            run=RunSettings(publish_every=Publication("windows", PUBLISHED)),
+        )
+        begin = time.process_time()
+        versions = learn_documents(documents, options, lambda letter: None)
+        seconds = time.process_time() - begin
+        scores = list(_scores(ModelStore(folder), versions, documents))
+    return {"scores": scores, "seconds": seconds}
 
 
-def choices(lines: Sequence[Result]) -> list[int]:
-    """Return for each minibatch which of the learners the publisher has published before it."""
-    evidence = np.array([line["evidence"] for line in lines])
-    standing: Standing | None = None
-    found = []
-    for step in range(evidence.shape[1]):
-        if step and step % PUBLISHED == 0:
-            recent = evidence[:, max(0, step - WINDOW) : step].sum(axis=1) / _BIT
-            figures = [(Scaled(0.5, round(bits)),) for bits in recent.tolist()]
-            standing = choose(standing, figures, PublishSettings(), step)
-        found.append(standing.number if standing else 0)
-    return found
+def _scores(
+    store: ModelStore, versions: Sequence[Manifest], documents: Sequence[TokenisedDocument]
+) -> Iterator[tuple[int, float, int]]:
+    """Yield how each version predicts the documents that come until the next one."""
+    for version, following in zip(versions, versions[1:], strict=False):
+        snapshot = store.get_snapshot(version)
+        came = documents[version.event_time // SECOND : following.event_time // SECOND]
+        score = sum((first_moment(snapshot, document, False) for document in came), Score())
+        yield version.island, score.log_probability, score.tokens
 
 
 def report(ledger: Ledger) -> None:
-    """Print a table for each stream."""
+    """Print a table for each stream, with means and standard errors over the seeds."""
     for name in dict.fromkeys(line["dataset"] for line in ledger.lines):
         rows = []
-        for seed in dict.fromkeys(line["seed"] for line in ledger.of(dataset=name)):
-            lines = ledger.of(dataset=name, seed=seed)
-            chosen = choices(lines)
-            shares = np.bincount(chosen, minlength=len(lines)) / len(chosen)
-            for line, share in zip(lines, shares.tolist(), strict=True):
-                own = zip(line["evidence"], line["scored"], strict=True)
-                figures = [*_perplexities(list(own)), f"{share:.2f}", f"{line['alive']:,}"]
-                rows.append([str(seed), line["row"], *figures, f"{line['seconds']:.0f}"])
-            pairs = [
-                (lines[n]["evidence"][step], lines[n]["scored"][step])
-                for step, n in enumerate(chosen)
+        for row in dict.fromkeys(line["row"] for line in ledger.of(dataset=name)):
+            lines = ledger.of(dataset=name, row=row)
+            scores = [line["scores"] for line in lines]
+            quarters = [some[3 * len(some) // 4 :] for some in scores]
+            islands = Counter(island for some in scores for island, _, _ in some)
+            shares = [
+                f"{count / islands.total():.2f} of {n}" for n, count in sorted(islands.items())
             ]
-            rows.append([str(seed), "chosen", *_perplexities(pairs), "", "", ""])
-        head = ["seed", "half-life", "perplexity", "of the last quarter", "published"]
-        print_table(name, [*head, "tokens alive", "processor seconds"], rows)
+            figures = [_mean(_perplexity(some) for some in part) for part in (scores, quarters)]
+            seconds = _mean(line["seconds"] for line in lines)
+            rows.append([row, str(len(lines)), *figures, ", ".join(shares), seconds])
+        head = ["half-life", "runs", "perplexity", "of the last quarter", "islands published"]
+        print_table(name, [*head, "processor seconds"], rows)
 
 
-def _perplexities(pairs: Sequence[tuple[float, int]]) -> list[str]:
-    """Return the perplexity of all minibatches and of the last quarter."""
-    parts = pairs, pairs[3 * len(pairs) // 4 :]
-    sums = [np.array(part).sum(axis=0) for part in parts]
-    return [f"{math.exp(-evidence / scored):.1f}" for evidence, scored in sums]
+def _mean(values: Iterator[float]) -> str:
+    mean, _, error = mean_and_error(values)
+    return f"{mean:.1f}" if math.isnan(error) else f"{mean:.1f} ± {error:.1f}"
+
+
+def _perplexity(scores: Sequence[tuple[int, float, int]]) -> float:
+    """Return the perplexity of the documents that versions predicted."""
+    return math.exp(-sum(score[1] for score in scores) / sum(score[2] for score in scores))
 
 
 def main() -> None:
@@ -136,7 +160,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--streams", nargs="+", default=list(STREAMS), choices=STREAMS)
-    parser.add_argument("--lengths", nargs="+", default=["none", "3000", "1000"])
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS)
     parser.add_argument("--documents", type=int, default=6000, help="of a made-up stream")
     parser.add_argument("--seeds", type=int, default=1, help="runs of each row; 0: tables only")
     parser.add_argument("--results", type=Path, default=Path("docs/results"))
@@ -145,7 +169,7 @@ def main() -> None:
     def plan() -> Iterator[Run]:
         for seed in range(1, given.seeds + 1):
             for name in given.streams:
-                yield from (Run("half-life", name, row, seed) for row in given.lengths)
+                yield from (Run("half-life", name, row, seed) for row in given.rows)
 
     ledger = Ledger(given.results / "half-life.jsonl")
     ledger.make(plan(), lambda run: learned(run, given.documents))

@@ -282,12 +282,13 @@ def _compose(
 ) -> Record:
     """Make the record of an option; the options in ``has_effect`` must have an effect."""
     record, values = (item.kinds or {})[given.get(item.name, default)], {}
+    implied = record.implied(given)
     for inner in options_of(record):
         begin = _start(start, record, inner)
         if inner.kinds is not None:
             values[inner.field] = _compose(inner, begin.kind, begin, given, has_effect)
         else:
-            values[inner.field] = given.get(inner.name, begin)
+            values[inner.field] = given.get(inner.name, implied.get(inner.name, begin))
     made = record(**values)
     for name, (holds, condition) in made.conditions().items():
         if name in has_effect and not holds:

@@ -32,7 +32,6 @@ model.errors.OptionError: --side: 0 was given; allowed is 1 or more. Correct the
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType
@@ -74,7 +73,7 @@ class Option:
         help: one line.
         name: the name on the command line, without dashes; by default the name of the field.
         unit: the unit of a number, for example ``documents``; what a tuple holds, for example
-            ``paths``.
+            ``paths``. An empty tuple of ``durations`` stands for ``auto``.
         least: the lowest allowed number.
         most: the highest allowed number.
         above: numbers must be above this one.
@@ -128,7 +127,7 @@ class Option:
         if self.unit == "bytes" and value:
             return f"{value / MEGABYTE:g}"
         if self.unit == "durations":
-            return ",".join(duration_text(one) or "none" for one in value)
+            return ",".join(duration_text(one) or "none" for one in value) or "auto"
         if self.value_type is tuple and value and not self.file:
             return ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
         return value
@@ -149,7 +148,7 @@ class Option:
         if self.least is not None:
             return f"{self.least:g} or more"
         if self.unit == "durations":
-            return "one or more lengths of time, or none"
+            return "one or more lengths of time, none, or auto"
         return _NAMES.get(self.value_type, f"a {self.value_type.__name__}")
 
     def check(self, value: Any) -> None:
@@ -171,7 +170,7 @@ class Option:
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
             return False
         if self.unit == "durations" and isinstance(value, tuple):
-            return bool(value) and all(type(one) is int and one >= 0 for one in value)
+            return all(type(one) is int and one >= 0 for one in value)
         if isinstance(value, tuple) and self.above is not None:
             return bool(value) and all(self._within(one) for one in value)
         return not isinstance(value, int | float) or self._within(value)
@@ -283,6 +282,11 @@ class Record:
     def check(self) -> None:
         """Refuse fields that contradict each other. Raises OptionError."""
 
+    @classmethod
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the defaults that options have because others are given, by name."""
+        return {}
+
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         """Return the conditions on which options have an effect.
 
@@ -306,7 +310,7 @@ class Record:
             if isinstance(value, Record):
                 value = value.to_json(brief)
             elif isinstance(value, tuple):
-                value = _named(value) if brief and value else list(value)
+                value = wire.brief(value) if brief else list(value)
             values[item.field] = value
         return values
 
@@ -391,10 +395,3 @@ def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str)
             " that release."
         )
     return kinds[kind].from_json(values, where)
-
-
-def _named(words: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "words": len(words),
-        "sha256": hashlib.sha256(wire.canonical_json(words).encode()).hexdigest(),
-    }

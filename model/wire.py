@@ -35,6 +35,16 @@ def canonical_json(value: object) -> str:
     return _ENCODER.encode(value)
 
 
+def brief(values: tuple[Any, ...]) -> Any:
+    """Return a tuple for JSON: the size and the digest of words, and a list of anything else."""
+    if not values or not isinstance(values[0], str):
+        return list(values)
+    return {
+        "words": len(values),
+        "sha256": hashlib.sha256(canonical_json(values).encode()).hexdigest(),
+    }
+
+
 def digest(*parts: bytes) -> bytes:
     """Return the SHA-256 of the parts, each preceded by its length.
 

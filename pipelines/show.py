@@ -9,6 +9,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from model.evaluation.mixed import judge
+from model.learner_log.at_hand import documents_at_hand
+from model.learners.particles.settings import memory_text
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
@@ -24,12 +27,14 @@ from pipelines.cli.program_settings import PlotSettings, ShowSettings
 from pipelines.cli.settings_from_options import check_plot, chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
+    ACROSS,
     CURVES,
     PREQUENTIAL,
     change_table,
     console,
     day,
     figure_table,
+    mixed_table,
     plain,
     sparkline,
     thin,
@@ -52,7 +57,7 @@ def show(options: OptionGroup) -> None:
     plot = settings_of(options, PlotSettings).plot
     check_plot(plot)
     store = ModelStore(settings_of(options, StoreSettings).root)
-    words = settings_of(options, ShowSettings).top_words
+    display = settings_of(options, ShowSettings)
     chosen = chosen_version(options)
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
@@ -64,7 +69,7 @@ def show(options: OptionGroup) -> None:
             snapshot,
             [sparkline(trace) for trace in drawn.shares.T],
             f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
-            words,
+            display.top_words,
             CatalogueStore(store.root).latest(chosen.key)[1].names(),
             ids=chosen.ids(snapshot.topic_count),
         )
@@ -93,9 +98,17 @@ def show(options: OptionGroup) -> None:
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}")
+    if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
+        out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
     for line in last_events(history):
         out.print()
         out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)
+    if display.mixed:
+        out.print()
+        documents = documents_at_hand(store, chosen)
+        ids = chosen.ids(snapshot.topic_count)
+        out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
+        out.print(ACROSS)
     if plot is not None:
         plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)
 

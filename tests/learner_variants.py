@@ -125,6 +125,8 @@ VARIANTS = {
         "islands": 2,
     },
     "half-life, flat, resampled": {"half_life": (3,), "initial": "none"},
+    "half-life, without visits": {"learner": "o-lda", "half_life": (3,), "initial": "none"},
+    "half-life, chosen": {**CHALLENGED, "half_life": (), "particles": 3, "prior": "hierarchical"},
     "half-life, by tokens": {**TOKENWISE, "half_life": (4,), "prior": "hierarchical"},
     "half-life, full history, full vocabulary": {
         "half_life": (5,),

@@ -18,8 +18,8 @@ import apache_beam as beam
 
 from model import wire
 from model.evaluation.classification import classification_figures
-from model.evaluation.coherence import coherence_figures
 from model.evaluation.held_out import evaluate
+from model.evaluation.mixed import coherence_figures
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore

@@ -248,6 +248,14 @@ class LearnsRuns(Protocol):
         """
 
 
+@runtime_checkable
+class HoldsDocuments(Protocol):
+    """What a learner has in addition whose state holds documents."""
+
+    def held(self, state: Any) -> list[list[str]]:
+        """Return the known words of the documents that can be visited again."""
+
+
 LEARNERS = Kinds()
 LEARNER: Choice[LearnerSettings] = Choice(
     "learner", "the algorithm that learns", LEARNERS, "particle-filter"

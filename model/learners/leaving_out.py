@@ -20,7 +20,14 @@ import numpy.typing as npt
 
 from model import checks
 from model.events import DOCUMENT_IDS, FLOOD, Event
-from model.learners.base import Arrivals, Learner, LearnerSettings, StepInfo, Summary
+from model.learners.base import (
+    Arrivals,
+    HoldsDocuments,
+    Learner,
+    LearnerSettings,
+    StepInfo,
+    Summary,
+)
 from model.records import Minibatch
 from model.snapshot import Snapshot
 
@@ -121,6 +128,9 @@ class LeavingOut(ABC):
     def init(self, settings: Any, key: str, island: int, threads: int = 1) -> Filtered:
         inner = self._inner.init(settings, key, island, threads)
         return Filtered(inner, settings, self.memory(settings))
+
+    def held(self, state: Filtered) -> list[list[str]]:
+        return self._inner.held(state.state) if isinstance(self._inner, HoldsDocuments) else []
 
     def step(self, state: Filtered, minibatch: Minibatch) -> StepInfo:
         left_out = self.left_out(state, minibatch)

@@ -198,6 +198,9 @@ class ShowSettings(Record):
     """What is shown of a topic."""
 
     top_words: int = option(10, "words shown for each topic", least=1)
+    mixed: bool = option(
+        False, "judge which topics are mixed, by the documents that the newest checkpoint holds"
+    )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from model.evaluation.coherence import MIXED
+from model.evaluation.mixed import MIXED, Judged
 from model.publishing.topic_changes import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
@@ -28,6 +28,11 @@ PREQUENTIAL = (
     " probability that its prior gives to new words. Lower is better."
 )
 # Printed under a table of topics.
+ACROSS = (
+    "Across: how often the two groups of a topic's characteristic words that are farthest apart"
+    f" occur together, as a ratio to chance. Up to {MIXED:g} the topic is judged mixed."
+)
+
 CURVES = (
     "Share of what came: a topic's share of the tokens that came in equal periods of event time, by"
     " the topics that they had when they were learned; a blank where nothing came or it was"
@@ -153,20 +158,43 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
     """Make a table of the coherence of each topic, with the mixed ones first.
 
     Args:
-        row: figures of one version (:func:`model.evaluation.coherence.coherence_figures`).
+        row: figures of one version (:func:`model.evaluation.mixed.coherence_figures`).
     """
     table = Table(show_edge=False)
-    for column in ("topic", "NPMI", "never", "apart"):
+    for column in ("topic", "NPMI", "never", "across"):
         table.add_column(column, justify="right")
     table.add_column("words", overflow="fold", ratio=1)
     topics = row["topics"]
-    for number in sorted(range(len(topics)), key=lambda n: (-topics[n]["apart"], n)):
-        topic = topics[number]
-        name = f"{number}*" if topic["apart"] >= MIXED else f"{number} "
-        figures = (f"{topic[figure]:.3f}" for figure in ("npmi", "never", "apart"))
-        table.add_row(name, *figures, plain(" ".join(topic["words"])))
+    across = [math.inf if topic["across"] is None else topic["across"] for topic in topics]
+    for number in sorted(range(len(topics)), key=lambda n: (across[n], n)):
+        topic, mixed = topics[number], across[number] <= MIXED
+        figures = (_figure(topic[figure]) for figure in ("npmi", "never", "across"))
+        words = " ".join(topic["characteristic" if mixed else "words"])
+        table.add_row(f"{number}*" if mixed else f"{number} ", *figures, plain(words))
     title = f"version {row['version']}: {row['mixed']} of {len(topics)} topics are judged mixed"
     return titled(title, table)
+
+
+def mixed_table(judged: Sequence[Judged], ids: Sequence[int], documents: int) -> Group | str:
+    """Make a table of the topics that are judged mixed, with their characteristic words.
+
+    Args:
+        judged: the topics.
+        ids: their ids.
+        documents: how many documents they were judged by.
+
+    Returns:
+        The table; only its title where no topic is mixed.
+    """
+    table = Table(show_edge=False)
+    table.add_column("topic", justify="right")
+    table.add_column("across", justify="right")
+    table.add_column("characteristic words", overflow="fold", ratio=1)
+    mixed = [(one.across, topic) for topic, one in enumerate(judged) if one.mixed]
+    for across, topic in sorted(mixed):
+        table.add_row(str(ids[topic]), _figure(across), plain(" ".join(judged[topic].words)))
+    title = f"{len(mixed)} of {len(judged)} topics are judged mixed, by {documents:,} documents"
+    return titled(title, table) if mixed else f"{title}."
 
 
 def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group:

@@ -51,11 +51,13 @@ def durations(text: str) -> tuple[int, ...]:
     """Parse lengths of time, separated by commas; ``none`` is 0.
 
     Returns:
-        Microseconds.
+        Microseconds; none for ``auto``.
 
     Raises:
         argparse.ArgumentTypeError: one of them is not a length of time.
     """
+    if text == "auto":
+        return ()
     parts = (part.strip() for part in text.split(","))
     return tuple(0 if part == "none" else duration(part) for part in parts)
 

@@ -8,7 +8,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.evaluation.classification import check_classifier
-from model.evaluation.coherence import MIXED, TOP_WORDS
+from model.evaluation.coherence import TOP_WORDS
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -19,6 +19,7 @@ from pipelines.cli.program_settings import EvaluationInputSettings, PlotSettings
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
+    ACROSS,
     PREQUENTIAL,
     coherence_table,
     console,
@@ -50,10 +51,9 @@ _PERPLEXITY = (
 )
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
 _MIXED = (
-    "Never: the share of pairs of a topic's first {words} words that no document of"
-    " --coherence_with has. Apart: the share of pairs that occur together less often than by"
-    " chance. From {mixed:g} on the topic is judged mixed (*): three or more of ten words are apart"
-    " from the others."
+    f"Never: the share of pairs of a topic's first {TOP_WORDS} words that no document of"
+    f" --coherence_with has. {ACROSS} Mixed topics (*) have their characteristic words in place of"
+    " their first ones."
 )
 
 
@@ -120,7 +120,7 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
     console().print(f"\n{_PERPLEXITY}\n{PREQUENTIAL}")
     if rows and rows[-1]["topics"] is not None:
         console().print(coherence_table(rows[-1]))
-        console().print(f"\n{_MIXED.format(words=TOP_WORDS, mixed=MIXED)}")
+        console().print(f"\n{_MIXED}")
     if words := settings_of(options, EvaluationInputSettings).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):

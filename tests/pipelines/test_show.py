@@ -1,6 +1,7 @@
 """What ``pipelines.show`` prints and draws of a store."""
 
 import pytest
+from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
 
@@ -14,10 +15,10 @@ FIGURES = {"found": 0.5, "usual": 0.1, "bound": 0.2}
 CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
 
 
-def published(root):
+def published(root, **learner):
     """A store with three versions, a day apart; the last one comes from another particle."""
     store, parent = ModelStore(str(root)), None
-    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json()}
+    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json(), "learner": learner}
     replaced = {"island": 0, "particle": 1, "versions": 3, "since": 2 * DAY}
     for number, came in enumerate(CAME):
         manifest = manifest_of(
@@ -58,6 +59,14 @@ def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, caps
     assert "better in 3 versions in a row, since 1970-01-03" in told
 
 
+def test_a_line_says_what_the_version_remembers(tmp_path, capsys):
+    told = printed(published(tmp_path / "a", half_life=[], topics=5), capsys)
+    assert "Memory of the version (island 0): nothing is forgotten." in told
+    told = printed(published(tmp_path / "b", half_life=[90 * DAY], topics=5), capsys)
+    assert "Memory of the version (island 0): half-life of 12w6d." in told
+    assert "Memory" not in printed(published(tmp_path / "c", topics=5), capsys)
+
+
 def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_path, capsys):
     store, parent, names = ModelStore(str(tmp_path)), None, []
     for number in range(1, 8):
@@ -80,6 +89,19 @@ def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_pa
     ]
     assert "at least 5 of the first 10 words are new in 1 topic: 1" in told[0]
     assert "the divergence of topic shares is 0.500" in told[-1]
+
+
+def test_mixed_topics_are_judged_by_the_documents_of_the_newest_checkpoint(tmp_path, capsys):
+    learned(tmp_path)
+    told = printed(ModelStore(str(tmp_path)), capsys, "--mixed")
+    assert "0 of 2 topics are judged mixed, by 120 documents." in told
+    assert "as a ratio to chance. Up to 1.1" in told
+    learned(tmp_path / "one", topics=1)
+    told = printed(ModelStore(str(tmp_path / "one")), capsys, "--mixed")
+    assert "1 of 1 topics are judged mixed, by 120 documents" in told
+    table = told[told.index("1 of 1 topics") :].splitlines()
+    topic, across, words = (cell.strip() for cell in table[3].split("│"))
+    assert topic == "0" and float(across) <= 1.1 and len(words.split()) == 10
 
 
 def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):

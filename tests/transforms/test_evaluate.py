@@ -6,8 +6,8 @@ from collecting import run
 from made import manifest_of, random_snapshot
 
 from model.evaluation.classification import classification_figures
-from model.evaluation.coherence import coherence_figures
 from model.evaluation.held_out import evaluate
+from model.evaluation.mixed import coherence_figures
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import ranks_of

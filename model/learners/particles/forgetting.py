@@ -6,9 +6,10 @@ numbers of tables are whole numbers, no kernel of the sampler changes, and the e
 exactly. Fractional counts would fade without noise, but they have no number of tables and no joint
 probability.
 
-Time is the end of a minibatch's window. Tokens are forgotten before a minibatch is learned, when a
-multiple of h / :data:`TICKS` has passed since the last one. A lifetime begins when the token is
-learned. Documents that wait are not forgotten before.
+Time is the end of a minibatch's window, or with ``--half_life=auto`` the number of tokens learned
+before the minibatch. Tokens are forgotten before a minibatch is learned, when a multiple of
+h / :data:`TICKS` has passed since the last one. A lifetime begins when the token is learned.
+Documents that wait are not forgotten before.
 
 * A token of the history that dies becomes
   :data:`~model.learners.particles.kernels.particles.GONE`, like a token whose word left the
@@ -55,7 +56,8 @@ def forget(state: ParticleState, time: int) -> None:
 
     Args:
         state: the learner's state, between two minibatches.
-        time: event time in microseconds. A time before an earlier one changes nothing.
+        time: event time in microseconds, or learned tokens. A time before an earlier one changes
+            nothing.
     """
     half_life, before = state.half_life, state.time
     if not half_life:

@@ -57,6 +57,7 @@ from model.learners.particles.runs import (
     together,
 )
 from model.learners.particles.settings import (
+    AUTO,
     IncrementalGibbs,
     OLda,
     ParticleFilter,
@@ -91,7 +92,8 @@ class ParticleLearner:
         before = state.documents, state.tokens, state.scored
         state.arrived, state.events = [], []
         begin_minibatch(state, minibatch.sequence)
-        forget(state, minibatch.window_end)
+        by_tokens = state.settings.half_life == AUTO
+        forget(state, state.tokens if by_tokens else minibatch.window_end)
         documents = _documents_to_learn(state, known_words(words, minibatch), minibatch)
         if state.settings.ess_threshold or state.settings.by_tokens:
             for w_i, label in documents:
@@ -178,6 +180,12 @@ class ParticleLearner:
         state = initialised(state)
         particle = best_particle(state.population) if chain is None else chain
         return joint(state.population, particle), _in_sample(state, particle)
+
+    def held(self, state: ParticleState) -> list[list[str]]:
+        documents = [state.history.words_of(int(slot)) for slot in state.history.slots()]
+        documents += [tokens for tokens, _ in state.unlearned]
+        words = state.vocabulary.words
+        return [[words[word] for word in tokens[tokens >= 0].tolist()] for tokens in documents]
 
     def arrivals(self, state: ParticleState, after: int, unlearned: bool = False) -> Arrivals:
         if not unlearned:

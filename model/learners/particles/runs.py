@@ -64,6 +64,7 @@ def _is_plain(state: ParticleState) -> bool:
         or (rejuvenation.moves and rejuvenation.after_document(False))
         or state.waiting is not None
         or state.following
+        or state.half_life
         or (settings.is_spelled and state.characters is None)
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from model.errors import OptionError
 from model.kinds import Kinds
@@ -31,6 +32,7 @@ from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resa
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from model.options import option, part
+from model.times import duration_text
 
 # The module of the learner of all of them.
 _MODULE = "model.learners.particles.particle_filter"
@@ -38,6 +40,29 @@ _MODULE = "model.learners.particles.particle_filter"
 EVIDENCE_WINDOW = 20
 # The parts that most learners fix. A step reads them often, so they are made once.
 _NEVER_RESAMPLE, _NEVER = NeverResample(), Never()
+# The half-lives that the stream chooses among.
+AUTO: tuple[int, ...] = ()
+# With AUTO, the half-life of each island in learned tokens for each topic; 0 for none. What a
+# memory costs on a stream that does not change depends on its tokens for each topic
+# (docs/results/half-life.md).
+MEMORIES = (0, 12_000, 3_000)
+
+
+def memory_text(learner: Mapping[str, Any], island: int) -> str:
+    """Return the half-life of an island for people; "" where no island forgets.
+
+    Args:
+        learner: the learner's settings as JSON, as in a manifest.
+        island: the island.
+    """
+    lengths = learner.get("half_life", [0])
+    if not any(lengths) and lengths != list(AUTO):
+        return ""
+    if not lengths:
+        tokens = MEMORIES[island] * int(learner["topics"])
+        return f"half-life of {tokens:,} learned tokens" if tokens else "nothing is forgotten"
+    length = lengths[island if len(lengths) > 1 else 0]
+    return f"half-life of {duration_text(length)}" if length else "nothing is forgotten"
 
 
 @dataclass(frozen=True)
@@ -61,8 +86,17 @@ class ParticleSettings(LearnerSettings):
 
     @property
     def half_life(self) -> tuple[int, ...]:
-        """Return the half-life of tokens in microseconds, of all islands or of each; 0 for none."""
+        """Return the half-life of tokens in microseconds, of all islands or of each; 0 for none.
+
+        :data:`AUTO` stands for half-lives in learned tokens, of :data:`MEMORIES`.
+        """
         return (0,)
+
+    def half_life_of(self, island: int) -> int:
+        """Return the half-life in an island, in microseconds, or in learned tokens with AUTO."""
+        if self.half_life == AUTO:
+            return MEMORIES[island] * self.topics
+        return self.half_life[island if len(self.half_life) > 1 else 0]
 
     @property
     def initial(self) -> Initial:
@@ -135,16 +169,23 @@ class StreamingParticles(ParticleSettings):
     half_life: tuple[int, ...] = option(
         (0,),
         "event time in which half of the learned tokens are forgotten; with commas one for each"
-        " island, and their evidence compares them",
+        " island, and their evidence compares them; auto: three islands with lengths of their own,"
+        " in learned tokens",
         unit="durations",
         absent=(0,),
     )
+
+    @classmethod
+    def implied(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        islands = len(MEMORIES)
+        return {"particles": islands, "islands": islands} if given.get("half_life") == AUTO else {}
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         return {"evidence_window": (self.islands > 1, "--islands is above 1")}
 
     def check(self) -> None:
         super().check()
+        self._check_memories()
         if self.particles % self.islands:
             allowed = f"a divisor of --particles ({self.particles})"
             raise OptionError(
@@ -153,14 +194,27 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 f"Each island holds the same number of particles: give --particles={self.islands}.",
             )
-        if len(self.half_life) not in (1, self.islands):
-            given = f"{len(self.half_life)} lengths"
-            allowed = f"one, or as many as --islands ({self.islands})"
-            raise OptionError("--half_life", given, allowed, "Each island has one of them.")
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)
         self.resampling.check_particles(self.particles, self.islands)
+
+    def _check_memories(self) -> None:
+        if self.half_life != AUTO:
+            if len(self.half_life) not in (1, self.islands):
+                given = f"{len(self.half_life)} lengths"
+                allowed = f"one, or as many as --islands ({self.islands})"
+                raise OptionError("--half_life", given, allowed, "Each island has one of them.")
+            return
+        memories = len(MEMORIES)
+        if self.islands != memories:
+            allowed = f"{memories} with --half_life=auto"
+            remedy = "Each island has a memory of its own: leave the option out."
+            raise OptionError("--islands", self.islands, allowed, remedy)
+        if self.particles % memories:
+            allowed = f"a multiple of {memories} with --half_life=auto"
+            remedy = "Each island has as many particles as the others: leave the option out."
+            raise OptionError("--particles", self.particles, allowed, remedy)
 
 
 @implemented_in(_MODULE)

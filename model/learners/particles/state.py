@@ -48,8 +48,9 @@ class ParticleState:
         resampler: threshold, evidence and counters of the minibatch.
         waiting: the documents of the incomplete initial batch; None once it is complete.
         sequence: the number of the last minibatch.
-        time: the end of the last minibatch's window in microseconds, with ``--half_life``; None
-            before the first one, and where nothing is forgotten.
+        time: the end of the last minibatch's window in microseconds, with ``--half_life``, or the
+            tokens learned before that minibatch, with ``--half_life=auto``; None before the first
+            one, and where nothing is forgotten.
         drawn: the index of the next draw of the first pass. Each draw of a minibatch has its own.
         concentrated: the same for the draws of a and a_0.
         documents: documents learned so far.
@@ -123,9 +124,8 @@ class ParticleState:
 
     @property
     def half_life(self) -> int:
-        """Return the half-life of tokens in microseconds; 0 where nothing is forgotten."""
-        lengths = self.settings.half_life
-        return lengths[self.island if len(lengths) > 1 else 0]
+        """Return the half-life, see ``half_life_of``; 0 where nothing is forgotten."""
+        return self.settings.half_life_of(self.island)
 
     @property
     def initial(self) -> InitialBatch:

@@ -22,7 +22,18 @@ from model.errors import OptionError
         ),
         (
             {"half_life": (-1,)},
-            r"--half_life: .* was given; allowed is one or more lengths of time, or none",
+            r"--half_life: .* was given; allowed is one or more lengths of time, none, or auto",
+        ),
+        (
+            {"half_life": (), "particles": 2, "islands": 2},
+            (
+                r"--islands: 2 was given; allowed is 3 with --half_life=auto\. Each island has a"
+                r" memory of its own: leave the option out\."
+            ),
+        ),
+        (
+            {"half_life": (), "particles": 4},
+            r"--particles: 4 was given; allowed is a multiple of 3 with --half_life=auto\.",
         ),
         (
             {"half_life": (0, 5_000_000), "islands": 4},

@@ -32,6 +32,7 @@ def test_the_text_of_a_duration_reads_back(micros):
 def test_several_durations():
     assert values.durations("none, 2s,1min") == (0, 2_000_000, 60_000_000)
     assert values.durations("none") == (0,)
+    assert values.durations("auto") == ()
     with pytest.raises(argparse.ArgumentTypeError, match="'never' was given; allowed is a length"):
         values.durations("2s,never")
 

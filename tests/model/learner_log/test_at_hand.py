@@ -1,0 +1,44 @@
+"""The documents that a model store holds."""
+
+import pytest
+from exported import documents, learned
+
+from model.errors import OptionError
+from model.learner_log.at_hand import documents_at_hand
+from model.publishing.store import ModelStore
+
+
+def words_of(found):
+    return sorted(sorted(document.words) for document in found)
+
+
+@pytest.mark.parametrize("duplicates", ["keep", "count_once"])
+def test_documents_that_can_be_visited_again_are_at_hand(tmp_path, duplicates):
+    learned(tmp_path, duplicates=duplicates)
+    store = ModelStore(str(tmp_path))
+    found = documents_at_hand(store, store.manifest(""))
+    if duplicates == "keep":
+        assert words_of(found) == words_of(documents())
+    assert 0 < len(found) <= len(documents())
+
+
+def test_the_newest_documents_are_at_hand_where_not_all_are_kept(tmp_path):
+    learned(tmp_path, newest=7, reservoir=0, challengers="off")
+    store = ModelStore(str(tmp_path))
+    assert words_of(documents_at_hand(store, store.manifest(""))) == words_of(documents()[-7:])
+
+
+@pytest.mark.parametrize(
+    ("options", "lacking"),
+    [
+        ({"learner": "infvoc", "particles": None, "initial_documents": None}, "--learner=infvoc"),
+        ({}, "has no checkpoint"),
+    ],
+)
+def test_a_store_without_documents_says_what_else_can_judge(tmp_path, options, lacking):
+    learned(tmp_path, **options)
+    store = ModelStore(str(tmp_path))
+    if not options:
+        store.remove_checkpoints_after("", 0)
+    with pytest.raises(OptionError, match=f"--mixed: .*{lacking}.*pipelines.evaluate"):
+        documents_at_hand(store, store.manifest(""))
