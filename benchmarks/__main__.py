@@ -21,6 +21,7 @@ from benchmarks.names import names
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.scale import scale
+from benchmarks.seeds import seeds
 from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
@@ -46,6 +47,7 @@ CASES = {
     "runners": runners,
     "memory": memory,
     "names": names,
+    "seeds": seeds,
     "soak": soak,
     "drift": drift,
     "flood": flood,

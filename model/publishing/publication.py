@@ -21,6 +21,7 @@ from model.events import FIRST_WORDS, events_from_json, renumbered
 from model.pending import Bag
 from model.publishing.alignment import align_topics, reorder
 from model.publishing.candidates import Candidate
+from model.publishing.catalogue import name_topics
 from model.publishing.choice import PublishSettings, Rival, Standing, choose
 from model.publishing.held import HELD, Held
 from model.publishing.manifest import Manifest
@@ -120,6 +121,7 @@ class Publisher:
         settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
         publishing: When a version may come from another island than its parent.
         every: How often versions are published, for the manifests.
+        names: Names that the first topics have from the start, for the catalogue.
         held: The models of the newest versions in this process.
     """
 
@@ -132,10 +134,12 @@ class Publisher:
         publishing: PublishSettings,
         *,
         every: Mapping[str, int] = NOT_KNOWN,
+        names: Sequence[str] = (),
         held: Held = HELD,
     ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
         self._publishing, self._every, self._held = publishing, every, held
+        self._names = tuple(names)
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -271,6 +275,9 @@ class Publisher:
             topic_documents=_renumbered(best.topic_documents, order),
             events=_published(best, order, snapshot, before),
         )
+        if parent is None and self._names:
+            # Before the version, so that no reader finds it without its names.
+            name_topics(self._store.root, self._key, self._names)
         published = self._store.publish(manifest)
         self._keep(published, snapshot, parent)
         return best.at, published
