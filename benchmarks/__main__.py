@@ -21,6 +21,7 @@ from benchmarks.names import names
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.scale import scale
+from benchmarks.seeds import seeds
 from benchmarks.serve import serve
 from benchmarks.soak import soak
 from benchmarks.sparse import sparse
@@ -47,6 +48,7 @@ CASES = {
     "runners": runners,
     "memory": memory,
     "names": names,
+    "seeds": seeds,
     "serve": serve,
     "soak": soak,
     "drift": drift,

@@ -83,7 +83,7 @@ class Option:
         first: whether the short help shows the option.
         kinds: the kinds of a part.
         file: for words, ``lines`` where the command line takes a file with one word a line,
-            ``text`` where the tokeniser finds the words of the file.
+            ``text`` where the tokeniser finds the words of the file, ``seeds`` for a YAML file.
         absent: the value that stored settings without this field have. An option that is added
             after a release declares it.
         field: the name of the field; :func:`options_of` fills in this attribute and the next three.
@@ -103,7 +103,7 @@ class Option:
     remedy: str = ""
     first: bool = False
     kinds: Mapping[str, type[Record]] | None = None
-    file: Literal["", "lines", "text"] = ""
+    file: Literal["", "lines", "text", "seeds"] = ""
     absent: Any = _MISSING
     field: str = ""
     value_type: type = NoneType

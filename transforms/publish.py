@@ -98,6 +98,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             options.manifest_settings(),
             options.publishing,
             every=dict([options.run.publish_every]),
+            names=options.settings.topic_names,
         )
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)

@@ -54,6 +54,7 @@ class _Publication:
             options.manifest_settings(),
             options.publishing,
             every=dict([options.run.publish_every]),
+            names=options.settings.topic_names,
         )
         self._head, self._waiting = PublishHead(), ListBag()
         self.versions: list[Manifest] = []

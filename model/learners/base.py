@@ -89,6 +89,11 @@ class LearnerSettings(Record):
         return 1
 
     @property
+    def topic_names(self) -> tuple[str, ...]:
+        """Return the names that the first topics have from the start."""
+        return ()
+
+    @property
     def independent_chains(self) -> int:
         """Return C, the number of models of one learner that never meet; one of them is offered."""
         return 1

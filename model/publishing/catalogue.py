@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -233,6 +234,24 @@ class CatalogueStore:
     def _pointer(self, key: str) -> bytes | None:
         path = f"{_folder(key)}/LATEST"
         return self._blobs.read(path) if self._blobs.exists(path) else None
+
+
+def name_topics(root: str, key: str, names: Sequence[str]) -> None:
+    """Name the first topics of a model that has no catalogue yet.
+
+    Args:
+        root: The model store.
+        key: The model key.
+        names: The names of the topics 0, 1, ...
+    """
+    store, catalogue = CatalogueStore(root), Catalogue()
+    if store.latest(key)[0] is not None:
+        return
+    for topic, name in enumerate(names):
+        catalogue = catalogue.with_entries([topic], name=name[:MOST_NAME])
+    # If this conflicts, somebody has just made a catalogue, which stays.
+    with suppress(StoreConflictError):
+        store.put(key, catalogue)
 
 
 def _is_colour(text: str) -> bool:

@@ -10,7 +10,7 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +19,7 @@ from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.pending import Bag
 from model.publishing.candidates import Candidate
+from model.publishing.catalogue import name_topics
 from model.publishing.choice import PublishSettings, Rival, Standing, choose
 from model.publishing.held import HELD, Held
 from model.publishing.manifest import Manifest
@@ -81,6 +82,7 @@ class Publisher:
         settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
         publishing: When a version may come from another island than its parent.
         every: How often versions are published, for the manifests.
+        names: Names that the first topics have from the start, for the catalogue.
         held: The models of the newest versions in this process.
     """
 
@@ -93,10 +95,12 @@ class Publisher:
         publishing: PublishSettings,
         *,
         every: Mapping[str, int] = NOT_KNOWN,
+        names: Sequence[str] = (),
         held: Held = HELD,
     ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
         self._publishing, self._every, self._held = publishing, every, held
+        self._names = tuple(names)
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -230,6 +234,9 @@ class Publisher:
             events=topics.events(best),
             topic_ids=stored_ids(topics.turnover.ids),
         )
+        if parent is None and self._names:
+            # Before the version, so that no reader finds it without its names.
+            name_topics(self._store.root, self._key, self._names)
         published = self._store.publish(manifest)
         self._keep(published, topics.after, parent)
         return best.at, published

@@ -31,11 +31,12 @@ class Vocabulary:
         use: float64, the use of each word. Words since the last minibatch have no entry yet.
         limit: the maximum number of words.
         memory: the number of minibatches over which use is remembered.
+        always: how many of the first words never leave.
     """
 
     def __init__(self, words: Iterable[str], limit: int, memory: int = 1) -> None:
         self.words = list(words)
-        self.limit, self.memory = limit, memory
+        self.limit, self.memory, self.always = limit, memory, 0
         self.use: FloatArray = np.zeros(len(self.words))
         self._numbers = {word: number for number, word in enumerate(self.words)}
         self._sized, self._bytes = 0, 0
@@ -89,11 +90,19 @@ class Vocabulary:
         have, new = len(self.words), len(words) - len(known)
         if have + new <= self.limit:
             return None
-        room = max(len(known), min(int((1.0 - FREED) * self.limit), self.limit - new))
+        staying_anyway = len({*known, *range(self.always)})
+        room = max(staying_anyway, min(int((1.0 - FREED) * self.limit), self.limit - new))
         use = self.use[:have].copy()
         use[known] = np.inf
+        use[: self.always] = np.inf
         staying: LongArray = np.sort(np.lexsort((np.arange(have), -use))[:room])
         return staying
+
+    def keep_always(self, words: Sequence[str]) -> None:
+        """Begin an open vocabulary with words that never leave; a given one has them already."""
+        if not self.words:
+            self.extend(words)
+            self.always = len(self.words)
 
     def keep(self, staying: npt.NDArray[np.int64]) -> None:
         """Keep only these words, and number them anew in their order."""

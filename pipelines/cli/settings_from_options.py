@@ -38,6 +38,7 @@ from pipelines.cli.options import (
     TrainingOptions,
 )
 from pipelines.cli.program_settings import EventSettings
+from pipelines.cli.seeds_file import seeds_of_file
 from pipelines.cli.settings_options import fields_given, given_of, settings_of
 
 if TYPE_CHECKING:
@@ -245,7 +246,12 @@ def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
 
 
 def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:
-    """Return the words of a file: its lines, or the sorted words that the tokeniser finds in it."""
+    """Return the words of a file: its lines, or the sorted words that the tokeniser finds in it.
+
+    A file of seeds gives a line for each topic.
+    """
+    if kind == "seeds":
+        return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
     lines = _lines(f"--{name}", path)
     if kind == "lines":
         return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))

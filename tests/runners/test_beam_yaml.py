@@ -20,8 +20,7 @@ THEMES = (("ship", "sea", "harbour", "sail"), ("court", "judge", "law", "jury"))
 def run(folder, text, *flags):
     """Run a pipeline in a folder by the command of the page."""
     command = [sys.executable, "-m", "apache_beam.yaml.main", f"--yaml_pipeline={text}", *flags]
-    environment = {"PYTHONPATH": str(ROOT)}
-    with Server("pipeline", command, folder, cwd=folder, **environment) as pipeline:
+    with Server("pipeline", command, folder, {"PYTHONPATH": str(ROOT)}, folder) as pipeline:
         finish(pipeline, 300)
 
 

@@ -31,6 +31,9 @@ class BatchGibbs(ParticleSettings):
         if self.sampler == "sparse" and not isinstance(self.prior, Flat):
             allowed = f"auto or dense with --prior={self.prior.kind}"
             raise OptionError("--sampler", "sparse", allowed, "SparseLDA has no tables to sample.")
+        if self.sampler == "sparse" and self.seeds:
+            remedy = "SparseLDA begins without counts."
+            raise OptionError("--sampler", "sparse", "auto or dense with --seeds", remedy)
 
     @property
     def initial(self) -> Initial:
@@ -45,6 +48,5 @@ class BatchGibbs(ParticleSettings):
     @property
     def is_sparse(self) -> bool:
         """Whether the chains have packed counts."""
-        return isinstance(self.prior, Flat) and is_sparse(
-            self.sampler, self.topics, SPARSE_LEARNING_FROM
-        )
+        flat = isinstance(self.prior, Flat) and not self.seeds
+        return flat and is_sparse(self.sampler, self.topics, SPARSE_LEARNING_FROM)

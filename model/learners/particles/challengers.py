@@ -241,7 +241,8 @@ def _make_empty(
         load_topics(population, state.prior, sample, new, new + 1)
         add_losses(population, state.prior, sample, new, losses)
 
-    leaving = (totals > 0) & (totals < LEFT * before)
+    seeded = np.arange(topics) < len(state.settings.seeds)
+    leaving = (totals > 0) & (totals < LEFT * before) & ~seeded
     staying = np.flatnonzero((totals > 0) & ~leaving)
     for old in np.flatnonzero(leaving) if len(staying) else ():
         absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))
@@ -250,10 +251,14 @@ def _make_empty(
     )
     while np.count_nonzero(totals == 0) + 1 <= wanted and np.count_nonzero(totals) > 1:
         used = totals > 0
-        allowed = np.triu(np.outer(used, used), 1)
-        old, new = np.unravel_index(
+        # Seeded topics have the first numbers, and absorb others only.
+        allowed = np.triu(np.outer(used, used & ~seeded), 1)
+        if not allowed.any():
+            break
+        first, second = np.unravel_index(
             np.argmin(np.where(allowed, losses + losses.T, np.inf)), losses.shape
         )
+        old, new = (second, first) if seeded[first] else (first, second)
         absorbed(int(old), int(new))
 
 

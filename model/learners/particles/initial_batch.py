@@ -37,6 +37,7 @@ from model.learners.particles.state import (
     begin_minibatch,
     ensure_capacity,
     learn_spelling,
+    plant_seeds,
 )
 from model.learners.particles.stepping import draw_documents, learn_document, visit
 from model.records import IntArray
@@ -111,6 +112,7 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
     state.population = new_population(
         state.prior, chains, state.threads, whole_past=state.settings.rejuvenation.whole_past
     )
+    plant_seeds(state)
     ensure_capacity(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, evenly=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE_DOCUMENT, np.int64)

@@ -27,8 +27,9 @@ from model.learners.particles.kernels.full_history.tree import Tree
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.table_counts import MINIMAL, NONE
 from model.learners.particles.packing import Packed, unpack_numbers, unpack_table, unpack_tree
-from model.learners.particles.priors import row_length
+from model.learners.particles.priors import row_length, word_rows
 from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_documents_of
+from model.learners.particles.seeds import seed_counts, words_of
 from model.learners.particles.state import ParticleState
 from model.records import IntArray, LongArray
 from model.scaled import Scaled
@@ -71,6 +72,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     _read_particles(state, blobs[4:11])
     _read_words(state, blobs[11:14])
     _read_waiting(state, blobs[14])
+    _check_seeds(state)
     _read_history(state, blobs[15])
     if state.following:
         sizes = state.settings.topics, len(state.vocabulary), state.documents
@@ -120,7 +122,12 @@ def _read_vocabulary(state: ParticleState, words: bytes, use: bytes) -> None:
     else:
         checks.whole("words of the vocabulary", len(names), 0, settings.size + 1)
         checks.distinct("words of the vocabulary", names)
-    state.vocabulary = Vocabulary(names, state.vocabulary.limit, state.vocabulary.memory)
+        first = state.vocabulary.words
+        if names[: len(first)] != tuple(first):
+            raise DamagedDataError("the state's first words are not those of the seeds")
+    always, limit = state.vocabulary.always, state.vocabulary.limit
+    state.vocabulary = Vocabulary(names, limit, state.vocabulary.memory)
+    state.vocabulary.always = always
     uses = wire.array_from_bytes(use, "<f8")
     checks.sized("uses of words", uses, len(names))
     checks.measures("uses of words", uses)
@@ -229,6 +236,18 @@ def _check_rows(state: ParticleState, packed: Packed) -> None:
         )
     if (tables.sum(axis=1, dtype=np.int64) != shared).any():
         raise DamagedDataError("the tables of a word of the state are not the sum over its topics")
+
+
+def _check_seeds(state: ParticleState) -> None:
+    """Refuse counts without the prior tokens of the seeds."""
+    given, words = seed_counts(state.settings), words_of(state.settings.seeds)
+    if not words or state.waiting is not None:
+        return
+    numbers = state.vocabulary.numbers(words).astype(np.int64)
+    for particle in range(len(state.population.weight)):
+        rows = word_rows(state.population, particle, numbers)
+        if (rows[:, : given.shape[1]] < given).any():
+            raise DamagedDataError("the state has fewer tokens of a seed than its prior tokens")
 
 
 def _read_waiting(state: ParticleState, data: bytes) -> None:

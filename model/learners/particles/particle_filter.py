@@ -56,6 +56,7 @@ from model.learners.particles.runs import (
     remember_evidence,
     together,
 )
+from model.learners.particles.seeds import without_weight
 from model.learners.particles.settings import (
     AUTO,
     IncrementalGibbs,
@@ -69,6 +70,7 @@ from model.learners.particles.state import (
     ensure_capacity,
     learn_spelling,
     new_state,
+    plant_seeds,
 )
 from model.learners.particles.stepping import learn_document, resamplings
 from model.learners.particles.trials import observe, release
@@ -85,7 +87,10 @@ class ParticleLearner:
     def init(
         self, settings: ParticleSettings, key: str, island: int, threads: int = 1
     ) -> ParticleState:
-        return new_state(settings, key, island, threads)
+        state = new_state(settings, key, island, threads)
+        if state.waiting is None:
+            plant_seeds(state)
+        return state
 
     def step(self, state: ParticleState, minibatch: Minibatch) -> StepInfo:
         words = _number_words(state, minibatch)
@@ -142,6 +147,7 @@ class ParticleLearner:
         words = np.arange(len(state.vocabulary))
         particle = best_particle(state.population) if chain is None else chain
         counts, strength, base, left = topic_words(state.population, state.prior, particle, words)
+        without_weight(settings, state.population.totals[particle], counts, strength)
         return Snapshot.from_dense(
             counts,
             key=state.key,
@@ -212,7 +218,7 @@ class ParticleLearner:
     def load(
         self, settings: ParticleSettings, key: str, island: int, data: bytes, threads: int = 1
     ) -> ParticleState:
-        return loading.from_bytes(self.init(settings, key, island, threads), data)
+        return loading.from_bytes(new_state(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()

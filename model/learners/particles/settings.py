@@ -29,6 +29,7 @@ from model.learners.particles.rejuvenation import (
     Rejuvenation,
 )
 from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resampling
+from model.learners.particles.seeds import check_seeds, seeds_of
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from model.options import option, part
@@ -38,6 +39,8 @@ from model.times import duration_text
 _MODULE = "model.learners.particles.particle_filter"
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
+# Prior tokens of a word of a seed.
+DEFAULT_STRENGTH = 1000
 # The parts that most learners fix. A step reads them often, so they are made once.
 _NEVER_RESAMPLE, _NEVER = NeverResample(), Never()
 # The half-lives that the stream chooses among.
@@ -73,6 +76,26 @@ class ParticleSettings(LearnerSettings):
     vocabulary: VocabularySettings = part(
         Growing(), "which words are learned", VOCABULARIES, first=True
     )
+    seeds: tuple[str, ...] = option(
+        (),
+        "YAML file of topics to begin with: names, each with a list of words; topic 0 is the first",
+        file="seeds",
+        absent=(),
+    )
+    seed_strength: int = option(
+        DEFAULT_STRENGTH,
+        "prior tokens of each word of --seeds in its topic",
+        unit="tokens",
+        least=1,
+        absent=DEFAULT_STRENGTH,
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {**super().conditions(), "seed_strength": (bool(self.seeds), "--seeds is given")}
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        return tuple(seed.name for seed in seeds_of(self.seeds))
 
     @property
     def particles(self) -> int:
@@ -114,6 +137,7 @@ class ParticleSettings(LearnerSettings):
         return _NEVER
 
     def check(self) -> None:
+        check_seeds(self)
         if self.prior.word_list and not self.vocabulary.is_open:
             remedy = "A given vocabulary does not use spelling. Leave the list out."
             size = f"{len(self.prior.word_list)} words"
@@ -181,7 +205,8 @@ class StreamingParticles(ParticleSettings):
         return {"particles": islands, "islands": islands} if given.get("half_life") == AUTO else {}
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        return {"evidence_window": (self.islands > 1, "--islands is above 1")}
+        several = self.islands > 1, "--islands is above 1"
+        return {**super().conditions(), "evidence_window": several}
 
     def check(self) -> None:
         super().check()
@@ -194,6 +219,9 @@ class StreamingParticles(ParticleSettings):
                 allowed,
                 f"Each island holds the same number of particles: give --particles={self.islands}.",
             )
+        if self.seeds and (any(self.half_life) or self.half_life == AUTO):
+            given, remedy = f"{len(self.seeds)} topics", "Prior tokens do not fade. Leave one out."
+            raise OptionError("--seeds", given, "none beside --half_life", remedy)
         if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
             remedy = "A shared initial batch gives all islands the same topics."
             raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)

@@ -25,6 +25,7 @@ from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
+from model.learners.particles.seeds import plant, words_of
 from model.learners.particles.settings import ParticleSettings
 from model.records import IntArray
 from model.scaled import Scaled
@@ -137,6 +138,8 @@ class ParticleState:
 def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -> ParticleState:
     """Return the state of a learner before the first document."""
     prior, particles, initial = new_prior(settings), settings.island_particles, settings.initial
+    vocabulary = settings.vocabulary.new()
+    vocabulary.keep_always(words_of(settings.seeds))
     whole_past, word_list = settings.rejuvenation.whole_past, settings.prior.word_list
     chains = initial.chains if isinstance(initial, InitialBatch) else 1
     threads = 1 if settings.by_tokens or whole_past else min(threads, max(particles, chains))
@@ -145,7 +148,7 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
         key=key,
         island=island,
         threads=threads,
-        vocabulary=settings.vocabulary.new(),
+        vocabulary=vocabulary,
         history=History(settings.rejuvenation.history, settings.rejuvenation.unit == "token"),
         prior=prior,
         population=new_population(prior, particles, threads, island * particles, whole_past),
@@ -154,6 +157,13 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
         characters=spelling(word_list) if settings.is_spelled and word_list else None,
         following=new_following(settings),
     )
+
+
+def plant_seeds(state: ParticleState) -> None:
+    """Give particles that have learned nothing the prior tokens of the seeds."""
+    if words := words_of(state.settings.seeds):
+        numbers = state.vocabulary.numbers(words).tolist()
+        state.population = plant(state.settings, state.prior, state.population, numbers)
 
 
 def new_following(settings: ParticleSettings) -> Following | None:

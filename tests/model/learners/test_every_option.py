@@ -69,6 +69,7 @@ SMALL = {
 LISTS = {
     "vocabulary_file": (WORDS[:12], WORDS[:9]),
     "word_list": (WORDS[:8], ("anchor", "harbour", "sea")),
+    "seeds": (("first: w1 w2",), ("first: w1 w3",)),
 }
 OTHER = {
     "max_words": (20, 15),
@@ -111,6 +112,7 @@ BESIDE = {
     "change_test": {"resampling": "never", "judges": 5},
     "false_alarms": {"resampling": "never", "judges": 3},
     "source_window": {"max_source_share": 0.1},
+    "seed_strength": {"seeds": ("first: w1 w2",)},
 }
 
 

@@ -1,0 +1,162 @@
+"""Seeded topics: words that a user gives to a topic before anything is learned.
+
+A seed is a line ``name: word word``. Seed number z belongs to topic z. Each of its words has s
+prior tokens in this topic (``--seed_strength``). The counts of a particle begin with them, and no
+move takes them out. So a token of w in z has the probability
+
+    P(w | z) = (n_wz + s [w in seed z] - d t_wz + (a + d k_z) B(w)) / (n_z + s V_z + a)
+
+where V_z is the number of words of seed z. With the flat prior that is LDA with the Dirichlet
+parameter beta + s for the words of the seed and beta for the others. With tables it is the same
+franchise after s observed tokens of each word, which begin at one table. No kernel knows of seeds:
+all weights, duels and draws use the counts.
+
+The words of seeds have the first numbers of the vocabulary and never leave it. A challenger never
+gives a seeded topic to another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from model.errors import OptionError
+
+if TYPE_CHECKING:
+    from model.learners.particles.kernels.particles import Population, Prior
+    from model.learners.particles.settings import ParticleSettings
+    from model.records import FloatArray, LongArray
+
+FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
+# Prior tokens of all seeds together; counts of 32 bits hold them.
+MOST_TOKENS = 2**30
+
+
+class Seed(NamedTuple):
+    """The name of a topic, and the words that it begins with."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def seeds_of(lines: tuple[str, ...]) -> tuple[Seed, ...]:
+    """Return the seeds of lines ``name: word word``.
+
+    Raises:
+        OptionError: a line has no name or no word, or two lines have one name.
+    """
+    found = []
+    for line in lines:
+        name, _, words = line.partition(": ")
+        if not name.strip() or not words.split():
+            allowed = "lines of a name, a colon and words, as in space: nasa orbit"
+            raise OptionError(FLAG, line, allowed, "Correct the line.")
+        found.append(Seed(name.strip(), tuple(dict.fromkeys(words.split()))))
+    names = [seed.name for seed in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(FLAG, name, "each name once", "Give the words of a topic together.")
+    return tuple(found)
+
+
+def words_of(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the distinct words of seeds, in the order of their numbers in the vocabulary."""
+    return tuple(dict.fromkeys(word for seed in seeds_of(lines) for word in seed.words))
+
+
+def check_seeds(settings: ParticleSettings) -> None:
+    """Refuse seeds that do not fit the other settings.
+
+    Raises:
+        OptionError: they do not.
+    """
+    seeds, words = seeds_of(settings.seeds), words_of(settings.seeds)
+    if len(seeds) > settings.topics:
+        allowed = f"at most as many as --topics ({settings.topics})"
+        remedy = f"Give --topics={len(seeds)} or more."
+        raise OptionError(FLAG, f"{len(seeds)} topics", allowed, remedy)
+    tokens = settings.seed_strength * sum(len(seed.words) for seed in seeds)
+    if tokens > MOST_TOKENS:
+        allowed = f"at most {MOST_TOKENS} prior tokens of all words together"
+        raise OptionError(STRENGTH_FLAG, settings.seed_strength, allowed, "Give a lower one.")
+    vocabulary = settings.vocabulary
+    if vocabulary.is_open and 2 * len(words) > vocabulary.size:
+        allowed = f"at most half of --max_words ({vocabulary.size})"
+        raise OptionError(FLAG, f"{len(words)} words", allowed, "Give a larger --max_words.")
+    unknown = [] if vocabulary.is_open else sorted(set(words) - set(vocabulary.new().words))
+    if unknown:
+        remedy = "Add it to --vocabulary_file, or leave it out of the seeds."
+        raise OptionError(FLAG, unknown[0], "words of the given vocabulary", remedy)
+
+
+def seed_counts(settings: ParticleSettings) -> LongArray:
+    """Return the prior tokens of the words of seeds, by word and topic.
+
+    Returns:
+        int64[S, T]; row i is that of the i-th of :func:`words_of`.
+    """
+    rows = {word: row for row, word in enumerate(words_of(settings.seeds))}
+    counts = np.zeros((len(rows), settings.topics), np.int64)
+    for topic, seed in enumerate(seeds_of(settings.seeds)):
+        counts[[rows[word] for word in seed.words], topic] = settings.seed_strength
+    return counts
+
+
+def plant(
+    settings: ParticleSettings, prior: Prior, population: Population, numbers: Sequence[int]
+) -> Population:
+    """Return particles that have learned nothing but the prior tokens of the seeds.
+
+    Args:
+        settings: the learner's settings.
+        prior: the prior.
+        population: particles that have learned nothing.
+        numbers: the numbers of the words of :func:`words_of` in the vocabulary.
+    """
+    # Imported here, because settings are listed without the kernels.
+    from model.learners.particles.kernels.table_counts import NONE
+    from model.learners.particles.packing import Packed, unpack_table
+
+    counts, logical = seed_counts(settings), np.array(numbers, np.int64)
+    if not len(counts):
+        return population
+    topics, tp, particles = settings.topics, len(prior.alpha), len(population.weight)
+    rows = np.zeros((len(counts), population.words.rows.shape[1]), np.int64)
+    rows[:, :topics] = counts
+    tables = (counts > 0).astype(np.int64)
+    if prior.tables != NONE:
+        rows[:, tp : tp + topics] = tables
+        rows[:, 2 * tp] = tables.sum(axis=1)
+        population.topic_tables[:, :topics] = tables.sum(axis=0)
+        population.tables[:] = tables.sum()
+    population.totals[:, :topics] = counts.sum(axis=0)
+    nothing = np.zeros(0, np.int64)
+    packed = Packed(np.arange(len(rows)), nothing, nothing.reshape(0, particles), rows)
+    words = unpack_table(population.words, logical, int(logical.max()) + 1, packed)
+    return population._replace(words=words)
+
+
+def without_weight(
+    settings: ParticleSettings, totals: LongArray, counts: FloatArray, strength: FloatArray
+) -> None:
+    """Scale the counts and the strength of seeded topics to the tokens that they really have.
+
+    P(w | z) is a ratio of the two, so it stays what it is. The share of a topic in a model is then
+    that of its tokens, and not of the strength of its seed.
+
+    Args:
+        settings: the learner's settings.
+        totals: int64[T], n_z with the prior tokens.
+        counts: float64[n, T]; changed.
+        strength: float64[T]; changed.
+    """
+    given = seed_counts(settings).sum(axis=0)
+    for topic in np.flatnonzero(given).tolist():
+        # A topic without tokens of its own counts as one token.
+        factor = max(int(totals[topic] - given[topic]), 1) / int(totals[topic])
+        counts[:, topic] *= factor
+        strength[topic] *= factor
