@@ -84,6 +84,16 @@ setup(
         "evaluation": ["scikit-learn>=1.5,<2"],
         "bench": ["tomotopy>=0.13,<1", "psutil>=5.9,<8"],
         "serve": SERVE,
+        # The site and the notebooks: make docs.
+        "docs": [
+            "griffelib>=2,<3",
+            "ipykernel>=6.29,<8",
+            "latex2mathml>=3.77,<4",
+            "mkdocs>=1.6,<2",
+            "mkdocs-material>=9.5,<10",
+            "nbclient>=0.10,<1",
+            "nbformat>=5.10,<6",
+        ],
         "dev": [
             *SERVE,
             "httpx>=0.27,<1",
