@@ -65,8 +65,9 @@ def table(title: str, actions: list[argparse.Action]) -> str:
 
 
 def _flag(action: argparse.Action) -> str:
-    values = "" if action.choices is None else "=" + "\\|".join(map(str, action.choices))
-    return f"`{action.option_strings[0]}`" + (f"<br>`{values}`" if values else "")
+    flag = f"`{action.option_strings[0]}`"
+    values = [f"`{value}`" for value in action.choices or ()]
+    return f"{flag} = {', '.join(values)}" if values else flag
 
 
 def _cell(text: str) -> str:

@@ -103,7 +103,7 @@ def test_a_table_shows_help_texts_as_they_are():
     )
     found = options.table("With --kind=x", [action])
     assert "**With `--kind=x`**" in found
-    assert "| `--size`<br>`=a\\|b` | P(w \\| z) &lt; 5 % of \\*all\\* |" in found
+    assert "| `--size` = `a`, `b` | P(w \\| z) &lt; 5 % of \\*all\\* |" in found
 
 
 def test_a_notebook_becomes_a_page():
