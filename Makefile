@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock base-digest demo test test-slow test-browser test-mutants golden test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo test docs test-slow test-browser test-mutants golden test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,7 +15,7 @@ install: $(STAMP) ## install the project and its tools into .venv
 
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,dev]'
+	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,docs,dev]'
 	$(RUN) -m model.warm
 	rm -f $(VENV)/.installed-*
 	touch $@
@@ -25,6 +25,10 @@ demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and sho
 
 test: lint types ## lint, types and the tests (a few minutes)
 	$(RUN) -m pytest -q -n auto --dist=worksteal
+
+docs: $(STAMP) ## the site, into build/site, and tests of the site, its notebooks and its commands (some minutes)
+	$(RUN) -m mkdocs build --strict
+	$(RUN) -m pytest -q -m docs tests/docs_site
 
 test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the first of four parts
 	$(RUN) -m pytest -q -m 'slow or statistical' $(if $(SHARD),--shard=$(SHARD))

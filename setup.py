@@ -83,6 +83,16 @@ setup(
             "prometheus-client>=0.20,<1",
             "jinja2>=3.1,<4",
         ],
+        # The site and the notebooks: make docs.
+        "docs": [
+            "griffelib>=2,<3",
+            "ipykernel>=6.29,<8",
+            "latex2mathml>=3.77,<4",
+            "mkdocs>=1.6,<2",
+            "mkdocs-material>=9.5,<10",
+            "nbclient>=0.10,<1",
+            "nbformat>=5.10,<6",
+        ],
         "dev": [
             "starlette>=0.40,<2",
             "uvicorn>=0.30,<1",

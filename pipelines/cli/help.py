@@ -51,27 +51,47 @@ def help_text(
             or sum(len(group._group_actions) for group in parser._action_groups) <= FEW
         )
         for group in parser._action_groups:
-            choice = groups.get(group.title or "")
-            if choice is None:
-                shown.append(
-                    (
-                        group.title or "",
-                        [
-                            _marked(one, groups.values())
-                            for one in group._group_actions
-                            if every or _matters(one, required)
-                        ],
-                    )
-                )
-            else:
-                own = {action.dest for action in group._group_actions}
-                found = _sections(choice, {}) if every else _first(choice, group.title or "")
-                shown += [
-                    (title, [one for one in actions if one.dest in own]) for title, actions in found
-                ]
+            shown += _of_group(group, groups, every=every, required=required)
     for choice, found in asked if given.help != ALL else ():
         shown += [*_sections(choice, found), _shared(parser, choice, found)]
     return _formatted(parser, shown, given.help == ALL)
+
+
+def every_section(
+    parser: argparse.ArgumentParser, groups: Mapping[str, Choice[Any] | None]
+) -> list[Section]:
+    """Return all options in sections, as ``--help=all`` shows them.
+
+    Args:
+        parser: with the pipeline's own options in groups.
+        groups: the title of each group, with the choice that it declares.
+    """
+    shown: list[Section] = []
+    for group in parser._action_groups:
+        shown += _of_group(group, groups, every=True, required=())
+    return shown
+
+
+def _of_group(
+    group: argparse._ArgumentGroup,
+    groups: Mapping[str, Choice[Any] | None],
+    *,
+    every: bool,
+    required: Collection[str],
+) -> list[Section]:
+    """Return the sections of a group of options: all of them, or those that matter."""
+    title = group.title or ""
+    choice = groups.get(title)
+    if choice is None:
+        marked = [
+            _marked(one, groups.values())
+            for one in group._group_actions
+            if every or _matters(one, required)
+        ]
+        return [(title, marked)]
+    own = {action.dest for action in group._group_actions}
+    found = _sections(choice, {}) if every else _first(choice, title)
+    return [(name, [one for one in actions if one.dest in own]) for name, actions in found]
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:

@@ -1,0 +1,137 @@
+"""The commands of the documentation are run as printed, or docs/checked.md says why not."""
+
+import contextlib
+import gzip
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipelines.__main__ import main
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NOT_RUN = re.compile(r"^\| (`.+?) \|", re.MULTILINE)
+# Pages that begin with a model of data/*.jsonl, or with more than that.
+WITH_MODEL = {"report.md", "inference.md", "name-topics.md", "from-gensim.md"}
+SUBJECTS = ("ship harbour sail storm captain", "court judge law trial jury")
+
+
+def words_of(text):
+    """The shell commands of a page, as words; dots stand for what the page does not repeat."""
+    blocks = "\n".join(BLOCK.findall(text)).replace("\\\n", " ")
+    found = [shlex.split(line, comments=True) for line in blocks.splitlines()]
+    return [
+        [words[0].removeprefix(".venv/bin/"), *(word for word in words[1:] if word != "...")]
+        for words in found
+        if words
+    ]
+
+
+def not_run():
+    """The beginnings of commands that docs/checked.md lists."""
+    rows = NOT_RUN.findall((DOCS / "checked.md").read_text("utf-8"))
+    return tuple(one for row in rows for one in re.findall(r"`([^`]+)`", row))
+
+
+def is_run(words):
+    return not " ".join(words).startswith(not_run())
+
+
+def arguments_of(words):
+    """The arguments of the one command; None where the program is another one."""
+    if words[0] == "beam-topics":
+        return words[1:]
+    if words[:2] == ["python", "-m"] and words[2].startswith("pipelines."):
+        return [words[2].removeprefix("pipelines."), *words[3:]]
+    return None
+
+
+RUN = {
+    str(page.relative_to(ROOT)): found
+    for page in PAGES
+    if (found := [words for words in words_of(page.read_text("utf-8")) if is_run(words)])
+}
+
+
+def write_documents(folder):
+    """Make the files that the pages name: 120 documents of two subjects in two months."""
+    rows = [
+        {
+            "id": str(number),
+            "timestamp": f"2026-{1 + number // 60:02}-{1 + number % 60 // 3:02}",
+            "text": f"the {SUBJECTS[number % 2]} {SUBJECTS[number % 2]}",
+            "label": "sea" if number % 2 == 0 else "law",
+            "customer": "Acme & Co" if number % 3 else "Other",
+        }
+        for number in range(120)
+    ]
+    texts = ["".join(json.dumps(row) + "\n" for row in half) for half in (rows[:60], rows[60:])]
+    for name in ("data", "new", "held", "raw", "tickets"):
+        (folder / name).mkdir()
+        for month, text in enumerate(texts, 1):
+            path = folder / name / f"2026-{month:02}.jsonl"
+            path.write_text(text, "utf-8")
+            path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    csv = "".join(f"{row['text']},{row['timestamp']}\n" for row in rows)
+    for name in ("data.csv", "posts.csv"):
+        (folder / name).write_text(f"headline,date\n{csv}", "utf-8")
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A folder with documents, and one that also has a model, mixtures and trends."""
+    plain = tmp_path_factory.mktemp("commands") / "plain"
+    plain.mkdir()
+    write_documents(plain)
+    modelled = plain.parent / "modelled"
+    shutil.copytree(plain, modelled)
+    common = ["--input=data/*.jsonl", "--model_store=models", "--dead_letters=dead"]
+    with contextlib.chdir(modelled):
+        assert main(["train", *common, "--window=1d", "--publish_every=30d", "--topics=20"]) == 0
+        assert main(["infer", *common, "--output=mixtures", "--trends=trends"]) == 0
+    return {False: plain, True: modelled}
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_a_page_work(page, prepared, tmp_path, monkeypatch):
+    here = tmp_path / "here"
+    shutil.copytree(prepared[Path(page).name in WITH_MODEL], here)
+    monkeypatch.chdir(here)
+    for words in RUN[page]:
+        if (arguments := arguments_of(words)) is not None:
+            assert main(arguments) == 0, words
+
+
+def test_a_command_that_is_not_ours_is_in_the_table():
+    assert [words for found in RUN.values() for words in found if arguments_of(words) is None] == []
+
+
+def test_each_row_of_the_table_has_a_command():
+    used = [" ".join(words) for page in PAGES for words in words_of(page.read_text("utf-8"))]
+    idle = [start for start in not_run() if not any(one.startswith(start) for one in used)]
+    assert idle == []
+
+
+def test_most_pages_are_run():
+    assert {"README.md", "docs/start.md", "docs/command.md"} <= set(RUN)
+    assert sum(map(len, RUN.values())) > 40
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    "page", [page for page in DOCS.rglob("*.md") if PYTHON.search(page.read_text("utf-8"))]
+)
+def test_the_programs_of_a_page_work(page, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
+    for block in PYTHON.findall(page.read_text("utf-8")):
+        exec(compile(block, page.name, "exec"), {})
+    assert capsys.readouterr().out

@@ -1,0 +1,119 @@
+"""The site is built as CI builds it: strictly, complete, and without anything from a network."""
+
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import beam_topics
+from pipelines.__main__ import COMMANDS
+from pipelines.cli.command import parser_for
+
+pytestmark = pytest.mark.docs
+ROOT = Path(__file__).parents[2]
+# What a browser would load: scripts, styles, pictures.
+LOADED = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=\"?([^\"\s>]+)")
+OUTSIDE = re.compile(r"^(?:https?:)?//")
+STYLED = re.compile(r"(?:@import|url\()\s*[\"']?((?:https?:)?//[^\"')]+)")
+
+
+def build(config, folder):
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", folder],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the built site."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    done = build(ROOT / "mkdocs.yml", folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {str(path.relative_to(site)): path.read_text("utf-8") for path in site.rglob("*.html")}
+
+
+def test_no_page_loads_anything_from_elsewhere(site, pages):
+    loaded = {(page, one) for page, text in pages.items() for one in LOADED.findall(text)}
+    assert len(loaded) > 100
+    assert [one for one in loaded if OUTSIDE.match(one[1])] == []
+    styles = [path.read_text("utf-8") for path in site.rglob("*.css")]
+    assert styles and [found for text in styles for found in STYLED.findall(text)] == []
+
+
+def test_formulas_are_mathml(pages):
+    science = [text for page, text in pages.items() if page.startswith("science/")]
+    assert len(science) == 5 and all("<math" in text for text in science)
+    assert [page for page, text in pages.items() if 'class="arithmatex"' in text] == []
+
+
+def test_each_option_of_each_command_is_in_the_reference(pages):
+    sections = re.split(r"<h2 id=", pages["reference/options.html"])[1:]
+    named = {re.match(r"\"?([\w-]+)", section)[1]: section for section in sections}
+    assert set(named) == set(COMMANDS)
+    for command in COMMANDS:
+        program = importlib.import_module(f"pipelines.{command}")
+        parser = parser_for(command, "", program.GROUPS, {})
+        options = {flag for action in parser._actions for flag in action.option_strings}
+        wanted = {flag for flag in options if flag.startswith("--")} - {"--help"}
+        assert [flag for flag in wanted if f"<code>{flag}</code>" not in named[command]] == []
+
+
+def test_the_reference_has_what_users_import(pages):
+    text = pages["reference/beam_topics.html"]
+    assert [name for name in beam_topics.__all__ if f"<code>{name}</code>" not in text] == []
+    for name in ("model.words", "model.learners.particles", "transforms.sources"):
+        assert "Arguments" in pages[f"reference/{name}.html"]
+    # Every reference in a docstring became a link or a name.
+    left = {
+        page: found
+        for page, text in pages.items()
+        if page.startswith("reference/")
+        and (found := re.findall(r":(?:class|func|meth|mod|data|attr):", unescape(text)))
+    }
+    assert left == {}
+
+
+def test_each_page_of_the_repository_is_on_the_site(pages):
+    for place in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")):
+        assert str(place.relative_to(ROOT / "docs").with_suffix(".html")) in pages
+    assert {"index.html", "contributing.html", "changelog.html", "benchmarks.html"} <= set(pages)
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        ("[a page](no-such-page.md)", "no-such-page.md"),
+        ("[a part](running.md#no-such-part)", "#no-such-part"),
+    ],
+)
+def test_a_broken_link_stops_the_build(tmp_path, planted, said):
+    pytest.importorskip("mkdocs")
+    for name in ("docs", "docs_site", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    (tmp_path / "benchmarks").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "README.md", tmp_path / "benchmarks")
+    config = (ROOT / "mkdocs.yml").read_text("utf-8")
+    # The reference is not needed to see a broken link, and takes most of the time.
+    config = re.sub(r"  - docs_site/(?:options|reference)\.py\n", "", config)
+    config = config.replace("      - Options of the commands: reference/options.md\n", "")
+    (tmp_path / "mkdocs.yml").write_text(config, "utf-8")
+    page = tmp_path / "docs" / "command.md"
+    page.write_text(f"{page.read_text('utf-8')}\n{planted}\n", "utf-8")
+    done = build(tmp_path / "mkdocs.yml", tmp_path / "built")
+    assert done.returncode != 0 and said in done.stderr
