@@ -46,5 +46,5 @@ class BatchGibbs(ParticleSettings):
     def is_sparse(self) -> bool:
         """Whether the chains have packed counts."""
         return isinstance(self.prior, Flat) and is_sparse(
-            self.sampler, self.topics, SPARSE_LEARNING_FROM
+            self.sampler, self.topic_count, SPARSE_LEARNING_FROM
         )

@@ -30,6 +30,8 @@ from model.scaled import Scaled
 AT_START = (4.0, 8.0, 16.0)
 AFTER_CHANGE = (1.0, 2.5, 5.0)
 UNWON = (10.0, 20.0)
+# The distance of later trials that are steady.
+STEADY = 5.0
 # How many topics of a change are named.
 MOST_ROSE = 3
 
@@ -60,6 +62,7 @@ class Following:
     Attributes:
         judges: how many documents decide a duel.
         test: tells changes.
+        steady: whether later trials come at equal distances (:data:`STEADY`).
         changed: documents that had been learned when the last change began.
         changes: how many changes there were.
         trial: how many trials were held since the last change.
@@ -76,6 +79,7 @@ class Following:
 
     judges: int
     test: ChangeTest = field(default_factory=Bounds)
+    steady: bool = False
     changed: int = 0
     changes: int = 0
     trial: int = 0
@@ -93,7 +97,8 @@ class Following:
         """Return whether a learner that has learned so many documents is to be challenged."""
         sizes = self._sizes()
         later = max(0, self.trial - len(sizes) + 1)
-        size = sizes[min(self.trial, len(sizes) - 1)] * 4.0**later
+        size = sizes[min(self.trial, len(sizes) - 1)]
+        size = size + later * STEADY if self.steady else size * 4.0**later
         return documents - self.changed >= size * self.judges
 
     @property

@@ -36,6 +36,7 @@ from model.options import option, part
 _MODULE = "model.learners.particles.particle_filter"
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
+MAX_TOPICS = 200
 # The parts that most learners fix. A step reads them often, so they are made once.
 _NEVER_RESAMPLE, _NEVER = NeverResample(), Never()
 
@@ -80,6 +81,7 @@ class ParticleSettings(LearnerSettings):
         return _NEVER
 
     def check(self) -> None:
+        super().check()
         if self.prior.word_list and not self.vocabulary.is_open:
             remedy = "A given vocabulary does not use spelling. Leave the list out."
             size = f"{len(self.prior.word_list)} words"
@@ -176,10 +178,22 @@ class ParticleFilter(StreamingParticles):
     rejuvenation: Rejuvenation = part(
         EveryDocument(), "what triggers visits of the history", SCHEDULES
     )
+    max_topics: int = option(
+        MAX_TOPICS, "largest number of topics with --topics=auto", least=1, absent=MAX_TOPICS
+    )
+
+    @property
+    def can_learn_topics(self) -> bool:
+        return True
+
+    @property
+    def topic_count(self) -> int:
+        return self.max_topics if self.learns_topics else super().topic_count
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         by_documents = self.rejuvenation.tokens == 0, "--rejuvenation is not tokens"
-        return {**super().conditions(), "ess_check": by_documents}
+        bounded = self.learns_topics, "--topics is auto"
+        return {**super().conditions(), "ess_check": by_documents, "max_topics": bounded}
 
     def check(self) -> None:
         super().check()
@@ -193,6 +207,21 @@ class ParticleFilter(StreamingParticles):
                 allowed,
                 "No resampling triggers it then. Give --resampling=residual.",
             )
+        if self.learns_topics:
+            self._check_learned_topics()
+
+    def _check_learned_topics(self) -> None:
+        remedy = "Give a number of topics."
+        if self.island_particles > 1:
+            allowed = f"--islands ({self.islands}) with --topics=auto"
+            why = f"The particles of an island share the weights of topics. {remedy}"
+            raise OptionError("--particles", self.particles, allowed, why)
+        why = f"Weights of topics are learned from the documents of the reservoir. {remedy}"
+        if self.rejuvenation.whole_past:
+            raise OptionError("--history", "full", "reservoir with --topics=auto", why)
+        if self.rejuvenation.history.is_empty:
+            allowed = "one with documents at hand, with --topics=auto"
+            raise OptionError("--rejuvenation", self.rejuvenation.kind, allowed, why)
 
 
 @implemented_in(_MODULE)
