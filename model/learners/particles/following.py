@@ -62,7 +62,6 @@ class Following:
     Attributes:
         judges: how many documents decide a duel.
         test: tells changes.
-        steady: whether later trials come at equal distances (:data:`STEADY`).
         changed: documents that had been learned when the last change began.
         changes: how many changes there were.
         trial: how many trials were held since the last change.
@@ -75,11 +74,11 @@ class Following:
         tokens: its scored tokens.
         documents: its documents.
         shares: the sum of its documents' topic proportions.
+        steady: whether later trials come at equal distances (:data:`STEADY`).
     """
 
     judges: int
     test: ChangeTest = field(default_factory=Bounds)
-    steady: bool = False
     changed: int = 0
     changes: int = 0
     trial: int = 0
@@ -92,6 +91,7 @@ class Following:
     tokens: int = 0
     documents: int = 0
     shares: FloatArray = field(default_factory=lambda: np.zeros(0))
+    steady: bool = False
 
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""
