@@ -71,6 +71,7 @@ setup(
         "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
+        "yaml": ["apache-beam[yaml]==2.77.*"],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
         "sklearn": ["scikit-learn>=1.6,<2"],
         "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
@@ -111,6 +112,8 @@ setup(
             # They read what pipelines.export writes.
             "gensim>=4.3,<5",
             "pandas>=2.2,<2.4",
+            # Beam YAML and its files of JSON.
+            "apache-beam[yaml]==2.77.*",
             "pyLDAvis>=3.4,<4",
             "pydot>=3,<5",
         ],

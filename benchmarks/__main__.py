@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from benchmarks.births import births
 from benchmarks.canini import canini
 from benchmarks.capacity import capacity
 from benchmarks.drift import drift
@@ -52,6 +53,7 @@ CASES = {
     "serve": serve,
     "soak": soak,
     "drift": drift,
+    "births": births,
     "flood": flood,
     "canini": canini,
     "may": may,

@@ -225,7 +225,7 @@ def groups(state: ParticleState) -> list[list[Any]]:
         )
     )
     rows = []
-    for topic in range(state.settings.topics):
+    for topic in range(state.settings.topic_count):
         mine = {str(label): count for (cluster, label), count in found.items() if cluster == topic}
         if mine:
             most = max(sorted(mine), key=lambda label: mine[label])

@@ -80,6 +80,7 @@ class Option:
         below: numbers must be below this one.
         usual: usual values, for messages.
         remedy: what to do about a value that is not allowed.
+        word: a word that is allowed beside numbers.
         first: whether the short help shows the option.
         kinds: the kinds of a part.
         file: for words, ``lines`` where the command line takes a file with one word a line,
@@ -101,6 +102,7 @@ class Option:
     below: float | None = None
     usual: str = ""
     remedy: str = ""
+    word: str = ""
     first: bool = False
     kinds: Mapping[str, type[Record]] | None = None
     file: Literal["", "lines", "text", "seeds"] = ""
@@ -134,6 +136,10 @@ class Option:
 
     def allowed(self) -> str:
         """Return what is allowed, as a phrase."""
+        bounds = self._bounds()
+        return f"{bounds}, or {self.word}" if self.word else bounds
+
+    def _bounds(self) -> str:
         if self.values:
             return "one of " + ", ".join(map(str, self.values))
         if self.above is not None and self.below is not None:
@@ -165,6 +171,8 @@ class Option:
     def _fits(self, value: Any) -> bool:
         if self.values:
             return value in self.values
+        if self.word and value == self.word:
+            return True
         if self.value_type is not bool and isinstance(value, bool):
             return False
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):
@@ -246,7 +254,7 @@ def _completed(item: dataclasses.Field[Any], hint: Any) -> Option:
         return named
     plain = (
         next((kind for kind in get_args(hint) if kind is not NoneType), hint)
-        if NoneType in get_args(hint)
+        if NoneType in get_args(hint) or found.word
         else hint
     )
     values = get_args(plain) if get_origin(plain) is Literal else found.values

@@ -19,6 +19,7 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.version_events import events_of, line_of
+from model.reporting.usage import topics_in_use
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
@@ -47,6 +48,10 @@ _CURVE = 24
 _POINTS = 200
 _EVENTS = 5
 _VERSIONS = 12
+IN_USE = (
+    "topics: those in use, which have a fifth or more of the mean share of what came since the"
+    " version before"
+)
 
 
 def show(options: OptionGroup) -> None:
@@ -83,13 +88,14 @@ def show(options: OptionGroup) -> None:
             )
         )
         out.print()
-    columns = ("up to", "documents", "tokens", "words", "prequential", "ESS", "version")
+    columns = ("up to", "documents", "tokens", "words", "topics", "prequential", "ESS", "version")
     rows = [
         (
             day(m.event_time),
             m.documents,
             m.tokens,
             m.words,
+            topics_in_use(m.topic_tokens),
             m.prequential_perplexity,
             m.ess,
             m.version,
@@ -97,7 +103,7 @@ def show(options: OptionGroup) -> None:
         for m in thin(history, _VERSIONS)
     ]
     out.print(figure_table(f"{len(history)} versions", columns, rows))
-    out.print(f"\n{CURVES}\n{PREQUENTIAL}")
+    out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
     if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
         out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
     for line in last_events(history):

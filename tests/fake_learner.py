@@ -158,7 +158,7 @@ class FakeLearner:
             -loss / 1000,
             len(state.words),
             scored,
-            tuple(events_of(state.digest, state.settings.topics)),
+            tuple(events_of(state.digest, state.settings.topic_count)),
         )
 
     def steps(self, state, minibatches):
@@ -172,7 +172,7 @@ class FakeLearner:
     def arrivals(self, state, after, unlearned=False):
         until = state.documents - (0 if unlearned else len(state.held))
         documents = state.held if unlearned else state.learned
-        size = state.settings.topics
+        size = state.settings.topic_count
         counts = np.zeros((2, 2, size))
         for words in documents[max(0, after - (until - len(documents))) :]:
             for chain in range(2):
@@ -186,7 +186,7 @@ class FakeLearner:
     def snapshot(self, state, chain=None):
         numbering = state.island + (chain or 0)
         words = tuple(sorted(state.words))
-        topics = state.settings.topics
+        topics = state.settings.topic_count
         counts = np.zeros((len(words), topics))
         for row, word in enumerate(words):
             counts[row, topic_of(word, numbering, topics)] = state.words[word]

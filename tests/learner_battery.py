@@ -134,7 +134,7 @@ def counted_offers(settings, due, threads=1, reload=False):
     """
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, "", island, threads)
-    none = np.zeros((settings.independent_chains, 2, settings.topics))
+    none = np.zeros((settings.independent_chains, 2, settings.topic_count))
     counted, sums, found = 0, none, []
     for minibatch in STREAM:
         learner.step(state, minibatch)
@@ -173,14 +173,14 @@ def a_snapshot_is_a_distribution_of_words(settings):
     state = plain(settings)[3]
     learner = learner_for(settings)
     snapshot, summary = learner.snapshot(state), learner.summary(state)
-    assert snapshot.topic_count == settings.topics and len(snapshot.words) == summary.words
+    assert snapshot.topic_count == settings.topic_count and len(snapshot.words) == summary.words
     words = np.arange(len(snapshot.words))
     probabilities = (snapshot.rows(words) + snapshot.prior.shares(words)) / snapshot.normalisers
     assert (probabilities > 0).all(), "every known word has a probability in every topic"
     left = max(0.0, 1.0 - snapshot.prior.base.sum())
     unseen = snapshot.prior.strength / snapshot.normalisers * left
     assert probabilities.sum(axis=0) + unseen == pytest.approx(
-        np.ones(settings.topics), abs=1e-9
+        np.ones(settings.topic_count), abs=1e-9
     ), "the probabilities of known and unknown words add up to 1 in every topic"
 
 
@@ -212,7 +212,7 @@ def damaged_bytes_are_refused(settings):
 
 
 def a_state_of_other_settings_is_refused(settings):
-    others = replace(settings, topics=settings.topics + 1)
+    others = replace(settings, topics=settings.topic_count + 1)
     assert is_refused(others, plain(settings)[0][-1]), "a state of other settings is refused"
 
 

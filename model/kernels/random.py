@@ -37,10 +37,11 @@ EVALUATION = 11
 RESTART = 12
 RESTART_SWEEP = 13
 COMPLETION = 14
-FORGETTING = 24
-FORGOTTEN_TOPIC = 25
+TOPIC_WEIGHTS = 17
 LOCAL = 20
 FIRST_TOPICS = 21
+FORGETTING = 24
+FORGOTTEN_TOPIC = 25
 # Added to one of the above: whether a token opens or closes a table
 # (model.learners.particles.kernels.table_counts).
 TABLE_DRAWS = 64

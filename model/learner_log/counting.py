@@ -79,7 +79,7 @@ def _added(
 
 
 def _sums(arrived: bytes, settings: LearnerSettings) -> FloatArray:
-    shape = settings.independent_chains, 2, settings.topics
+    shape = settings.independent_chains, 2, settings.topic_count
     if not arrived:
         return np.zeros(shape)
     flat = wire.array_from_bytes(arrived, "<f8")

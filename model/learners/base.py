@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from model.compositions import Choice
+from model.errors import OptionError
 from model.events import Event
 from model.kinds import Implementations, Kinds
 from model.learners.duplicates import DUPLICATES, Duplicates, Keep
@@ -37,6 +38,9 @@ from model.snapshot import Snapshot
 # Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
 # bits than before.
 ALGORITHM_VERSION = 2
+
+# The value of --topics where their number is learned.
+AUTO: Literal["auto"] = "auto"
 
 State = TypeVar("State")
 
@@ -51,7 +55,13 @@ class LearnerSettings(Record):
     seed: int = option(
         1, "seed of all draws; equal seeds and archives give equal bits", least=0, first=True
     )
-    topics: int = option(50, "T, the number of topics", least=1, first=True)
+    topics: int | Literal["auto"] = option(
+        50,
+        "T, the number of topics; auto learns it, up to --max_topics",
+        least=1,
+        word=AUTO,
+        first=True,
+    )
     alpha: float = option(
         0.1,
         "Dirichlet parameter of a document's topics, for each topic",
@@ -79,9 +89,32 @@ class LearnerSettings(Record):
         absent=1000,
     )
 
+    def check(self) -> None:
+        super().check()
+        if self.learns_topics and not self.can_learn_topics:
+            remedy = "Give a number, or --learner=particle-filter."
+            allowed = f"a number with --learner={self.kind}"
+            raise OptionError("--topics", self.topics, allowed, remedy)
+
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         below = self.max_source_share < 1
         return {**super().conditions(), "source_window": (below, "--max_source_share is below 1")}
+
+    @property
+    def learns_topics(self) -> bool:
+        """Return whether the number of topics is learned."""
+        return self.topics == AUTO
+
+    @property
+    def can_learn_topics(self) -> bool:
+        """Return whether the learner is able to learn the number of topics."""
+        return False
+
+    @property
+    def topic_count(self) -> int:
+        """Return T, the number of topics, or the most that there can be."""
+        assert isinstance(self.topics, int)
+        return self.topics
 
     @property
     def islands(self) -> int:

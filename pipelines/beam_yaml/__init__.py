@@ -126,7 +126,7 @@ class StreamTopics(beam.PTransform):
         learned = learn(found.documents, self._learning, streams=streams)
         label = Label(given.before_first_model, given.label_with, given.shards, streams=streams)
         labelled = (learned.minibatches, learned.references) | "Label" >> label
-        serving = serving_of(self._options, self._learning.settings.topics)
+        serving = serving_of(self._options, self._learning.settings.topic_count)
         inferred = labelled.documents | "Infer" >> InferLabelled(serving)
         dead = (found.dead_letters, learned.dead_letters, labelled.dead_letters)
         return {

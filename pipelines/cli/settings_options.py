@@ -136,6 +136,7 @@ def _form(option: Option) -> str:
     if option.kinds is not None:
         return "names of kinds"
     form = f"values of type {option.value_type.__name__}"
+    form += f" or {option.word}" if option.word else ""
     written = _PARSERS_OF_LISTS if option.value_type is tuple else _PARSERS_OF_UNITS
     return f"{form} in {option.unit}" if option.unit in written else form
 
@@ -145,7 +146,8 @@ def _parser(option: Option) -> Callable[[str], Any]:
         return str
     if option.value_type is tuple:
         return _PARSERS_OF_LISTS.get(option.unit, str)
-    return _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
+    parser = _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
+    return values.or_word(parser, option.word) if option.word else parser
 
 
 def described(option: Option, brief: bool = True) -> str:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from model.learner_log.options import Publication
 from model.times import DURATION_UNITS
@@ -180,6 +181,18 @@ def megabytes(text: str) -> int:
         argparse.ArgumentTypeError: the text is not such a number.
     """
     return positive(text) * MEGABYTE
+
+
+def or_word(parser: Callable[[str], Any], word: str) -> Callable[[str], Any]:
+    """Return a parser that takes one word beside what another parser takes."""
+
+    def parse(text: str) -> Any:
+        try:
+            return text if text == word else parser(text)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"{error} Or give {word}.") from error
+
+    return parse
 
 
 def number(text: str) -> float:

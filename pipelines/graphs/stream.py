@@ -44,7 +44,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     serving = Serving(
         learning.store,
         settings,
-        topics=learning.settings.topics,
+        topics=learning.settings.topic_count,
         window=settings_of(options, CoverageSettings).window,
         cache_mb=settings_of(options, CacheSettings).megabytes,
     )

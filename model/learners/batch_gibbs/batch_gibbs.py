@@ -37,9 +37,9 @@ class BatchGibbsLearner(ParticleLearner):
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=state.prior.alpha[: settings.topics].copy(),
+            alpha=state.prior.alpha[: settings.topic_count].copy(),
             prior=TopicWordPrior.flat(
-                state.prior.a, settings.vocabulary.size, known, settings.topics
+                state.prior.a, settings.vocabulary.size, known, settings.topic_count
             ),
             words=tuple(state.vocabulary.words),
             offsets=np.concatenate([[0], np.cumsum(np.bincount(words, minlength=known))]).astype(
@@ -87,7 +87,7 @@ def _current_chain(state: ParticleState) -> tuple[SparseChain, Scaled]:
         ensure_capacity(state, 0, 0, 0)
         state.chain = best_chain(
             documents,
-            state.prior.alpha[: settings.topics].copy(),
+            state.prior.alpha[: settings.topic_count].copy(),
             state.prior.a,
             state.prior.base[: len(state.vocabulary)],
             chains=state.initial.chains,

@@ -49,4 +49,4 @@ class BatchGibbs(ParticleSettings):
     def is_sparse(self) -> bool:
         """Whether the chains have packed counts."""
         flat = isinstance(self.prior, Flat) and not self.seeds
-        return flat and is_sparse(self.sampler, self.topics, SPARSE_LEARNING_FROM)
+        return flat and is_sparse(self.sampler, self.topic_count, SPARSE_LEARNING_FROM)

@@ -26,7 +26,7 @@ def note_arrivals(state: ParticleState, slots: IntArray) -> None:
         state: the learner's state.
         slots: int32[D], documents in the order in which they came.
     """
-    chains, topics = state.settings.independent_chains, state.settings.topics
+    chains, topics = state.settings.independent_chains, state.settings.topic_count
     particles = range(chains) if chains > 1 else [best_particle(state.population)]
     counts = np.empty((len(slots), chains, topics), np.int32)
     for chain, particle in enumerate(particles):
@@ -41,7 +41,7 @@ def arrivals(state: ParticleState, after: int) -> Arrivals:
         state: the learner's state.
         after: documents that came before the one with this number do not count.
     """
-    counts, none = state.arrived, (0, state.settings.independent_chains, state.settings.topics)
+    counts, none = state.arrived, (0, state.settings.independent_chains, state.settings.topic_count)
     joined = counts[0] if len(counts) == 1 else np.concatenate([np.zeros(none, np.int32), *counts])
     first = max(0, after - (state.documents - len(joined)))
     return Arrivals(sum_of_documents(joined[first:]), state.documents)

@@ -54,6 +54,7 @@ from model.learners.particles.kernels.restarting import absorb, put_back, take_o
 from model.learners.particles.population import best_particle, replicate
 from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
+from model.learners.particles.topic_weights import learn_weights
 from model.records import FloatArray, IntArray, LongArray
 
 CHALLENGERS = 2
@@ -62,7 +63,11 @@ SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 # behind (docs/lessons.md).
 HOPELESS = 0.05
 LEFT, ADDED = 0.1, 0.25
+# A topic with a smaller share of the tokens is absorbed where topics have learned weights.
+DUST = 0.0002
 MARGIN = 0.01
+# Sweeps of a challenger between two draws of learned weights.
+WEIGHED = 5
 # How many of the ring's older documents stand for all of them in L, and how many documents of the
 # past judge.
 SAMPLE, PAST_JUDGES = 600, 200
@@ -132,12 +137,13 @@ def duel(
         _scores(state, state.population, best, judges),
         _scores(state, state.population, best, remembered),
     )
-    gains, winner, most = [], -1, MARGIN
+    gains, winner, most, before = [], -1, MARGIN, (state.prior, state.gamma)
 
     def is_hopeless(population: Population) -> bool:
         return gain_of(judges, own[0], _scores(state, population, 0, judges))[0] < -HOPELESS
 
-    for number in range(CHALLENGERS):
+    for number in range(challengers_of(state, best, free)):
+        state.prior, state.gamma = before
         population = challenger(state, best, number, restarted, past, free)
         visit(state, population, restarted, is_hopeless)
         gain = (
@@ -148,12 +154,25 @@ def duel(
         worth = gain[0] - rule.errors * gain[1] + rule.past_weight * gain[2]
         if worth > most:
             winner, most, chosen = number, worth, population
+            won = state.prior, state.gamma
+    state.prior, state.gamma = won if winner >= 0 else before
     if winner >= 0:
         particles, generations = len(state.population.weight), int(state.resampler.counters[-1])
         identity = int(state.population.identity[0])
         state.population = for_threads(replicate(chosen, 0, particles, identity), state.threads)
         state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
     return Verdict(winner, tuple(gains))
+
+
+def challengers_of(state: ParticleState, best: int, free: int) -> int:
+    """Return how many challengers there are: one where there is room already."""
+    return 1 if not free and takes_unused(state, best) else CHALLENGERS
+
+
+def takes_unused(state: ParticleState, particle: int) -> bool:
+    """Return whether topics have learned weights and one of a particle's topics is empty."""
+    totals = state.population.totals[particle, : state.settings.topic_count]
+    return state.settings.learns_topics and not totals.all()
 
 
 def challenger(
@@ -169,7 +188,7 @@ def challenger(
         past: the older documents at hand.
         free: F.
     """
-    history, topics = state.history, state.settings.topics
+    history, topics = state.history, state.settings.topic_count
     population = copy_of(
         state.population,
         particle,
@@ -205,6 +224,8 @@ def visit(
     positions = np.full(len(restarted), WHOLE_DOCUMENT, np.int64)
     tokens, done, source = int(pages.length[restarted].sum()), 0, draws(state, RESTART_SWEEP)
     while done < sweeps and not (done == -(-sweeps // 3) and is_hopeless(population)):
+        if done % WEIGHED == 0:
+            learn_weights(state, population)
         move_units(
             population, state.prior, pages, source, restarted, positions, done * tokens, 0, 1, 0
         )
@@ -226,7 +247,7 @@ def _make_empty(
     free: int,
 ) -> None:
     """Make room by steps 2 and 3; ``before`` holds the tokens of each topic before step 1."""
-    topics, pages = state.settings.topics, state.history.pages
+    topics, pages = state.settings.topic_count, state.history.pages
     losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
     sample = sample_of(population, state.prior, pages, past.slots, past.omega)
     add_losses(population, state.prior, sample, -1, losses)
@@ -241,8 +262,10 @@ def _make_empty(
         load_topics(population, state.prior, sample, new, new + 1)
         add_losses(population, state.prior, sample, new, losses)
 
-    seeded = np.arange(topics) < len(state.settings.seeds)
-    leaving = (totals > 0) & (totals < LEFT * before) & ~seeded
+    leaving = (totals > 0) & (totals < LEFT * before)
+    if state.settings.learns_topics:
+        leaving |= (totals > 0) & (totals < DUST * totals.sum())
+    leaving &= np.arange(topics) >= len(state.settings.seeds)
     staying = np.flatnonzero((totals > 0) & ~leaving)
     for old in np.flatnonzero(leaving) if len(staying) else ():
         absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))

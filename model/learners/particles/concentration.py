@@ -45,7 +45,7 @@ def learn_concentrations(state: ParticleState, purpose: int = CONCENTRATION) -> 
     ensure_capacity(state, 0, 0, 0)
     population, topics, words = (
         state.population,
-        state.settings.topics,
+        state.settings.topic_count,
         np.arange(len(state.vocabulary)),
     )
     named, used, discount = draws(state, purpose), state.concentrated, state.prior.discount

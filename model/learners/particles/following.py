@@ -30,6 +30,8 @@ from model.scaled import Scaled
 AT_START = (4.0, 8.0, 16.0)
 AFTER_CHANGE = (1.0, 2.5, 5.0)
 UNWON = (10.0, 20.0)
+# The distance of later trials that are steady.
+STEADY = 5.0
 # How many topics of a change are named.
 MOST_ROSE = 3
 
@@ -72,6 +74,7 @@ class Following:
         tokens: its scored tokens.
         documents: its documents.
         shares: the sum of its documents' topic proportions.
+        steady: whether later trials come at equal distances (:data:`STEADY`).
     """
 
     judges: int
@@ -88,12 +91,14 @@ class Following:
     tokens: int = 0
     documents: int = 0
     shares: FloatArray = field(default_factory=lambda: np.zeros(0))
+    steady: bool = False
 
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""
         sizes = self._sizes()
         later = max(0, self.trial - len(sizes) + 1)
-        size = sizes[min(self.trial, len(sizes) - 1)] * 4.0**later
+        size = sizes[min(self.trial, len(sizes) - 1)]
+        size = size + later * STEADY if self.steady else size * 4.0**later
         return documents - self.changed >= size * self.judges
 
     @property

@@ -31,6 +31,7 @@ from model.learners.particles.priors import row_length, word_rows
 from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_documents_of
 from model.learners.particles.seeds import seed_counts, words_of
 from model.learners.particles.state import ParticleState
+from model.learners.particles.weight_file import weights_from_bytes
 from model.records import IntArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
@@ -58,7 +59,8 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes have another form, belong to other settings, or contain values
             that no learner can have.
     """
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None))
+    learned = state.settings.learns_topics
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None) + learned)
     words, evidence, characters, use = blobs[:4]
     _read_header(state, header)
     _read_evidence(state, evidence)
@@ -75,10 +77,12 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     _check_seeds(state)
     _read_history(state, blobs[15])
     if state.following:
-        sizes = state.settings.topics, len(state.vocabulary), state.documents
+        sizes = state.settings.topic_count, len(state.vocabulary), state.documents
         following_from_bytes(blobs[16], state.following, *sizes)
         if state.following.changes:
             state.history.count_as_newest(state.documents - state.following.changed)
+    if learned:
+        weights_from_bytes(blobs[-1], state)
     return state
 
 
@@ -138,7 +142,7 @@ def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
     population, prior, topics, particles = (
         state.population,
         state.prior,
-        state.settings.topics,
+        state.settings.topic_count,
         len(state.population.weight),
     )
     concentration, weight, joint = (wire.array_from_bytes(blob, "<f8") for blob in blobs[:3])
@@ -187,7 +191,7 @@ def _read_words(state: ParticleState, blobs: list[bytes]) -> None:
     population, prior, topics, count = (
         state.population,
         state.prior,
-        state.settings.topics,
+        state.settings.topic_count,
         len(state.vocabulary),
     )
     tp, width = len(prior.alpha), topics if prior.tables == NONE else row_length(prior)
@@ -214,7 +218,7 @@ def _read_words(state: ParticleState, blobs: list[bytes]) -> None:
 
 def _check_rows(state: ParticleState, packed: Packed) -> None:
     """Refuse rows of words whose tables do not fit their counts (the second law)."""
-    prior, topics, contents = state.prior, state.settings.topics, packed.contents
+    prior, topics, contents = state.prior, state.settings.topic_count, packed.contents
     if prior.tables == NONE:
         return
     tp = len(prior.alpha)
@@ -365,7 +369,7 @@ def _read_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> 
     pages = history.all_pages(slots)
     width = min(int(lengths.max(initial=0)), PAGE)
     packed = Packed.of(
-        blobs, len(pages), len(state.population.weight), width, state.settings.topics
+        blobs, len(pages), len(state.population.weight), width, state.settings.topic_count
     )
     topics = (
         unpack_tree(table, pages, packed)

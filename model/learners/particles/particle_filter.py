@@ -73,6 +73,7 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import learn_document, resamplings
+from model.learners.particles.topic_weights import learn_weights
 from model.learners.particles.trials import observe, release
 from model.records import IntArray, Minibatch
 from model.scaled import Scaled
@@ -110,6 +111,8 @@ class ParticleLearner:
         learned, tokens, scored = before
         if state.waiting is None and draw_is_due(tokens, state.tokens, len(state.vocabulary)):
             learn_concentrations(state)
+        if documents:
+            learn_weights(state)
         # The product over i of the sum over p of ω_i(p) before it is normalised.
         evidence = _minibatch_evidence(state)
         if state.following:
@@ -154,7 +157,7 @@ class ParticleLearner:
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=state.prior.alpha[: settings.topics].copy(),
+            alpha=state.prior.alpha[: settings.topic_count].copy(),
             prior=published_prior(settings, state.characters, strength, base, left),
             words=tuple(state.vocabulary.words),
         )

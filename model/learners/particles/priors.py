@@ -22,12 +22,12 @@ from model.words.character_model import CharacterModel
 
 def new_prior(settings: ParticleSettings) -> Prior:
     """Return the prior before the first word."""
-    alpha = np.zeros(padded(settings.topics))
-    alpha[: settings.topics] = settings.alpha
+    alpha = np.zeros(padded(settings.topic_count))
+    alpha[: settings.topic_count] = settings.alpha
     prior = settings.prior
-    return Prior(
+    made = Prior(
         alpha=alpha,
-        alpha_sum=settings.alpha * settings.topics,
+        alpha_sum=settings.alpha * settings.topic_count,
         base=np.zeros(0),
         a=prior.strength(settings.vocabulary.size),
         base_a=prior.base_strength,
@@ -35,6 +35,20 @@ def new_prior(settings: ParticleSettings) -> Prior:
         tables=prior.table_counting,
         closing=table_counts.closing_probabilities(prior.discount, prior.table_counting),
     )
+    # A sum that is learned has the bits of one that is read from a stored state.
+    return with_alpha(made, alpha[: settings.topic_count]) if settings.learns_topics else made
+
+
+def sum_of(alpha: FloatArray) -> float:
+    """Return the sum of Dirichlet parameters, added one by one in one order on every machine."""
+    return float(sum(alpha.tolist()))
+
+
+def with_alpha(prior: Prior, alpha: FloatArray) -> Prior:
+    """Return the prior with other Dirichlet parameters of topics, float64[T]."""
+    padded = np.zeros(len(prior.alpha))
+    padded[: len(alpha)] = alpha
+    return prior._replace(alpha=padded, alpha_sum=sum_of(alpha))
 
 
 def base_probabilities(

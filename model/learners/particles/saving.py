@@ -29,6 +29,7 @@ from model.learners.particles.kernels.table_counts import NONE
 from model.learners.particles.packing import pack_numbers, pack_table
 from model.learners.particles.priors import row_length
 from model.learners.particles.state import ParticleState
+from model.learners.particles.weight_file import weights_to_bytes
 
 MAGIC = b"BTo2"
 WAITING = b"BTa1"
@@ -37,7 +38,7 @@ HISTORY = b"BTe1"
 
 def to_bytes(state: ParticleState) -> bytes:
     """Return the whole state as bytes; see the module's docstring."""
-    population, topics, words = state.population, state.settings.topics, len(state.vocabulary)
+    population, topics, words = state.population, state.settings.topic_count, len(state.vocabulary)
     live = np.full(words, topics if state.prior.tables == NONE else row_length(state.prior))
     header = {
         "sequence": state.sequence,
@@ -75,6 +76,7 @@ def to_bytes(state: ParticleState) -> bytes:
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),
+        *([weights_to_bytes(state)] if state.settings.learns_topics else []),
     )
 
 

@@ -75,8 +75,11 @@ def check_seeds(settings: ParticleSettings) -> None:
         OptionError: they do not.
     """
     seeds, words = seeds_of(settings.seeds), words_of(settings.seeds)
-    if len(seeds) > settings.topics:
-        allowed = f"at most as many as --topics ({settings.topics})"
+    if seeds and settings.learns_topics:
+        remedy = "Seeds need topics that stay: give --topics a number."
+        raise OptionError(FLAG, f"{len(seeds)} topics", "none beside --topics=auto", remedy)
+    if len(seeds) > settings.topic_count:
+        allowed = f"at most as many as --topics ({settings.topic_count})"
         remedy = f"Give --topics={len(seeds)} or more."
         raise OptionError(FLAG, f"{len(seeds)} topics", allowed, remedy)
     tokens = settings.seed_strength * sum(len(seed.words) for seed in seeds)
@@ -100,7 +103,7 @@ def seed_counts(settings: ParticleSettings) -> LongArray:
         int64[S, T]; row i is that of the i-th of :func:`words_of`.
     """
     rows = {word: row for row, word in enumerate(words_of(settings.seeds))}
-    counts = np.zeros((len(rows), settings.topics), np.int64)
+    counts = np.zeros((len(rows), settings.topic_count), np.int64)
     for topic, seed in enumerate(seeds_of(settings.seeds)):
         counts[[rows[word] for word in seed.words], topic] = settings.seed_strength
     return counts
@@ -124,7 +127,7 @@ def plant(
     counts, logical = seed_counts(settings), np.array(numbers, np.int64)
     if not len(counts):
         return population
-    topics, tp, particles = settings.topics, len(prior.alpha), len(population.weight)
+    topics, tp, particles = settings.topic_count, len(prior.alpha), len(population.weight)
     rows = np.zeros((len(counts), population.words.rows.shape[1]), np.int64)
     rows[:, :topics] = counts
     tables = (counts > 0).astype(np.int64)

@@ -41,6 +41,7 @@ _MODULE = "model.learners.particles.particle_filter"
 EVIDENCE_WINDOW = 20
 # Prior tokens of a word of a seed.
 DEFAULT_STRENGTH = 1000
+MAX_TOPICS = 200
 # The parts that most learners fix. A step reads them often, so they are made once.
 _NEVER_RESAMPLE, _NEVER = NeverResample(), Never()
 # The half-lives that the stream chooses among.
@@ -62,7 +63,8 @@ def memory_text(learner: Mapping[str, Any], island: int) -> str:
     if not any(lengths) and lengths != list(AUTO):
         return ""
     if not lengths:
-        tokens = MEMORIES[island] * int(learner["topics"])
+        topics = learner["max_topics"] if learner["topics"] == "auto" else learner["topics"]
+        tokens = MEMORIES[island] * int(topics)
         return f"half-life of {tokens:,} learned tokens" if tokens else "nothing is forgotten"
     length = lengths[island if len(lengths) > 1 else 0]
     return f"half-life of {duration_text(length)}" if length else "nothing is forgotten"
@@ -118,7 +120,7 @@ class ParticleSettings(LearnerSettings):
     def half_life_of(self, island: int) -> int:
         """Return the half-life in an island, in microseconds, or in learned tokens with AUTO."""
         if self.half_life == AUTO:
-            return MEMORIES[island] * self.topics
+            return MEMORIES[island] * self.topic_count
         return self.half_life[island if len(self.half_life) > 1 else 0]
 
     @property
@@ -137,6 +139,7 @@ class ParticleSettings(LearnerSettings):
         return _NEVER
 
     def check(self) -> None:
+        super().check()
         check_seeds(self)
         if self.prior.word_list and not self.vocabulary.is_open:
             remedy = "A given vocabulary does not use spelling. Leave the list out."
@@ -258,10 +261,22 @@ class ParticleFilter(StreamingParticles):
     rejuvenation: Rejuvenation = part(
         EveryDocument(), "what triggers visits of the history", SCHEDULES
     )
+    max_topics: int = option(
+        MAX_TOPICS, "largest number of topics with --topics=auto", least=1, absent=MAX_TOPICS
+    )
+
+    @property
+    def can_learn_topics(self) -> bool:
+        return True
+
+    @property
+    def topic_count(self) -> int:
+        return self.max_topics if self.learns_topics else super().topic_count
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         by_documents = self.rejuvenation.tokens == 0, "--rejuvenation is not tokens"
-        return {**super().conditions(), "ess_check": by_documents}
+        bounded = self.learns_topics, "--topics is auto"
+        return {**super().conditions(), "ess_check": by_documents, "max_topics": bounded}
 
     def check(self) -> None:
         super().check()
@@ -275,6 +290,21 @@ class ParticleFilter(StreamingParticles):
                 allowed,
                 "No resampling triggers it then. Give --resampling=residual.",
             )
+        if self.learns_topics:
+            self._check_learned_topics()
+
+    def _check_learned_topics(self) -> None:
+        remedy = "Give a number of topics."
+        if self.island_particles > 1:
+            allowed = f"--islands ({self.islands}) with --topics=auto"
+            why = f"The particles of an island share the weights of topics. {remedy}"
+            raise OptionError("--particles", self.particles, allowed, why)
+        why = f"Weights of topics are learned from the documents of the reservoir. {remedy}"
+        if self.rejuvenation.whole_past:
+            raise OptionError("--history", "full", "reservoir with --topics=auto", why)
+        if self.rejuvenation.history.is_empty:
+            allowed = "one with documents at hand, with --topics=auto"
+            raise OptionError("--rejuvenation", self.rejuvenation.kind, allowed, why)
 
 
 @implemented_in(_MODULE)

@@ -70,6 +70,8 @@ class ParticleState:
         chain: the same for ``batch-gibbs`` with the sparse sampler.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
+        gamma: the concentration of the learned weights of topics.
+        weighed: the index of the next draw of weights in this minibatch.
         arrived: the topics of the documents that the last step learned
             (:mod:`model.learners.particles.arrivals`); not saved.
         events: what the last step told of the stream; not saved.
@@ -101,6 +103,8 @@ class ParticleState:
     begun: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
     following: Following | None = None
+    gamma: float = 1.0
+    weighed: int = 0
     arrived: list[IntArray] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -171,7 +175,8 @@ def new_following(settings: ParticleSettings) -> Following | None:
     challengers = settings.rejuvenation.challengers
     if not isinstance(challengers, Challengers):
         return None
-    return Following(challengers.judges, change_test(challengers.change_test))
+    test = change_test(challengers.change_test)
+    return Following(challengers.judges, test, steady=settings.learns_topics)
 
 
 @lru_cache(maxsize=4)
@@ -197,7 +202,7 @@ def new_resampler(settings: ParticleSettings) -> Resampler:
 def begin_minibatch(state: ParticleState, sequence: int) -> None:
     """Reset what counts from the beginning of a minibatch: indices of draws, and the evidence."""
     state.sequence = sequence
-    state.drawn = state.concentrated = 0
+    state.drawn = state.concentrated = state.weighed = 0
     state.resampler.counters[: SCHEDULED + 1] = 0
     state.resampler.evidence[0], state.resampler.evidence_exponent[0] = 0.5, 1
 

@@ -42,7 +42,7 @@ def topic_counts(state: ParticleState, particle: int) -> LongArray:
     # Words that came with this minibatch may have no rows yet.
     ensure_capacity(state, 0, 0, 0)
     words = np.arange(len(state.vocabulary))
-    rows = word_rows(state.population, particle, words)[:, : state.settings.topics]
+    rows = word_rows(state.population, particle, words)[:, : state.settings.topic_count]
     return rows.astype(np.int64)
 
 

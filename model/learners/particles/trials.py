@@ -26,8 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.learners.particles.challengers import Rule, duel, room_of, split_history
-from model.learners.particles.following import Following
+from model.learners.particles.challengers import (
+    Rule,
+    duel,
+    room_of,
+    split_history,
+    takes_unused,
+)
+from model.learners.particles.following import STEADY, Following
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.divergence import sum_of_shares
 from model.learners.particles.population import best_particle
@@ -64,14 +70,16 @@ def release(
     if len(following.held) < following.judges:
         return []
     documents, following.held = following.held, []
-    free = int(room_of(state) * state.settings.topics)
+    free = int(room_of(state) * state.settings.topic_count)
     makes_room, newest = following.fresh or following.repeated, state.documents - following.changed
     rule = AFTER_CHANGE if following.changes else AT_START
     if following.repeated:
-        newest, rule = min(newest, int(REPEATED * following.judges)), LATER
+        newest, rule = min(newest, int(repeated(following) * following.judges)), LATER
     judges = [tokens for tokens, _ in documents[: following.judges]]
     best = best_particle(state.population)
     before = topic_counts(state, best)
+    if following.repeated and takes_unused(state, best):
+        makes_room = False
     verdict = duel(state, judges, newest, free if makes_room else 0, rule)
     if verdict.winner >= 0:
         gains = verdict.gains[verdict.winner]
@@ -79,6 +87,11 @@ def release(
         state.events.append(topics_replaced(before, after, newest, gains, ids=ids))
     following.trial_held(state.documents, verdict.winner >= 0)
     return documents
+
+
+def repeated(following: Following) -> float:
+    """Return the documents that are learned anew in a later trial, in units of the judges."""
+    return STEADY if following.steady else REPEATED
 
 
 def observe(
@@ -101,7 +114,7 @@ def observe(
         ids: the ids of the minibatch's documents.
     """
     newest, _ = split_history(state, learned)
-    shares = sum_of_shares(state.population, 0, newest, state.settings.topics)
+    shares = sum_of_shares(state.population, 0, newest, state.settings.topic_count)
     told = following.notice(evidence, scored, learned, shares, state.documents)
     if told:
         state.history.count_as_newest(state.documents - following.changed)

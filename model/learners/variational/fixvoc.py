@@ -78,8 +78,8 @@ class FixvocState(VariationalState[F]):
 
     def __post_init__(self) -> None:
         self.vocabulary = FixedVocabulary(self.settings.vocabulary)
-        self.counts = np.zeros((0, self.settings.topics))
-        self.added = np.zeros(self.settings.topics)
+        self.counts = np.zeros((0, self.settings.topic_count))
+        self.added = np.zeros(self.settings.topic_count)
         self.make_rows()
 
     @property
@@ -90,7 +90,7 @@ class FixvocState(VariationalState[F]):
 
     def make_rows(self) -> None:
         """Make rows for new words."""
-        words, topics = len(self.vocabulary.words), self.settings.topics
+        words, topics = len(self.vocabulary.words), self.settings.topic_count
         if words > len(self.counts):
             grown = np.zeros((max(words, len(self.counts) * 3 // 2), topics))
             grown[: self.rows] = self.counts[: self.rows]
@@ -158,9 +158,9 @@ class _FixvocLearner(Generic[F]):
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=np.full(settings.topics, settings.alpha),
+            alpha=np.full(settings.topic_count, settings.alpha),
             prior=TopicWordPrior.flat(
-                settings.beta * expected, expected, state.rows, settings.topics
+                settings.beta * expected, expected, state.rows, settings.topic_count
             ),
             words=tuple(words.words),
             buckets=words.buckets,
@@ -198,13 +198,13 @@ class _FixvocLearner(Generic[F]):
             for blob, dtype in zip(blobs, ("<i8", "<f8", "<f8"), strict=True)
         )
         names = wire.words_from_bytes(words)
-        checks.sized("sums of a saved learner's topics", added, settings.topics)
+        checks.sized("sums of a saved learner's topics", added, settings.topic_count)
         checks.measures("sums of a saved learner's topics", added)
         checks.measures("counts of a saved learner's words", counts)
         state.vocabulary.restore(names, votes)
         state.restore(header)
         state.counts = checks.shaped(
-            "counts of a saved learner's words", counts, len(names), settings.topics
+            "counts of a saved learner's words", counts, len(names), settings.topic_count
         ).copy()
         state.added, state.rows = added.copy(), len(names)
         state.scale = checks.number(
@@ -255,6 +255,6 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
 
 def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:
     """Return what a kernel computes for the minibatch's words, float64[V, K]."""
-    out = np.empty((len(local.rows), state.settings.topics))
+    out = np.empty((len(local.rows), state.settings.topic_count))
     of(local.rows, state.counts, state.scale, state.settings.beta, state.totals, out)
     return out

@@ -90,7 +90,7 @@ class InfvocState(VariationalState[Infvoc]):
     sums: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        topics = self.settings.topics
+        topics = self.settings.topic_count
         self.vocabulary = Vocabulary((), sys.maxsize)
         self.character_model = (
             CharacterModel.fit(self.settings.word_list) if self.settings.word_list else None
@@ -173,7 +173,7 @@ class InfvocLearner:
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=np.full(settings.topics, settings.alpha),
+            alpha=np.full(settings.topic_count, settings.alpha),
             prior=prior,
             words=tuple(state.vocabulary.words),
         )
@@ -235,7 +235,7 @@ class InfvocLearner:
         )
         state.base, state.sums = (
             base.copy(),
-            checks.shaped("sums of a saved learner's topics", sums, settings.topics, 2).copy(),
+            checks.shaped("sums of a saved learner's topics", sums, settings.topic_count, 2).copy(),
         )
         state.sticks = resize(state.sticks, int(size.max(initial=0)), len(names))._replace(
             size=size.copy()
@@ -307,7 +307,7 @@ class InfvocLearner:
 
 def _check_entries(words: int, size: LongArray, numbers: IntArray, settings: Infvoc) -> None:
     """Refuse sets with unknown words, or with a word twice."""
-    checks.sized("sizes of a saved learner's topics", size, settings.topics)
+    checks.sized("sizes of a saved learner's topics", size, settings.topic_count)
     checks.within("sizes of a saved learner's topics", size, 0, words + 1)
     checks.sized("entries of a saved learner", numbers, int(size.sum()))
     checks.within("words of a saved learner's entries", numbers, 0, words)

@@ -127,7 +127,7 @@ class VariationalState(Generic[S]):
         No document waits, so the last minibatch is counted as a whole or not at all.
         """
         if unlearned or not self.arrived.size or after >= self.documents:
-            return Arrivals(np.zeros((1, 2, self.settings.topics)), self.documents)
+            return Arrivals(np.zeros((1, 2, self.settings.topic_count)), self.documents)
         return Arrivals(self.arrived[None].copy(), self.documents)
 
     def step_info(

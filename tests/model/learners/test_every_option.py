@@ -98,6 +98,7 @@ OTHER = {
     "room": (0.25, 1.0),
     "judges": (5, 8),
     "half_life": ((0,), (3,)),
+    "max_topics": (4, 6),
 }
 # Options without effect in a run alone, with the options that give them one.
 BESIDE = {
@@ -107,6 +108,7 @@ BESIDE = {
     "max_words": {"truncation": 30},
     "remainder": {"concentration": 20.0},
     "challengers": {"resampling": "never", "judges": 5},
+    "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
     "room": {"resampling": "never", "judges": 1},
     "judges": {"resampling": "never", "newest": 8},
     "change_test": {"resampling": "never", "judges": 5},

@@ -71,7 +71,7 @@ def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> 
 
 
 @kernel
-def _count_successes(
+def count_successes(
     strength: Any, step: Any, end: Any, draws: Any, particle: Any, index: Any, uniforms: Any
 ) -> Any:
     """Return (successes, the next index) of the Bernoulli trials i = 1..end-1.
@@ -102,7 +102,7 @@ def draw_a(
             logs += log
         # The first table of each topic is certain and carries no information.
         if discount > 0.0:
-            old, index = _count_successes(a, discount, tables[z], draws, particle, index, uniforms)
+            old, index = count_successes(a, discount, tables[z], draws, particle, index, uniforms)
         else:
             old = max(tables[z] - 1, 0)
         shape += old
@@ -119,7 +119,7 @@ def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index:
     opened, everyone, uniforms = 0, 0, np.empty(_AT_ONCE)
     for w in range(len(shared)):
         if shared[w] > 0:
-            found, index = _count_successes(
+            found, index = count_successes(
                 a_0 * base[w], 1.0, shared[w], draws, particle, index, uniforms
             )
             opened += 1 + found
