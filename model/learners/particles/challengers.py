@@ -262,10 +262,11 @@ def _make_empty(
         load_topics(population, state.prior, sample, new, new + 1)
         add_losses(population, state.prior, sample, new, losses)
 
+    seeded = np.arange(topics) < len(state.settings.seeds)
     leaving = (totals > 0) & (totals < LEFT * before)
     if state.settings.learns_topics:
         leaving |= (totals > 0) & (totals < DUST * totals.sum())
-    leaving &= np.arange(topics) >= len(state.settings.seeds)
+    leaving &= ~seeded
     staying = np.flatnonzero((totals > 0) & ~leaving)
     for old in np.flatnonzero(leaving) if len(staying) else ():
         absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))
