@@ -64,6 +64,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "two chains": {"particles": 2, "challengers": "off"},
     "120 visits": {"moves": 120},
     "T = 100": {"topics": 100},
+    "auto": {"topics": "auto", "max_topics": 50},
     "half-life 1000": {"half_life": (1000,)},
     "half-life 3000": {"half_life": (3000,)},
     "half-life 10000": {"half_life": (10_000,)},

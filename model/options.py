@@ -136,10 +136,6 @@ class Option:
 
     def allowed(self) -> str:
         """Return what is allowed, as a phrase."""
-        bounds = self._bounds()
-        return f"{bounds}, or {self.word}" if self.word else bounds
-
-    def _bounds(self) -> str:
         if self.values:
             return "one of " + ", ".join(map(str, self.values))
         if self.above is not None and self.below is not None:
@@ -158,21 +154,16 @@ class Option:
         return _NAMES.get(self.value_type, f"a {self.value_type.__name__}")
 
     def check(self, value: Any) -> None:
-        """Refuse a value that is not allowed.
-
-        Raises:
-            OptionError: the value is not allowed.
-        """
-        if not self._fits(value):
+        """Refuse a value that is not allowed. Raises OptionError."""
+        if not (self._fits(value) or (self.word and value == self.word)):
             usual = f"Usual values lie between {self.usual}." if self.usual else ""
             correct = "Correct the spelling." if self.values else "Correct the value."
-            raise OptionError(self.flag, value, self.allowed(), self.remedy or usual or correct)
+            allowed = f"{self.allowed()}, or {self.word}" if self.word else self.allowed()
+            raise OptionError(self.flag, value, allowed, self.remedy or usual or correct)
 
     def _fits(self, value: Any) -> bool:
         if self.values:
             return value in self.values
-        if self.word and value == self.word:
-            return True
         if self.value_type is not bool and isinstance(value, bool):
             return False
         if not isinstance(value, (int, float) if self.value_type is float else self.value_type):

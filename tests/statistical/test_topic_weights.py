@@ -2,8 +2,9 @@
 
 A, gamma and the weight of the first of two topics are drawn from their posterior distribution given
 the topics of 26 documents, on a fine grid. A draw (:mod:`model.learners.particles.topic_weights`)
-must not change their distribution. The planted bugs count a token as a table, take gamma for gamma
-/ T, and leave the weights as they are while A and gamma are drawn for others.
+must not change their distribution; A stays as it is. The planted bugs count a token as a table,
+take gamma for gamma / T, leave the weights as they are while gamma is drawn for others, and count
+the tables of the even part as those of pi.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from alarm import agrees_between
 from populations import KEY
 from scipy.special import betaln, gammaln
-from weighted_topics import COUNTS, ROWS, grid
+from weighted_topics import COUNTS, ROWS, all_tables, grid, mixed, weight_in
 
 from model.kernels.random import TOPIC_WEIGHTS
 from model.learners.particles import topic_weights
@@ -35,7 +36,7 @@ def posterior_draws(generator):
     log = log + g / 2 * (np.log(p) + np.log1p(-p))
     for row, times in ROWS.items():
         log = log + times * (gammaln(a) - gammaln(a + sum(row)))
-        for weight, tokens in zip((p, 1 - p), row, strict=True):
+        for weight, tokens in zip(mixed(p), row, strict=True):
             log = log + times * (gammaln(a * weight + tokens) - gammaln(a * weight))
     mass = np.exp(log - log.max()).ravel()
     cells = generator.choice(len(mass), REPLICAS, p=mass / mass.sum())
@@ -61,8 +62,8 @@ def is_invariant(seed=1):
     after = []
     for number, (a, g, p) in enumerate(starts.tolist()):
         names = Draws(*KEY, number, TOPIC_WEIGHTS), 0, 0
-        alpha, gamma, _ = drawn_alpha(COUNTS, a * np.array([p, 1 - p]), g, names)
-        after.append((alpha.sum(), gamma, alpha[0] / alpha.sum()))
+        alpha, gamma, _ = drawn_alpha(COUNTS, a * np.array(mixed(p)), g, names)
+        after.append((alpha.sum(), gamma, weight_in(alpha)))
     # Other starts, so that the two samples are independent.
     others = posterior_draws(np.random.default_rng(seed + 1))
     return agrees_between(statistics(others), statistics(after))
@@ -93,6 +94,7 @@ draw_weights = topic_weights.draw_weights
         ("count_tables", tokens_as_tables),
         ("draw_weights", whole_gamma),
         ("draw_weights", fixed_weights),
+        ("tables_of_weights", all_tables),
     ],
 )
 def test_a_planted_bug_is_found(monkeypatch, name, bug):

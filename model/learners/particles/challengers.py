@@ -54,7 +54,7 @@ from model.learners.particles.kernels.restarting import absorb, put_back, take_o
 from model.learners.particles.population import best_particle, replicate
 from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
-from model.learners.particles.topic_weights import learn_weights
+from model.learners.particles.topic_weights import make_even
 from model.records import FloatArray, IntArray, LongArray
 
 CHALLENGERS = 2
@@ -66,8 +66,6 @@ LEFT, ADDED = 0.1, 0.25
 # A topic with a smaller share of the tokens is absorbed where topics have learned weights.
 DUST = 0.0002
 MARGIN = 0.01
-# Sweeps of a challenger between two draws of learned weights.
-WEIGHED = 5
 # How many of the ring's older documents stand for all of them in L, and how many documents of the
 # past judge.
 SAMPLE, PAST_JUDGES = 600, 200
@@ -222,10 +220,10 @@ def visit(
     """
     pages, sweeps = state.history.pages, sweeps_of(len(restarted))
     positions = np.full(len(restarted), WHOLE_DOCUMENT, np.int64)
+    if state.settings.learns_topics:
+        make_even(state, population)
     tokens, done, source = int(pages.length[restarted].sum()), 0, draws(state, RESTART_SWEEP)
     while done < sweeps and not (done == -(-sweeps // 3) and is_hopeless(population)):
-        if done % WEIGHED == 0:
-            learn_weights(state, population)
         move_units(
             population, state.prior, pages, source, restarted, positions, done * tokens, 0, 1, 0
         )

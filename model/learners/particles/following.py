@@ -74,7 +74,8 @@ class Following:
         tokens: its scored tokens.
         documents: its documents.
         shares: the sum of its documents' topic proportions.
-        steady: whether later trials come at equal distances (:data:`STEADY`).
+        steady: whether later trials come at equal distances (:data:`STEADY`). It is not stored,
+            because each step sets it.
     """
 
     judges: int

@@ -262,7 +262,7 @@ class ParticleFilter(StreamingParticles):
         EveryDocument(), "what triggers visits of the history", SCHEDULES
     )
     max_topics: int = option(
-        MAX_TOPICS, "largest number of topics with --topics=auto", least=1, absent=MAX_TOPICS
+        MAX_TOPICS, "largest number of topics that --topics=auto learns", least=1, absent=MAX_TOPICS
     )
 
     @property

@@ -1,10 +1,13 @@
 """Learning of the weights of topics from the documents at hand.
 
-alpha_t = A pi_t, where pi has a Dirichlet distribution with parameters gamma / T, and A and gamma
-are concentrations with nearly flat priors. After a minibatch, A, gamma and pi are drawn given the
-topics of the documents of the history (:mod:`model.learners.particles.kernels.topic_weights`).
-Documents that have left the history do not count. So the weights are those of the newest documents
-and of a sample of the past, and the weight of a topic that fades falls.
+alpha_t = A (e / T + (1 - e) pi_t). A is T times ``--alpha``, e is :data:`EVEN`, and pi has a
+Dirichlet distribution with parameters gamma / T, where gamma is a concentration with a nearly flat
+prior. The even part keeps topics of few documents, such as those of a new domain, from losing their
+weight to the largest ones. A table is of the even part or of pi, and only tables of pi count when
+pi and gamma are drawn. They are drawn after each minibatch, given the topics of the documents of
+the history (:mod:`model.learners.particles.kernels.topic_weights`). Documents that have left the
+history do not count. So the weights are those of the newest documents and of a sample of the past,
+and the weight of a topic that fades falls.
 
 The sampler is exact for the documents at hand. P(w, z) takes the factor by which the probability of
 their topics changes.
@@ -14,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.kernels.random import TOPIC_WEIGHTS
-from model.learners.particles.kernels.concentration import draw_a, draw_a_0
+from model.kernels.random import TOPIC_WEIGHTS, fill_uniforms
+from model.learners.particles.kernels.concentration import draw_a_0
 from model.learners.particles.kernels.copy_on_write import Table
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.topic_weights import (
@@ -29,9 +32,12 @@ from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 
+# e, the part of A in which all topics are alike.
+EVEN = 0.5
+
 
 def learn_weights(state: ParticleState, population: Population | None = None) -> None:
-    """Draw A, gamma and the weights of the topics; nothing where weights are even.
+    """Draw gamma and the weights of the topics; nothing where weights are even.
 
     Args:
         state: the learner's state.
@@ -46,6 +52,20 @@ def learn_weights(state: ParticleState, population: Population | None = None) ->
     state.prior, state.gamma, state.weighed = weighed(
         population, state.prior, state.gamma, state.history.slots(), named, state.weighed
     )
+
+
+def make_even(state: ParticleState, population: Population) -> None:
+    """Make the weights of all topics alike, with the same A.
+
+    Args:
+        state: the learner's state; its prior changes.
+        population: one particle; its joint probability changes.
+    """
+    topics, prior = state.settings.topic_count, state.prior
+    counts = document_counts(population, state.history.slots(), topics)
+    after = np.full(topics, prior.alpha_sum / topics)
+    _change_joint(population, log_topics(counts, after) - log_topics(counts, prior.alpha[:topics]))
+    state.prior = with_alpha(prior, after)
 
 
 def weighed(
@@ -79,7 +99,7 @@ def drawn_alpha(
 
     Args:
         counts: int[D, T], n_td.
-        alpha: float64[T], A pi.
+        alpha: float64[T], of sum A.
         gamma: the concentration of the weights.
         names: the names of the draws, the particle, and the number of the first draw.
 
@@ -87,14 +107,37 @@ def drawn_alpha(
         float64[T], alpha; gamma; the number of the next draw.
     """
     named, identity, index = names
-    topics, tokens = counts.shape[1], counts.sum(axis=1).astype(np.int64)
-    of_documents, of_topics, index = count_tables(counts, alpha, named, identity, index)
-    whole, index = draw_a(sum_of(alpha), tokens, of_documents, 0.0, named, identity, index)
+    topics, whole = counts.shape[1], sum_of(alpha)
+    _, of_topics, index = count_tables(counts, alpha, named, identity, index)
+    of_weights, index = tables_of_weights(of_topics, alpha, (named, identity, index))
     even = np.full(topics, 1.0 / topics)
-    gamma, index = draw_a_0(gamma, of_topics, even, named, identity, index)
-    weights, index = draw_weights(of_topics, gamma / topics, named, identity, index)
-    found: FloatArray = whole * weights
+    gamma, index = draw_a_0(gamma, of_weights, even, named, identity, index)
+    weights, index = draw_weights(of_weights, gamma / topics, named, identity, index)
+    found: FloatArray = whole * (EVEN * even + (1.0 - EVEN) * weights)
     return found, float(gamma), int(index)
+
+
+def tables_of_weights(
+    of_topics: LongArray, alpha: FloatArray, names: tuple[Draws, int, int]
+) -> tuple[LongArray, int]:
+    """Draw which tables are of pi and not of the even part.
+
+    Args:
+        of_topics: int64[T], m_t.
+        alpha: float64[T].
+        names: the names of the draws, the particle, and the number of the first draw.
+
+    Returns:
+        int64[T], the tables of pi; the number of the next draw.
+    """
+    draws, identity, index = names
+    uniforms, topics = np.empty(int(of_topics.sum())), len(alpha)
+    key = draws.key0, draws.key1, identity, draws.sequence, draws.purpose
+    fill_uniforms(uniforms, len(uniforms), index, *key)
+    of_pi = 1.0 - EVEN / topics * sum_of(alpha) / alpha
+    place = np.repeat(np.arange(topics), of_topics)
+    found: LongArray = np.bincount(place[uniforms < of_pi[place]], minlength=topics)
+    return found.astype(np.int64), index + len(uniforms)
 
 
 def document_counts(population: Population, slots: IntArray | LongArray, topics: int) -> LongArray:

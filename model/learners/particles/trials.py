@@ -64,6 +64,7 @@ def release(
     Returns:
         All documents that waited and came; none while judges are missing.
     """
+    following.steady = takes_unused(state, best_particle(state.population))
     if not following.due(state.documents):
         return documents
     following.held += documents
