@@ -9,7 +9,7 @@ from model.learners.particles.kernels.topic_weights import LEAST
 from model.learners.particles.priors import with_alpha
 from model.learners.particles.state import ParticleState
 
-_MAGIC = b"BTu1"
+_MAGIC = b"BTB1"
 # Bounds of a concentration that is drawn.
 _SMALLEST, _LARGEST = 2.0**-100, 2.0**100
 
