@@ -50,9 +50,9 @@ class NoneShares:
         snapshot = self._snapshot
         phi = (snapshot.rows(distinct) + snapshot.prior.shares(distinct)) / snapshot.normalisers
         alpha = snapshot.alpha
-        model = first_moment(places.astype(np.int32), phi, alpha, float(alpha.sum()))
-        frequent = _ratio(self._base[distinct][places] / model)
-        even = _ratio(1.0 / len(snapshot.words) / model)
+        predicted = first_moment(places.astype(np.int32), phi, alpha, float(alpha.sum()))
+        frequent = _ratio(self._base[distinct][places] / predicted)
+        even = _ratio(1.0 / len(snapshot.words) / predicted)
         odds = frequent + even
         return odds / (1.0 + odds)
 

@@ -144,6 +144,9 @@ def labels(folder: Path) -> dict:
 def trends(folder: Path) -> list:
     """The whole rows of the trends table; the parts of a window are added up.
 
+    Documents that wait for the first version are in a part of their own where a job streams. The
+    sum of parts has other last bits than the whole, so shares and tokens have nine digits.
+
     Raises:
         AssertionError: a row was written with two contents.
     """
@@ -152,7 +155,9 @@ def trends(folder: Path) -> list:
         with path.open("rb") as stream:
             for row in rows_of_file(stream, path.name):
                 assert found.setdefault(tuple(row[name] for name in TREND_KEY), row) == row
-    return whole_rows(found.values())
+    rounded = ("tokens", "mean_share")
+    whole = whole_rows(found.values())
+    return [{**row, **{name: round(row[name], 9) for name in rounded}} for row in whole]
 
 
 def versions(folder: Path) -> int:
