@@ -19,6 +19,7 @@ from benchmarks.labelling import labelling
 from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.names import names
+from benchmarks.nonsense import nonsense
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.scale import scale
@@ -49,6 +50,7 @@ CASES = {
     "runners": runners,
     "memory": memory,
     "names": names,
+    "nonsense": nonsense,
     "seeds": seeds,
     "serve": serve,
     "soak": soak,

@@ -29,23 +29,30 @@ ROW_KEY = ("key", "id", "timestamp", "model_version")
 
 _TIME = {"type": "long", "logicalType": "timestamp-micros"}
 
-MIXTURE_SCHEMA = fastavro.parse_schema(
-    {
-        "type": "record",
-        "name": "TopicMixture",
-        "namespace": "beam_topics",
-        "fields": [
-            {"name": "key", "type": "string"},
-            {"name": "id", "type": "string"},
-            {"name": "timestamp", "type": _TIME},
-            {"name": "model_version", "type": "string"},
-            {"name": "method", "type": "string"},
-            {"name": "proportions", "type": {"type": "array", "items": "double"}},
-            {"name": "top_topics", "type": {"type": "array", "items": "int"}},
-            {"name": "words_known", "type": "long"},
-            {"name": "tokens", "type": "long"},
-        ],
-    }
+_MIXTURE_FIELDS = [
+    {"name": "key", "type": "string"},
+    {"name": "id", "type": "string"},
+    {"name": "timestamp", "type": _TIME},
+    {"name": "model_version", "type": "string"},
+    {"name": "method", "type": "string"},
+    {"name": "proportions", "type": {"type": "array", "items": "double"}},
+    {"name": "top_topics", "type": {"type": "array", "items": "int"}},
+    {"name": "words_known", "type": "long"},
+    {"name": "tokens", "type": "long"},
+]
+
+
+def _mixture_schema(*others: dict[str, Any]) -> Any:
+    fields = [*_MIXTURE_FIELDS, *others]
+    named = {"type": "record", "name": "TopicMixture", "namespace": "beam_topics"}
+    return fastavro.parse_schema({**named, "fields": fields})
+
+
+MIXTURE_SCHEMA = _mixture_schema()
+# Fields of --none_share and --topic_names. The mixtures of the prior have none of them.
+_OTHER_FIELDS = (
+    {"name": "none", "type": ["null", "double"], "default": None},
+    {"name": "topic_names", "type": {"type": "array", "items": "string"}, "default": []},
 )
 
 DOCUMENT_SCHEMA = fastavro.parse_schema(
@@ -80,7 +87,10 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
         top_topics: The number of largest topics to name, in descending order, ties by number.
     """
     order = np.argsort(-mixture.proportions, kind="stable")[:top_topics]
-    return {
+    others: dict[str, Any] = {} if mixture.none is None else {"none": mixture.none}
+    if mixture.names:
+        others["topic_names"] = [mixture.names[topic] for topic in order.tolist()]
+    return others | {
         "key": mixture.key,
         "id": mixture.id,
         "timestamp": mixture.timestamp,
@@ -117,7 +127,9 @@ def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> byt
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
     """Return an Avro file for bytes of mixtures or of blocks of them."""
     rows = [mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records)]
-    return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
+    others = [item for item in _OTHER_FIELDS if any(item["name"] in row for row in rows)]
+    schema = _mixture_schema(*others) if others else MIXTURE_SCHEMA
+    return _avro(schema, rows, wire.digest(*sorted(records)))
 
 
 def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:

@@ -352,6 +352,8 @@ class TopicMixture:
         proportions: float64[T], with sum 1.
         words_known: The number of tokens whose word the model knows.
         tokens: The number of tokens of the document.
+        none: The share of :mod:`model.inference.none_share`; None where it was not computed.
+        names: The name of each topic; empty where names are not wanted.
     """
 
     key: str
@@ -362,19 +364,18 @@ class TopicMixture:
     proportions: FloatArray
     words_known: int
     tokens: int
+    none: float | None = None
+    names: tuple[str, ...] = ()
 
     MAGIC = b"BTx1"
 
     def to_bytes(self) -> bytes:
-        header = {
-            "key": self.key,
-            "id": self.id,
-            "timestamp": self.timestamp,
-            "model_version": self.model_version,
-            "method": self.method,
-            "words_known": self.words_known,
-            "tokens": self.tokens,
-        }
+        fields = ("key", "id", "timestamp", "model_version", "method", "words_known", "tokens")
+        header = {name: getattr(self, name) for name in fields}
+        if self.none is not None:
+            header["none"] = self.none
+        if self.names:
+            header["names"] = self.names
         return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.proportions, "<f8"))
 
     @classmethod
@@ -383,6 +384,10 @@ class TopicMixture:
         facts = checks.record(cls, header, "a mixture", apart=("proportions",))
         proportions = wire.array_from_bytes(blob, "<f8")
         checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
+        if facts.get("none") is not None:
+            checks.number("none of a mixture", facts["none"], 0.0, 1.0)
+        if facts.get("names"):
+            checks.sized("names of a mixture", facts["names"], len(proportions))
         return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:

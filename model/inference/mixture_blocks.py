@@ -31,6 +31,9 @@ class MixtureBlock:
         tokens: int64[D].
         proportions: float64[D, T].
         topic_ids: The ids of the topics by place; empty where each is the number of its place.
+        none: float64[D], the shares of :mod:`model.inference.none_share`; empty where they were not
+            computed.
+        names: The names of the topics; empty where they are not wanted.
     """
 
     key: str
@@ -43,7 +46,9 @@ class MixtureBlock:
     words_known: LongArray
     tokens: LongArray
     proportions: FloatArray
+    none: FloatArray
     topic_ids: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
     MAGIC = b"BTu3"
 
@@ -76,7 +81,9 @@ class MixtureBlock:
             np.array([mixture.words_known for mixture in mixtures], np.int64),
             np.array([mixture.tokens for mixture in mixtures], np.int64),
             np.stack([mixture.proportions for mixture in mixtures]),
+            np.array([] if first.none is None else [one.none for one in mixtures], np.float64),
             tuple(topic_ids),
+            first.names,
         )
 
     def ids_of_topics(self) -> tuple[int, ...]:
@@ -86,6 +93,7 @@ class MixtureBlock:
     def mixtures(self) -> Iterator[TopicMixture]:
         """Yield the mixtures in their order."""
         columns = (self.timestamps, self.words_known, self.tokens)
+        none = self.none.tolist() or [None] * len(self.ids)
         for place, (timestamp, known, tokens) in enumerate(
             zip(*(column.tolist() for column in columns), strict=True)
         ):
@@ -98,6 +106,8 @@ class MixtureBlock:
                 self.proportions[place],
                 known,
                 tokens,
+                none[place],
+                self.names,
             )
 
     def to_bytes(self) -> bytes:
@@ -108,6 +118,7 @@ class MixtureBlock:
             "ids": self.ids,
             "labels": self.labels,
             "topic_ids": self.topic_ids,
+            "names": self.names,
         }
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
         return wire.pack(
@@ -115,13 +126,14 @@ class MixtureBlock:
             header,
             *(wire.array_to_bytes(column, "<i8") for column in columns),
             wire.array_to_bytes(self.proportions, "<f8"),
+            wire.array_to_bytes(self.none, "<f8"),
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> MixtureBlock:
-        header, blobs = wire.unpack(cls.MAGIC, data, 5)
+        header, (*blobs, last) = wire.unpack(cls.MAGIC, data, 6)
         apart = ("timestamps", "times", "words_known", "tokens", "proportions")
-        facts = checks.record(cls, header, "a block of mixtures", apart=apart)
+        facts = checks.record(cls, header, "a block of mixtures", apart=(*apart, "none"))
         count = checks.whole("mixtures of a block", len(facts["ids"]), 1)
         checks.sized("labels of a block of mixtures", facts["labels"], count)
         *columns, flat = (
@@ -139,6 +151,13 @@ class MixtureBlock:
             for topic in topics:
                 checks.whole("topic_ids of a block of mixtures", topic)
             checks.sized("different topic_ids of a block", set(topics), len(topics))
+        none = wire.array_from_bytes(last, "<f8")
+        if len(none):
+            checks.sized("none of a block of mixtures", none, count)
+            checks.measures("none of a mixture", none, 0.0, 1.0)
+        if facts.get("names"):
+            checks.sized("names of a block of mixtures", facts["names"], proportions.shape[1])
+        facts["none"] = none
         return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ Every method that treats a document alone gives it the same mixture in any batch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,9 +27,12 @@ from model.inference.features import NumberedDocuments
 from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.model_cache import MODELS, ModelCache
+from model.inference.none_share import NoneShares
+from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
+from model.reporting.names import shown_names
 from model.snapshot import Snapshot
 from model.units import MEGABYTE
 
@@ -61,12 +64,35 @@ class Waiting(NamedTuple):
     time: int
 
 
+class Others(NamedTuple):
+    """What mixtures have beside the results of the method.
+
+    Attributes:
+        none: Computes the none shares; None where they are not wanted.
+        names: The names of the topics; empty where they are not wanted.
+    """
+
+    none: NoneShares | None
+    names: tuple[str, ...]
+
+    def added_to(
+        self, mixtures: list[TopicMixture], documents: NumberedDocuments
+    ) -> list[TopicMixture]:
+        """Return the mixtures of documents with what is wanted."""
+        if self.none is None and not self.names:
+            return mixtures
+        none = [None] * len(mixtures) if self.none is None else self.none.of(documents).tolist()
+        pairs = zip(mixtures, none, strict=True)
+        return [replace(one, none=share, names=self.names) for one, share in pairs]
+
+
 class Loaded(NamedTuple):
-    """A model that is prepared for a method, its snapshot, and the ids of its topics."""
+    """A model prepared for a method, its snapshot, its topics' ids, and what else is wanted."""
 
     prepared: Any
     snapshot: Snapshot
     ids: tuple[int, ...]
+    others: Others
 
 
 # (key, version, number of the window) of a tally.
@@ -83,6 +109,8 @@ class Serving:
         topics: The number of topics of the prior, where there is no model yet.
         window: The length of the windows of coverage in microseconds.
         cache_mb: The memory of the models that are kept.
+        none_share: Whether mixtures have the share of :mod:`model.inference.none_share`.
+        topic_names: Whether mixtures have the names of the topics, by the catalogue and the model.
         cache: Where they are kept; None is the cache of the process.
         loads: The number of models that were loaded.
     """
@@ -94,6 +122,8 @@ class Serving:
     cache_mb: int
     cache: ModelCache | None = None
     loads: int = 0
+    none_share: bool = False
+    topic_names: bool = False
 
     def label(
         self, served: ServedModel, waiting: Sequence[Waiting], tallies: dict[Window, Tally]
@@ -114,6 +144,7 @@ class Serving:
                 loaded = self._model(served)
                 documents, ids = NumberedDocuments(loaded.snapshot, plain), loaded.ids
                 mixtures = inference_for(self.settings).infer(loaded.prepared, documents)
+                mixtures = loaded.others.added_to(mixtures, documents)
                 self._tally(served, documents, part, tallies)
             labels = [item.document.label for item in part]
             yield MixtureBlock.of(mixtures, [item.time for item in part], labels, topic_ids=ids)
@@ -139,6 +170,7 @@ class Serving:
         method = inference_for(self.settings)
         documents = NumberedDocuments(published.snapshot, [item.document for item in waiting])
         mixtures = method.infer(method.prepare(self.settings, published), documents)
+        mixtures = self._others(published).added_to(mixtures, documents)
         self._tally(served, documents, waiting, tallies)
         times = [item.time for item in waiting]
         labels = [item.document.label for item in waiting]
@@ -160,9 +192,21 @@ class Serving:
             tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
 
     def _model(self, served: ServedModel) -> Loaded:
-        name = (self.store, served, self.settings)
+        name = (self.store, served, self.settings, self.none_share, self.topic_names)
         cache = MODELS if self.cache is None else self.cache
         return cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
+
+    def _others(self, published: PublishedModel) -> Others:
+        snapshot = published.snapshot
+        none = NoneShares(snapshot) if self.none_share else None
+        names: list[str] = []
+        if self.topic_names:
+            manifest = ModelStore(self.store).manifest(snapshot.key, published.version)
+            catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
+            given = shown_names(snapshot, manifest, catalogue.names())
+            ids = list(manifest.ids(snapshot.topic_count))
+            names = [given[ids.index(root)] for root in catalogue.roots(ids)]
+        return Others(none, tuple(names))
 
     def _load(self, served: ServedModel) -> Loaded:
         published = self._published(served)
@@ -170,7 +214,8 @@ class Serving:
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
         self.loads += 1
-        return Loaded(prepared, published.snapshot, published.ids)
+        others = self._others(published)
+        return Loaded(prepared, published.snapshot, published.ids, others)
 
     def _published(
         self, served: ServedModel, training: tuple[TokenisedDocument, ...] = ()

@@ -17,6 +17,7 @@ from model.publishing.catalogue import Catalogue
 from model.publishing.curves import Came
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
+from model.reporting.bursts import LEVEL, judged
 from model.reporting.course import calendar_unit, movements, period_of, periods
 from model.reporting.documents import document_columns
 from model.reporting.health import Refused
@@ -33,6 +34,7 @@ from model.snapshot import Snapshot
 
 FORM = 1
 _FIRST_WORDS = 10
+_MOST_BURSTS = 300
 _MILLISECOND = 1000
 
 
@@ -267,8 +269,24 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
         "shares": [cell.mean_shares() for cell in cells],
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
+        "bursts": bursts_of_periods(
+            [cell.documents for cell in cells], [c.mean_shares() for c in cells]
+        ),
         "versions": sorted(labelled.versions.items()),
     }
+
+
+def bursts_of_periods(
+    documents: Sequence[int], shares: Sequence[Sequence[float]]
+) -> list[list[Any]]:
+    """Return the newest bursts: period, topic, documents of the topic, and what was expected."""
+    found: list[list[Any]] = []
+    for topic in range(len(shares[0]) if shares else 0):
+        counts = [n * row[topic] for n, row in zip(documents, shares, strict=True)]
+        for at, expected, probability in judged(counts, documents):
+            if probability < LEVEL:
+                found.append([at, topic, counts[at], expected])
+    return sorted(found, key=lambda burst: burst[:2])[-_MOST_BURSTS:]
 
 
 def _events(

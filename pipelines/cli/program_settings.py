@@ -140,6 +140,10 @@ class MixtureSettings(Record):
     top_topics: int = option(
         3, "number of largest topics that are listed beside the proportions", least=0
     )
+    none_share: bool = option(
+        False, "whether each mixture has the probability that no topic explains its document"
+    )
+    topic_names: bool = option(False, "whether each mixture has the names of its listed topics")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.files import ReadSettings
 from model.settings import TokeniserSettings
-from pipelines.cli.program_settings import TrainingInputSettings
+from pipelines.cli.program_settings import MixtureSettings, TrainingInputSettings
 from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
@@ -174,6 +174,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         topics=0,
         window=window,
         cache_mb=settings_of(options, CacheSettings).megabytes,
+        none_share=settings_of(options, MixtureSettings).none_share,
+        topic_names=settings_of(options, MixtureSettings).topic_names,
     )
     if inference_for(settings).needs_all_documents:
         learned = None if training is None else training.documents

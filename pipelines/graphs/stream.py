@@ -9,6 +9,7 @@ from model.inference.coverage import CoverageSettings
 from model.inference.labelling import LabelSettings
 from model.inference.model_cache import CacheSettings
 from model.inference.serving import Serving
+from pipelines.cli.program_settings import MixtureSettings
 from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
@@ -47,6 +48,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         topics=learning.settings.topic_count,
         window=settings_of(options, CoverageSettings).window,
         cache_mb=settings_of(options, CacheSettings).megabytes,
+        none_share=settings_of(options, MixtureSettings).none_share,
+        topic_names=settings_of(options, MixtureSettings).topic_names,
     )
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in

@@ -1,8 +1,10 @@
 import io
 import json
+from dataclasses import replace
 
 import fastavro
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,8 @@ from model.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
+from model.errors import DamagedDataError
+from model.inference.mixture_blocks import MixtureBlock
 from model.reading.files import ReadSettings, read_file
 from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document, TopicMixture
@@ -91,3 +95,32 @@ def test_an_archive_replays_to_the_same_documents_in_order(documents):
         documents, key=lambda document: (document.timestamp, document.id, document.to_bytes())
     )
     assert replayed == expected
+
+
+def test_none_and_names_are_written_where_they_are_wanted():
+    named = replace(
+        TopicMixture.from_bytes(mixture("a")), none=0.25, names=("sea", "land", "sky", "sun")
+    )
+    assert TopicMixture.from_bytes(named.to_bytes()).to_bytes() == named.to_bytes()
+    block = MixtureBlock.of([named], [0]).to_bytes()
+    for record in (named.to_bytes(), block):
+        row = json.loads(mixtures_to_json_lines([record]))
+        assert row["none"] == 0.25
+        names = [named.names[topic] for topic in row["top_topics"]]
+        assert row["topic_names"] == names
+        # A mixture of the prior is in the same file and has neither.
+        (first, second) = fastavro.reader(io.BytesIO(mixtures_to_avro([record, mixture("b")])))
+        assert (first["none"], first["topic_names"]) == (0.25, names)
+        assert (second["none"], second["topic_names"]) == (None, [])
+    assert not {"none", "topic_names"} & set(json.loads(mixtures_to_json_lines([mixture("b")])))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [({"none": 1.5}, "none of a mixture"), ({"names": ("one",)}, "names of a mixture")],
+)
+def test_damaged_none_and_names_are_refused(fields, message):
+    damaged = replace(TopicMixture.from_bytes(mixture("a")), **fields)
+    for record in (damaged.to_bytes(), MixtureBlock.of([damaged], [0]).to_bytes()):
+        with pytest.raises(DamagedDataError, match=message.partition(" a ")[0]):
+            mixtures_to_json_lines([record])

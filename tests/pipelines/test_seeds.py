@@ -6,7 +6,7 @@ import pytest
 
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
-from pipelines import topics, train
+from pipelines import infer, topics, train
 
 SEA, LAND = ("ship", "harbour", "sail", "wave"), ("horse", "road", "field", "cart")
 SEEDS = "land: [horse, Road]\nsea: ship harbour\n"
@@ -47,6 +47,35 @@ def test_names_of_seeds_become_names_of_the_catalogue(command, tmp_path):
     assert train.main([*command, f"--seeds={tmp_path / 'seeds.yaml'}"]) == 0
     assert CatalogueStore(store).latest("")[1].names() == {0: "Country", 1: "sea"}
     assert len(CatalogueStore(store).history("")) == 2
+
+
+def test_mixtures_have_names_and_the_none_share_where_they_are_wanted(command, tmp_path):
+    seeds = [f"--seeds={tmp_path / 'seeds.yaml'}", "--seed_strength=5"]
+    assert train.main([*command, *seeds]) == 0
+    nonsense = {"id": "x", "timestamp": 0, "text": " ".join((*SEA, *LAND, *SEA, *LAND))}
+    strange = {"id": "y", "timestamp": 0, "text": "zzz yyy xxx"}
+    (tmp_path / "others.jsonl").write_text("\n".join(map(json.dumps, (nonsense, strange))))
+    rows = {}
+    for name, options in (("plain", ()), ("more", ("--none_share", "--topic_names"))):
+        given = f"--input={tmp_path}/documents.jsonl,{tmp_path}/others.jsonl"
+        places = [f"--output={tmp_path / name}", f"--dead_letters={tmp_path / f'dead-{name}'}"]
+        store = f"--model_store={tmp_path / 'models'}"
+        assert infer.main([store, given, *places, *options]) == 0
+        files = sorted((tmp_path / name).glob("mixtures-*.jsonl"))
+        lines = [line for file in files for line in file.read_text().splitlines()]
+        rows[name] = {row["id"]: row for row in map(json.loads, lines)}
+    added = {"none", "topic_names"}
+    for id, row in rows["more"].items():
+        assert {k: v for k, v in row.items() if k not in added} == rows["plain"][id]
+    own = [row for id, row in rows["more"].items() if id.isdecimal()]
+    names = dict(
+        pair
+        for row in rows["more"].values()
+        for pair in zip(row["top_topics"], row["topic_names"], strict=True)
+    )
+    assert names[0] == "land" and names[1] == "sea" and len(set(names.values())) == len(names)
+    assert sum(row["none"] > 0.5 for row in own) < 0.05 * len(own)
+    assert rows["more"]["x"]["none"] > 0.5 and rows["more"]["y"]["none"] == pytest.approx(2 / 3)
 
 
 def test_a_store_with_other_seeds_is_refused(command, tmp_path, capsys):

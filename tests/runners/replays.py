@@ -21,6 +21,7 @@ from streams import final_states
 
 from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
+from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
 from pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12
@@ -40,16 +41,19 @@ FLAGS = [
     "--topics=4",
     "--initial_documents=40",
     "--checkpoint_tokens=1500",
+    "--trends_window=10d",
+    "--trends_typical=2",
 ]
 _DAY = 86_400
 
 
 class Outcome(NamedTuple):
-    """What a run leaves for each key: manifests, last states with digests, and labels."""
+    """What a run leaves for each key: manifests, last states with digests, labels and trends."""
 
     manifests: list
     states: list
     labels: dict
+    trends: list
 
 
 def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) -> Path:
@@ -89,6 +93,7 @@ def command(archived: Path, folder: Path, *flags: str) -> list[str]:
         f"--model_store={folder / 'models'}",
         f"--output={folder / 'mixtures'}",
         f"--dead_letters={folder / 'dead'}",
+        f"--trends={folder / 'trends'}",
     ]
     source = ["--source=replay", f"--input={archived}/*.avro"]
     return [sys.executable, "-m", "pipelines.stream", *source, *places, *FLAGS, *flags]
@@ -118,6 +123,7 @@ def outcome(folder: Path) -> Outcome:
         [store.manifests(key) for key in KEYS],
         [final_states(folder / "models", key) for key in KEYS],
         labels(folder),
+        trends(folder),
     )
 
 
@@ -133,6 +139,25 @@ def labels(folder: Path) -> dict:
             row = json.loads(line)
             assert found.setdefault(tuple(row[name] for name in ROW_KEY), row) == row
     return found
+
+
+def trends(folder: Path) -> list:
+    """The whole rows of the trends table; the parts of a window are added up.
+
+    Documents that wait for the first version are in a part of their own where a job streams. The
+    sum of parts has other last bits than the whole, so shares and tokens have nine digits.
+
+    Raises:
+        AssertionError: a row was written with two contents.
+    """
+    found: dict = {}
+    for path in sorted((folder / "trends").glob("*.jsonl")):
+        with path.open("rb") as stream:
+            for row in rows_of_file(stream, path.name):
+                assert found.setdefault(tuple(row[name] for name in TREND_KEY), row) == row
+    rounded = ("tokens", "mean_share")
+    whole = whole_rows(found.values())
+    return [{**row, **{name: round(row[name], 9) for name in rounded}} for row in whole]
 
 
 def versions(folder: Path) -> int:

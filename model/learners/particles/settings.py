@@ -40,7 +40,7 @@ _MODULE = "model.learners.particles.particle_filter"
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
 # Prior tokens of a word of a seed.
-DEFAULT_STRENGTH = 1000
+DEFAULT_STRENGTH = 100
 MAX_TOPICS = 200
 # The parts that most learners fix. A step reads them often, so they are made once.
 _NEVER_RESAMPLE, _NEVER = NeverResample(), Never()

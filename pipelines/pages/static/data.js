@@ -26,6 +26,9 @@ function courseOf(topic) {
 /* Return a topic's share of what came in each period. */
 const coarseCourseOf = topic => D.periods.shares.map(shares => shares && shares[topic]);
 
+/* Return the bursts that a test accepts, the newest first: places of period and topic, documents, expected. */
+const burstsOf = accepts => (D.labelled ? D.labelled.bursts.filter(([at, z]) => !D.topics.hidden[z] && accepts(at, z)).reverse() : []);
+
 /* Return r(w, z) of the words of a topic for a lambda, with their places, the largest first. */
 function byRelevance(topic, lambda) {
   const { probability, lift } = D.terms[topic];

@@ -10,6 +10,7 @@ function overview() {
     tiles(),
     h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
     section("Topics", topicTable(), hiddenTopics()),
+    D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
     section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
   ];
 }
@@ -54,6 +55,13 @@ function topicTable() {
 function hiddenTopics() {
   const found = D.topics.name.map((_, z) => z).filter(z => D.topics.hidden[z]);
   return found.length > 0 && h("p.note", {}, "Hidden: ", found.map((z, n) => [n ? "; " : "", topicLink(z)]));
+}
+
+function burstList(bursts) {
+  if (!bursts.length) return h("p", {}, "No period has more documents of a topic than those before explain.");
+  const period = name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name);
+  return h("ul.events", {}, bursts.map(([at, z, documents, expected]) => h("li", {}, period(D.labelled.name[at]), " ", topicLink(z),
+    ` about ${whole(Math.round(documents))} documents, ${whole(Math.round(expected))} expected`)));
 }
 
 function eventList(events) {

@@ -16,6 +16,7 @@ function timeView(name) {
       labelled >= 0 ? `; ${plural(D.labelled.documents[labelled], "document")} labelled.` : "."),
     section("New words", newWords(n)),
     section("Topics", periodTable(n)),
+    labelled >= 0 && section("Bursts", burstList(burstsOf(at => at === labelled))),
     section("Events", eventList(D.events.filter(event => event.time <= p.time[n] && (n === 0 || event.time > p.time[n - 1])))),
   ];
 }

@@ -16,6 +16,7 @@ function topicView(topic) {
     t.note[topic] && h("p", {}, foreign(t.note[topic])),
     section("Words", wordLists(topic)),
     section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
+    D.labelled && section("Bursts", burstList(burstsOf((_, z) => z === topic))),
     section("Typical documents", typical(topic)),
     section("Near topics", h("ul.plain", {}, t.near[topic].map(([z, far]) => h("li", {}, topicLink(z), ` ${percent(t.share[z])}`,
       h("span.note", {}, `, distance ${far.toFixed(2)}`))), t.near[topic].length === 0 && h("li", {}, "There is no other topic."))),

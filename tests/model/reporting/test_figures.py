@@ -9,8 +9,15 @@ from reported import DAY, TOPICS, WORDS, mixture_rows, published
 from model.publishing.catalogue import Catalogue
 from model.publishing.curves import curves
 from model.publishing.topic_changes import ranks_of
+from model.reporting.bursts import bursts_of
 from model.reporting.course import calendar_unit, period_start
-from model.reporting.figures import Sources, figures_of, groups_of, net_changes
+from model.reporting.figures import (
+    Sources,
+    bursts_of_periods,
+    figures_of,
+    groups_of,
+    net_changes,
+)
 from model.reporting.limits import Limits, shortened
 from model.reporting.mixtures import read_mixtures
 from model.reporting.word_ranks import spread
@@ -184,3 +191,32 @@ def test_events_are_those_of_the_versions(made):
     events = made[3]["events"]
     assert [e["time"] for e in events] == [n * 30 * DAY // 1000 for n in (1, 3, 5)]
     assert all(e["kind"] == "change" and e["topics"] == [1] for e in events)
+
+
+def test_a_planted_burst_is_told_with_its_period_topic_and_documents():
+    documents = [40] * 10
+    shares = [[0.25, 0.25, 0.5] for _ in documents]
+    shares[8] = [0.05, 0.75, 0.2]
+    assert bursts_of_periods(documents, shares) == [[8, 1, 30.0, pytest.approx(10, abs=1e-9)]]
+    assert bursts_of_periods([], []) == bursts_of_periods([40], shares[:1]) == []
+
+
+def test_the_page_has_the_bursts_that_trends_has(made):
+    sources, _, _, figures = made
+    rows = [
+        {
+            "key": "",
+            "group": "",
+            "topic": topic,
+            "window_start": start,
+            "documents": cell.documents,
+            "mean_share": share,
+        }
+        for (start, _), cell in sorted(sources.labelled.trends.cells.items())
+        for topic, share in enumerate(cell.mean_shares())
+    ]
+    starts = sorted({row["window_start"] for row in rows})
+    expected = [
+        [starts.index(one.start), one.topic, one.documents, one.expected] for one in bursts_of(rows)
+    ]
+    assert figures["labelled"]["bursts"] == expected

@@ -35,16 +35,18 @@ def browser():
         found.close()
 
 
-def page_at(folder, **sizes):
-    """The page of a store with mixtures and documents."""
+def page_at(folder, with_documents=True, change=list, **sizes):
+    """The page of a store with mixtures and documents; ``change`` makes other rows of mixtures."""
     pytest.importorskip("jinja2")
     store = published(folder / "models", **sizes)
-    rows = mixture_rows(store, 60 if not sizes else 2000, sizes.get("topics", 5))
+    rows = change(mixture_rows(store, 60 if not sizes else 2000, sizes.get("topics", 5)))
     written(folder / "mixtures", rows)
     documents_of(folder / "documents.jsonl", rows)
     output = folder / "report.html"
     given = [f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
              f"--documents={folder / 'documents.jsonl'}", f"--output={output}"]  # fmt: skip
+    if not with_documents:
+        given = [given[0], given[-1]]
     assert report.main(given) == 0
     return output
 
@@ -223,9 +225,36 @@ def test_axe_finds_nothing_serious(browser, address, route, scheme):
     context.close()
 
 
-def test_fifty_topics_and_a_hundred_versions_open_within_two_seconds(browser, tmp_path):
+def test_a_burst_is_on_the_overview_its_topic_and_its_period(browser, tmp_path):
+    """All documents have even shares, but for those of one period, which topic 1 has."""
+
+    def planted(rows):
+        at = rows[len(rows) * 9 // 10]["timestamp"][:7]
+        even, burst = [0.2] * 5, [0.05, 0.8, 0.05, 0.05, 0.05]
+        return [
+            {**row, "proportions": burst if row["timestamp"][:7] == at else even} for row in rows
+        ]
+
+    path, page = page_at(tmp_path, change=planted, versions=20), browser.new_page()
+    page.goto(path.as_uri())
+    section = "main section:has(h2:text-is('Bursts'))"
+    first = page.locator(f"{section} li").first
+    assert page.locator(f"{section} li").count() == 1 and "expected" in first.inner_text()
+    told = first.inner_text()
+    first.locator("a[href='#/topic/1']").click()
+    page.wait_for_function("location.hash === '#/topic/1'")
+    assert page.inner_text(f"{section} li") == told
+    page.goto(f"{path.as_uri()}#/topic/0")
+    assert "No period" in page.inner_text(section)
+    page.close()
+
+
+@pytest.mark.parametrize("with_documents", [True, False])
+def test_fifty_topics_and_a_hundred_versions_open_within_two_seconds(
+    browser, tmp_path, with_documents
+):
     words = tuple(f"word{n}" for n in range(2000))
-    path = page_at(tmp_path, versions=100, topics=50, words=words)
+    path = page_at(tmp_path, with_documents, versions=100, topics=50, words=words)
     assert path.stat().st_size < 5_000_000
     page = browser.new_page()
     began = time.monotonic()
