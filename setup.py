@@ -72,6 +72,14 @@ setup(
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
+        # --segmenter, --lemmas and --strip=html.
+        "languages": [
+            "jieba>=0.42,<1",
+            "fugashi>=1.3,<2",
+            "unidic-lite>=1,<2",
+            "simplemma>=1,<3",
+            "lxml>=5,<7",
+        ],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
         "sklearn": ["scikit-learn>=1.6,<2"],
         "exports": ["gensim>=4.3,<5", "pandas>=2.2,<4"],
@@ -112,6 +120,11 @@ setup(
             # They read what pipelines.export writes.
             "gensim>=4.3,<5",
             "pandas>=2.2,<2.4",
+            "jieba>=0.42,<1",
+            "fugashi>=1.3,<2",
+            "unidic-lite>=1,<2",
+            "simplemma>=1,<3",
+            "lxml>=5,<7",
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",
             "pyLDAvis>=3.4,<4",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.errors import at_least
+from model.errors import OptionError, at_least
 from model.options import Record, option
 
 
@@ -25,6 +25,11 @@ class TokeniserSettings(Record):
         stop_words: ``none``, the ISO code of a language (``en``), or ``file``, with the words in
             ``stop_list``.
         stop_list: The words of a ``file``, sorted.
+        segmenter: A name of :mod:`model.words.segmenters`, with the releases of its packages.
+        lemmas: ``none``, or a language of :mod:`model.words.lemmas` with the release.
+        strip: Names of :mod:`model.words.cleaning`, in the order in which they are applied.
+        function: ``none``, or ``module:function``: a function of the user that takes a text and
+            returns its words.
     """
 
     stop_words: str = option("en", "none, file, or the ISO code of a language", first=True)
@@ -39,9 +44,30 @@ class TokeniserSettings(Record):
     )
     stemmer: str = option("none", "none, or a Snowball algorithm such as english")
     digits: bool = option(False, "keep words with digits in them", name="keep_digits")
+    segmenter: str = option(
+        "words", "how texts are cut: words (at spaces), chinese or japanese", absent="words"
+    )
+    lemmas: str = option(
+        "none", "none, or the language whose lemmas take the place of words", absent="none"
+    )
+    strip: tuple[str, ...] = option(
+        (), "what is removed from texts first: html, mail, with commas", unit="names", absent=()
+    )
+    function: str = option(
+        "none",
+        "none, or module:function: a function of yours that takes a text and returns its words",
+        name="tokeniser",
+        absent="none",
+    )
 
     def check(self) -> None:
         at_least("--max_word_length", self.max_length, self.min_length)
+        if self.lemmas != "none" and self.stemmer != "none":
+            remedy = "A lemma is no word to cut the ending of. Leave one of the two out."
+            raise OptionError("--lemmas", self.lemmas, "none beside --stemmer", remedy)
+        if self.function != "none" and self.segmenter != "words":
+            remedy = "The function cuts the text. Leave one of the two out."
+            raise OptionError("--segmenter", self.segmenter, "words beside --tokeniser", remedy)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ it is shown as text everywhere.
 
 from __future__ import annotations
 
-import importlib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from model.errors import OptionError
+from model.functions import load
 from model.publishing.catalogue import MOST_NAME
 from model.reporting.names import Names
 from model.reporting.relevance import topic_shares, word_statistics
@@ -41,19 +41,7 @@ def load_namer(given: str) -> Namer:
     Raises:
         OptionError: There is no such function.
     """
-    module, colon, function = given.partition(":")
-    if not colon or not module or not function.isidentifier():
-        raise OptionError(
-            "--namer", given, "module:function", "For example --namer=my_names:name_topic."
-        )
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        remedy = "Check the spelling, and that PYTHONPATH has the folder of the module."
-        raise OptionError("--namer", given, f"a function that exists ({error})", remedy) from error
-    if not callable(found):
-        raise OptionError("--namer", given, "a function", "Name a function of the module.")
-    namer: Namer = found
+    namer: Namer = load("--namer", given, "my_names:name_topic")
     return namer
 
 

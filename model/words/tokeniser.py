@@ -13,6 +13,10 @@ same. The compatibility forms are not used because they change what was written 
 >>> Tokeniser(TokeniserSettings()).words("The nation's rivers don't freeze.")
 ['nation', 'rivers', 'freeze']
 
+Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
+that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
+(:mod:`model.words.user_function`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
+
 The stop words of a language are those of the library ``stopwordsiso``. ``requirements.txt`` pins
 its release: with another list, the same settings would give other words.
 """
@@ -28,6 +32,10 @@ from model.errors import OptionError
 from model.files.regular import read_text
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
+from model.words import lemmas as lemma_tables
+from model.words import segmenters
+from model.words.cleaning import check_ways, clean
+from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*")
@@ -78,6 +86,10 @@ def tokeniser_settings(
     max_length: int = 40,
     stemmer: str = "none",
     digits: bool = False,
+    segmenter: str = segmenters.WORDS,
+    lemmas: str = "none",
+    strip: tuple[str, ...] = (),
+    function: str = "none",
 ) -> TokeniserSettings:
     """Return settings from options.
 
@@ -92,10 +104,14 @@ def tokeniser_settings(
         max_length: the largest length of a word, in characters.
         stemmer: ``none`` or a Snowball algorithm.
         digits: whether to keep words that contain a digit.
+        segmenter: a name of :mod:`model.words.segmenters`.
+        lemmas: ``none`` or a language of :mod:`model.words.lemmas`.
+        strip: names of :mod:`model.words.cleaning`.
+        function: ``none`` or ``module:function``.
 
     Raises:
-        OptionError: an unknown language or stemmer, a language beside a file, or a file that cannot
-            be read or has no word.
+        OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be
+            read or has no word, or a package that is missing.
     """
     stop_list: tuple[str, ...] = ()
     if stop_words == "file" and stop_words_file is None:
@@ -114,7 +130,18 @@ def tokeniser_settings(
         )
     if stop_words_file is not None:
         stop_words, stop_list = "file", _read_stop_words(stop_words_file)
-    settings = TokeniserSettings(stop_words, stop_list, min_length, max_length, stemmer, digits)
+    settings = TokeniserSettings(
+        stop_words,
+        stop_list,
+        min_length,
+        max_length,
+        stemmer,
+        digits,
+        segmenters.resolved(segmenter),
+        lemma_tables.resolved(lemmas),
+        strip,
+        function,
+    )
     check_tokeniser(settings)
     return settings
 
@@ -123,8 +150,14 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     """Refuse settings for which there is no tokeniser.
 
     Raises:
-        OptionError: an unknown language or stemmer.
+        OptionError: an unknown language or stemmer, a package that is missing, or one of another
+            release than the settings name.
     """
+    segmenters.resolved(settings.segmenter)
+    lemma_tables.resolved(settings.lemmas)
+    check_ways(settings.strip)
+    if settings.function != "none":
+        load_function(settings.function)
     # Imported here and below, so that options can be listed without the tables of all languages.
     import stopwordsiso
 
@@ -198,10 +231,21 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
+        self._segment = segmenters.segmenter_of(settings.segmenter)
+        if settings.function != "none":
+            self._segment = load_function(settings.function)
 
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
-        return [word for word in map(self._words.__getitem__, _cut(_plain(text))) if word]
+        if self.settings.strip:
+            text = clean(text, self.settings.strip)
+        found = self._cut(_plain(text))
+        return [word for word in map(self._words.__getitem__, found) if word]
+
+    def _cut(self, text: str) -> list[str]:
+        if self._segment is None:
+            return _cut(text)
+        return [word for piece in self._segment(text) for word in _cut(_plain(piece))]
 
     def tokenise(self, document: Document) -> TokenisedDocument:
         """Return the document as tokens; it has none where no word is kept."""
@@ -216,6 +260,7 @@ class _Words(dict[str, str]):
         self._settings = settings
         self._stop = _stop_words(settings)
         self._stem = None if settings.stemmer == "none" else _stemmer(settings.stemmer)
+        self._lemma = lemma_tables.lemma_of(settings.lemmas)
 
     def __missing__(self, word: str) -> str:
         kept = self._kept(word)
@@ -231,6 +276,8 @@ class _Words(dict[str, str]):
             return ""
         if "'" in word:
             word = self._without_affix(word)
+        if self._lemma is not None:
+            word = self._lemma(word)
         settings = self._settings
         if word in self._stop or not settings.min_length <= len(word) <= settings.max_length:
             return ""

@@ -1,0 +1,146 @@
+"""Segmenters, lemmas and functions of the user in the tokeniser."""
+
+import sys
+from types import ModuleType
+
+import pytest
+
+from model.errors import OptionError
+from model.settings import TokeniserSettings
+from model.words import lemmas, segmenters
+from model.words.tokeniser import Tokeniser, tokeniser_settings
+
+# Sentences with words separated by spaces, written for this test.
+CHINESE = (
+    "我们 昨天 去 图书馆 看书",
+    "医生 建议 病人 多 喝水",
+    "经济 发展 需要 科学 技术",
+    "学生 在 教室 里 学习 数学",
+    "这 本 小说 非常 有趣",
+    "政府 宣布 新 的 政策",
+    "火车 从 北京 开往 上海",
+    "孩子 们 在 公园 里 玩耍",
+)
+JAPANESE = (
+    "東京 で 新しい 本 を 買い まし た",
+    "医者 は 患者 に 薬 を 出し た",
+    "学生 が 図書 館 で 数学 を 勉強 する",
+    "経済 の 発展 に 技術 が 必要 だ",
+    "私 は 毎朝 コーヒー を 飲む",
+    "電車 が 駅 に 着い た",
+    "猫 が 庭 で 寝 て いる",
+    "新聞 を 読む 時間 が ない",
+)
+
+
+def spans(words):
+    """The (begin, end) of each word in the text without spaces."""
+    found, at = set(), 0
+    for word in words:
+        found.add((at, at + len(word)))
+        at += len(word)
+    return found
+
+
+def f1(cut, sentences):
+    right = made = wanted = 0
+    for sentence in sentences:
+        gold, own = spans(sentence.split()), spans(cut(sentence.replace(" ", "")))
+        right, made, wanted = right + len(gold & own), made + len(own), wanted + len(gold)
+    return 2 * right / (made + wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "sentences"),
+    [("chinese", "jieba", CHINESE), ("japanese", "fugashi", JAPANESE)],
+)
+def test_segments_are_words(name, package, sentences):
+    pytest.importorskip(package)
+    assert f1(segmenters.segmenter_of(name), sentences) >= 0.85
+    assert f1(list, sentences) < 0.7
+
+
+def test_the_words_of_a_segmented_text_pass_the_other_steps():
+    pytest.importorskip("jieba")
+    made = tokeniser_settings(stop_words="none", segmenter="chinese", min_length=2)
+    assert made.segmenter.startswith("chinese==")
+    text = "我们昨天去图书馆看书。Don't panic, 2024!"
+    assert Tokeniser(made).words(text) == ["我们", "昨天", "图书馆", "看书", "don", "panic"]
+
+
+def test_lemmas_take_the_place_of_words():
+    pytest.importorskip("simplemma")
+    made = tokeniser_settings(stop_words="none", lemmas="en")
+    assert Tokeniser(made).words("The harbours went better") == ["the", "harbour", "go", "good"]
+    assert made.lemmas.startswith("en==")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"segmenter": "thai"}, "--segmenter: .*thai.* allowed is one of words, chinese, japanese"),
+        ({"segmenter": "words==1"}, "--segmenter: .*allowed is one of words"),
+        ({"lemmas": "xx"}, "--lemmas: .*xx.* allowed is none, or one of"),
+        ({"lemmas": "en", "stemmer": "english"}, "--lemmas: .*allowed is none beside --stemmer"),
+        ({"segmenter": "chinese", "function": "a:b"}, "allowed is words beside --tokeniser"),
+        ({"function": "nothing"}, "--tokeniser: .* allowed is module:function. For example"),
+        ({"function": "absent_one:cut"}, "a function that exists"),
+    ],
+)
+def test_wrong_options_are_told(options, told):
+    for package in ("jieba", "simplemma"):
+        pytest.importorskip(package)
+    with pytest.raises(OptionError, match=told):
+        tokeniser_settings(**options)
+
+
+def test_a_model_of_another_release_is_refused():
+    for package in ("jieba", "simplemma"):
+        pytest.importorskip(package)
+    with pytest.raises(
+        OptionError, match="another one gives other words. Run: pip install jieba=="
+    ):
+        Tokeniser(TokeniserSettings(segmenter="chinese==0.1"))
+    with pytest.raises(OptionError, match="Run: pip install simplemma==0.1"):
+        Tokeniser(TokeniserSettings(lemmas="en==0.1"))
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setattr(segmenters.importlib.util, "find_spec", lambda name: None)
+    for make in (lambda: segmenters.resolved("chinese"), lambda: lemmas.resolved("en")):
+        with pytest.raises(OptionError, match="Run: pip install 'beam-topics.languages.'"):
+            make()
+    assert segmenters.resolved("words") == "words" and lemmas.resolved("none") == "none"
+
+
+def user_module(monkeypatch, **functions):
+    module = ModuleType("my_words")
+    vars(module).update(functions)
+    monkeypatch.setitem(sys.modules, "my_words", module)
+
+
+def test_a_function_of_the_user_cuts(monkeypatch):
+    user_module(monkeypatch, cut=lambda text: text.split("-"))
+    made = tokeniser_settings(function="my_words:cut")
+    assert Tokeniser(made).words("Ships-THE-harbours-a1-sails") == ["ships", "harbours", "sails"]
+
+
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        (lambda text: text, "a function that returns a list of texts"),
+        (lambda text: [1], "a function that returns a list of texts"),
+        (lambda text: 1 / 0, "It failed for the text that begins with 'ships'"),
+    ],
+)
+def test_a_function_that_fails_is_told(monkeypatch, cut, told):
+    user_module(monkeypatch, cut=cut)
+    with pytest.raises(OptionError, match=told):
+        Tokeniser(tokeniser_settings(function="my_words:cut")).words("Ships")
+
+
+def test_settings_without_these_options_are_stored_as_before():
+    names = {"segmenter", "lemmas", "strip", "function"}
+    assert not names & TokeniserSettings().to_json().keys()
+    made = TokeniserSettings(strip=("html",), lemmas="en==1")
+    assert TokeniserSettings.from_json(made.to_json(), "here") == made
