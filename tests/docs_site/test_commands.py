@@ -121,7 +121,7 @@ def test_each_row_of_the_table_has_a_command():
 
 
 def test_most_pages_are_run():
-    assert {"README.md", "docs/start.md", "docs/command.md"} <= set(RUN)
+    assert {"README.md", "docs/start.md", "docs/steps.md", "docs/command.md"} <= set(RUN)
     assert sum(map(len, RUN.values())) > 40
 
 
@@ -129,9 +129,11 @@ def test_most_pages_are_run():
 @pytest.mark.parametrize(
     "page", [page for page in DOCS.rglob("*.md") if PYTHON.search(page.read_text("utf-8"))]
 )
-def test_the_programs_of_a_page_work(page, tmp_path, monkeypatch, capsys):
+def test_the_programs_of_a_page_work(page, prepared, tmp_path, monkeypatch, capsys):
     pytest.importorskip("sklearn")
-    monkeypatch.chdir(tmp_path)
+    here = tmp_path / "here"
+    shutil.copytree(prepared[True], here)
+    monkeypatch.chdir(here)
     for block in PYTHON.findall(page.read_text("utf-8")):
         exec(compile(block, page.name, "exec"), {})
     assert capsys.readouterr().out
