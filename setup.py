@@ -30,7 +30,7 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    keywords="topic models, latent Dirichlet allocation, streams, Apache Beam, scikit-learn",
+    keywords="topic models, LDA, latent Dirichlet allocation, streams, Apache Beam, scikit-learn",
     classifiers=[
         "Development Status :: 4 - Beta",
         "Environment :: Console",
@@ -41,6 +41,7 @@ setup(
         "Programming Language :: Python :: 3.11",
         "Programming Language :: Python :: 3.12",
         "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Topic :: Scientific/Engineering :: Information Analysis",
         "Topic :: Text Processing :: Linguistic",
         "Typing :: Typed",

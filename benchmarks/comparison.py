@@ -1,12 +1,12 @@
-"""Whole commands beside gensim and tomotopy: ``python -m benchmarks.comparison --help``.
+"""Whole commands beside gensim, tomotopy and MALLET: ``python -m benchmarks.comparison --help``.
 
 Each row learns T = 50 topics from the same file by a command of its own, which starts, reads,
 splits, learns and writes:
 
 * ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
 * ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
-* ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations
-  (:mod:`benchmarks.other_models`).
+* ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
+  ``mallet``: its commands, 200 iterations (:mod:`benchmarks.other_models`).
 
 The cost is that of the process: processor seconds, and the most resident memory. The scores are of
 other documents, made here in the same way for all. They use the words that training has at least
@@ -166,6 +166,7 @@ ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]
     ),
     "gensim": other("gensim"),
     "tomotopy": other("tomotopy"),
+    "mallet": other("mallet"),
 }
 
 

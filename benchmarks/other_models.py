@@ -3,7 +3,9 @@
 ``python -m benchmarks.other_models gensim documents.jsonl model.npz --topics=50 --seed=1`` reads
 the ``text`` of each line and splits it at white space. ``gensim`` is its online LDA (Hoffman et al.
 2010), one pass with its default settings. ``tomotopy`` is its batch LDA by collapsed Gibbs
-sampling, 200 iterations on one thread. Both learn alpha where the package offers it. The file holds
+sampling, 200 iterations on one thread. ``mallet`` is MALLET's own commands, which import a file and
+train for 200 iterations with alpha and beta optimised every ten, on one thread. All learn alpha
+where the package offers it. The file holds
 ``words``, ``phi`` (float64[T, W], P(w | z)) and ``alpha`` (float64[T]).
 """
 
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,9 +57,61 @@ def tomotopy(path: str, topics: int, seed: int) -> dict[str, object]:
     return {"words": list(model.used_vocabs), "phi": np.array(phi, float), "alpha": model.alpha}
 
 
+def mallet(path: str, topics: int, seed: int) -> dict[str, object]:
+    """Learn by collapsed Gibbs sampling (SparseLDA), with the commands of MALLET."""
+    from benchmarks.rivals import mallet as fetched
+
+    programs = fetched()
+    if programs is None:
+        raise SystemExit(1)
+    java = ["java", "-Xmx2g", "-cp", f"{programs}/*"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = [f"{number}\tnone\t{' '.join(words)}\n" for number, words in enumerate(texts(path))]
+        (folder / "rows.tsv").write_text("".join(rows), encoding="utf-8")
+        read = [f"--input={folder}/rows.tsv", f"--output={folder}/rows.mallet"]
+        tokens = ["--keep-sequence=TRUE", "--preserve-case=TRUE", r"--token-regex=\S+"]
+        train = [f"--num-topics={topics}", f"--num-iterations={SWEEPS}", f"--random-seed={seed}"]
+        files = [
+            f"--topic-word-weights-file={folder}/weights",
+            f"--output-topic-keys={folder}/keys",
+        ]
+        for command in (
+            [*java, "cc.mallet.classify.tui.Csv2Vectors", *_spaced([*read, *tokens])],
+            [
+                *(*java, "cc.mallet.topics.tui.TopicTrainer"),
+                *_spaced([f"--input={folder}/rows.mallet", "--optimize-interval=10"]),
+                *_spaced([*train, *files, "--num-threads=1"]),
+            ],
+        ):
+            subprocess.run(command, check=True, capture_output=True)
+        return _read_mallet(folder, topics)
+
+
+def _spaced(options: list[str]) -> list[str]:
+    """Return options as MALLET reads them: the name and the value as two arguments."""
+    return [part for option in options for part in option.split("=", 1)]
+
+
+def _read_mallet(folder: Path, topics: int) -> dict[str, object]:
+    keys = (folder / "keys").read_text("utf-8").splitlines()
+    alpha = np.array([float(line.split("\t")[1]) for line in keys])
+    numbers: dict[str, int] = {}
+    cells = []
+    with (folder / "weights").open(encoding="utf-8") as lines:
+        for line in lines:
+            topic, word, weight = line.rstrip("\n").split("\t")
+            cells.append((int(topic), numbers.setdefault(word, len(numbers)), float(weight)))
+    phi = np.zeros((topics, len(numbers)))
+    for topic, number, weight in cells:
+        phi[topic, number] = weight
+    return {"words": list(numbers), "phi": phi / phi.sum(axis=1, keepdims=True), "alpha": alpha}
+
+
 PACKAGES: dict[str, Callable[[str, int, int], dict[str, object]]] = {
     "gensim": gensim,
     "tomotopy": tomotopy,
+    "mallet": mallet,
 }
 
 

@@ -1,4 +1,4 @@
-"""What the README tells people to type works."""
+"""What the README and the guides tell people to type works."""
 
 import importlib
 import json
@@ -15,7 +15,9 @@ from pipelines.cli.command import parse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+ESTIMATOR, *BLOCKS = re.findall(
+    r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL
+)
 
 
 def commands_of(text):
@@ -29,11 +31,11 @@ def commands_of(text):
     return [[word for word in words if word != "..."] for words in lines if words[1:2] == ["-m"]]
 
 
-COMMANDS = commands_of(README)
+COMMANDS = commands_of((ROOT / "docs" / "steps.md").read_text("utf-8"))
 # Their commands may leave out what other pages have said.
 GUIDES = [
     words
-    for page in sorted((ROOT / "docs").glob("*.md"))
+    for page in sorted((ROOT / "docs").rglob("*.md"))
     for words in commands_of(page.read_text())
     if "pipelines" in words[2]
 ]
@@ -53,11 +55,13 @@ def test_the_commands_have_options_that_exist(words):
 @pytest.mark.parametrize("words", GUIDES, ids=lambda words: " ".join(words[2:4]))
 def test_the_commands_of_the_guides_have_options_that_exist_and_go_together(words):
     program = importlib.import_module(words[2])
-    assert parse(words[3:], words[2], "", program.GROUPS, {})
+    # The first argument of versions is what it does.
+    options = words[4:] if words[2] == "pipelines.versions" else words[3:]
+    assert parse(options, words[2], "", program.GROUPS, {})
 
 
 def test_learning_without_beam(capsys):
-    exec(compile(BLOCKS[0], "README.md", "exec"), {})
+    exec(compile(BLOCKS[0], "python.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "harbour" in printed
     assert "court" in printed
@@ -66,16 +70,13 @@ def test_learning_without_beam(capsys):
 def test_the_estimator_of_the_guide(tmp_path, monkeypatch, capsys):
     pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(
-        r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL
-    )
-    exec(compile(block, "python.md", "exec"), {})
+    exec(compile(ESTIMATOR, "python.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "harbour" in printed and printed.endswith("True\n")
 
 
 def test_the_subcommands_of_the_guides_exist():
-    pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))]
+    pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
     blocks = [block for page in pages for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)]
     used = {name for block in blocks for name in re.findall(r"^beam-topics (\w+)", block, re.M)}
     assert {"train", "report", "label", "export", "init"} <= used <= set(SUBCOMMANDS)
@@ -90,7 +91,7 @@ def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):
         train.main([f"--input={corpus}", "--model_store=models", "--dead_letters=dead", *flags])
         == 0
     )
-    exec(compile(BLOCKS[1], "README.md", "exec"), {})
+    exec(compile(BLOCKS[1], "python.md", "exec"), {})
     (written,) = (tmp_path / "mixtures").iterdir()
     assert json.loads(written.read_text())["words_known"] == 2
     (dead,) = (tmp_path / "dead").iterdir()

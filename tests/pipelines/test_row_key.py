@@ -1,4 +1,4 @@
-"""Rows that are written more than once are de-duplicated by the key that the README names."""
+"""Rows that are written more than once are de-duplicated by the key that docs/promises.md names."""
 
 import json
 import re
@@ -23,8 +23,8 @@ def no_failures():
 
 
 def documented():
-    """The fields of a row's key, as the README has them."""
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    """The fields of a row's key, as the page of promises has them."""
+    text = " ".join((ROOT / "docs" / "promises.md").read_text(encoding="utf-8").split())
     return tuple(
         name.strip().replace(" ", "_")
         for name in re.search(r"has the key \(([^)]*)\)", text)[1].split(",")
