@@ -12,6 +12,8 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+from model.errors import DamagedDataError
+
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -70,6 +72,21 @@ def _checked_name(kind: type[Any]) -> str:
                 f"{name}.{item.name} is a record of its own. Declare it with part(...)."
             )
     return str(kind.kind)
+
+
+def record_from_json(kinds: Mapping[str, type[Any]], values: Any, where: str) -> Any:
+    """Return settings of one of several kinds, told apart by ``kind``.
+
+    Raises:
+        DamagedDataError: the kind or a field is missing, is unknown, or is not allowed.
+    """
+    kind = values.get("kind") if isinstance(values, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise DamagedDataError(
+            f"{where}: {kind!r:.80} is not one of {', '.join(kinds)}. Another release wrote it: use"
+            " that release."
+        )
+    return kinds[kind].from_json(values, where)
 
 
 class Implementations(Generic[T]):

@@ -49,6 +49,7 @@ from typing import (
 
 from model import wire
 from model.errors import DamagedDataError, OptionError, one_of
+from model.kinds import record_from_json
 from model.times import duration_text
 from model.units import MEGABYTE
 
@@ -379,18 +380,3 @@ def _value(item: Option, values: dict[str, Any], where: str) -> Any:
     kind = int if item.unit == "durations" else str
     listed = item.value_type is tuple and isinstance(value, list)
     return tuple(value) if listed and all(isinstance(one, kind) for one in value) else value
-
-
-def record_from_json(kinds: Mapping[str, type[Record]], values: Any, where: str) -> Record:
-    """Return settings of one of several kinds, told apart by ``kind``.
-
-    Raises:
-        DamagedDataError: the kind or a field is missing, is unknown, or is not allowed.
-    """
-    kind = values.get("kind") if isinstance(values, dict) else None
-    if not isinstance(kind, str) or kind not in kinds:
-        raise DamagedDataError(
-            f"{where}: {kind!r:.80} is not one of {', '.join(kinds)}. Another release wrote it: use"
-            " that release."
-        )
-    return kinds[kind].from_json(values, where)

@@ -22,13 +22,13 @@ from model.inference.classifier_store import ClassifierStore
 from model.inference.fit_settings import FitSettings
 from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
+from model.kinds import record_from_json
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
 from model.learners import LEARNER
 from model.learners.base import LEARNERS
-from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
 from model.publishing.choice import PublishSettings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from model.errors import OptionError
+from model.kinds import record_from_json
 from model.learner_log.head import checkpoint_from_bytes
 from model.learners import LEARNER, learner_for
 from model.learners.base import HoldsDocuments, LearnerSettings
-from model.options import record_from_json
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument

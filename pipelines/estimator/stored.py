@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import cast
 
 from model.errors import OptionError
+from model.kinds import record_from_json
 from model.learner_log.options import LearnOptions, Publication, RunSettings
 from model.learners import LEARNER, LearnerSettings
-from model.options import record_from_json
 from model.publishing.store import ModelStore
 from model.settings import SequenceSettings, TokeniserSettings
 
