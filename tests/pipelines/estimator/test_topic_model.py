@@ -119,7 +119,7 @@ def test_parameters_are_the_options():
         (
             {"topics": 0},
             OptionError,
-            "--topics: 0 was given; allowed is 1 or more. Correct the value.",
+            "--topics: 0 was given; allowed is 1 or more, or auto. Correct the value.",
         ),
         (
             {"beta": 0.1},

@@ -83,4 +83,5 @@ def test_event_time_does_not_count(island):
 @pytest.mark.usefixtures("short_memories")
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_a_law_where_tokens_are_forgotten(law):
-    law(settings_of("half-life, chosen"))
+    # Another seed, because the battery keeps what settings come to without the short memories.
+    law(replace(settings_of("half-life, chosen"), seed=7))
