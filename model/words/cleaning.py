@@ -2,8 +2,9 @@ r"""Remove what is no text from a document: HTML, and the headers of a mail.
 
 Each way has a name, and ``--strip`` lists the ways in the order in which they are applied:
 
-* ``mail`` removes the header of a mail or a news article (RFC 5322) and keeps the subject. A text
-  that does not begin with a header stays as it is.
+* ``mail`` removes the header of a mail or a news article (RFC 5322) and keeps the subject. All
+  lines before the first blank one have to be of a header, and one has to name a field that mails
+  have. Another text stays as it is.
 * ``html`` keeps the text of a page, without scripts and styles. Elements that are not part of a
   line are separated by spaces. What is not HTML stays as it is, but for entities.
 
@@ -26,7 +27,10 @@ _INLINE = frozenset(
     " strong sub sup time tt u var wbr".split()
 )
 _SKIPPED = ("script", "style", "template", "noscript")
-_HEADER = re.compile(r"[!-9;-~]{1,76}:[ \t]")
+_HEADER = re.compile(r"([!-9;-~]{1,76}):(?=[ \t]|\Z)")
+_BLANK = re.compile(r"\r?\n[ \t]*\r?\n")
+# One of them is in each mail or article. Other texts may begin with "Summary: ...".
+_FIELDS = {"from", "to", "subject", "date", "message-id", "newsgroups", "received", "return-path"}
 # Longer headers are text.
 _LONGEST_HEADER = 65_536
 _SPACES = re.compile(r"\s+")
@@ -35,11 +39,24 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def _without_header(text: str) -> str:
-    blank = text.find("\n\n", 0, _LONGEST_HEADER)
-    if blank < 0 or not _HEADER.match(text):
+    blank = _BLANK.search(text, 0, _LONGEST_HEADER)
+    if blank is None or not _is_header(text[: blank.start()]):
         return text
-    found = HeaderParser().parsestr(text)
-    return f"{found.get('Subject', '')} {found.get_payload()}"
+    subject = HeaderParser().parsestr(text[: blank.start()]).get("Subject", "")
+    return f"{subject} {text[blank.end() :]}"
+
+
+def _is_header(text: str) -> bool:
+    names = set[str]()
+    for number, line in enumerate(text.splitlines()):
+        field = _HEADER.match(line)
+        if field is not None:
+            names.add(field[1].lower())
+        elif not (names and line[:1] in (" ", "\t")) and not (
+            number == 0 and line.startswith("From ")
+        ):
+            return False
+    return not names.isdisjoint(_FIELDS)
 
 
 def _without_markup(text: str) -> str:

@@ -4,6 +4,10 @@ A segmenter has a name and is given as ``name`` on the command line. The setting
 ``name==release`` with the release of its library and dictionary, because another release gives
 other words; a model that was learned with another one is refused.
 
+A segmenter gets the runs of Han, Hiragana and Katakana characters, in pieces of at most 1,000
+characters, so its memory and time are bounded. All other text is cut at what is no letter: jieba
+cuts other letters one by one.
+
 =========  =========================================  ==============================
 name       cuts                                       library
 =========  =========================================  ==============================
@@ -20,9 +24,16 @@ import logging
 from collections.abc import Callable
 from importlib.metadata import version
 
+import regex
+
 from model.errors import OptionError
 
 WORDS = "words"
+_RUN = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}"
+    "\N{KATAKANA-HIRAGANA PROLONGED SOUND MARK}\N{HALFWIDTH KATAKANA-HIRAGANA PROLONGED SOUND MARK}"
+    "\N{IDEOGRAPHIC CLOSING MARK}]{1,1000}"
+)
 Cut = Callable[[str], list[str]]
 
 
@@ -41,7 +52,9 @@ def _japanese() -> Cut:
     import fugashi
     import unidic_lite
 
-    tagger = fugashi.Tagger(f'-d "{unidic_lite.DICDIR}"')
+    # With the file of the package in place of the user's configuration.
+    folder = unidic_lite.DICDIR
+    tagger = fugashi.GenericTagger(f'-r "{folder}/mecabrc" -d "{folder}"')
     return lambda text: [word.surface for word in tagger(text)]
 
 
@@ -83,11 +96,14 @@ def resolved(segmenter: str) -> str:
     return f"{name}=={found}"
 
 
-def segmenter_of(segmenter: str) -> Cut | None:
-    """Return the function that cuts a text; None for the one of :mod:`model.words.tokeniser`.
+def segmenter_of(segmenter: str) -> Callable[[str], str] | None:
+    """Return the function that puts spaces between the words of a text; None for ``words``.
 
     Raises:
         OptionError: As :func:`resolved`.
     """
     name = resolved(segmenter).partition("==")[0]
-    return None if name == WORDS else _SEGMENTERS[name][0]()
+    if name == WORDS:
+        return None
+    cut = _SEGMENTERS[name][0]()
+    return lambda text: str(_RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", text))

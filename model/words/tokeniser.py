@@ -231,9 +231,9 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
-        self._segment = segmenters.segmenter_of(settings.segmenter)
-        if settings.function != "none":
-            self._segment = load_function(settings.function)
+        self._space = segmenters.segmenter_of(settings.segmenter)
+        function = settings.function
+        self._function = None if function == "none" else load_function(function)
 
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
@@ -243,9 +243,9 @@ class Tokeniser:
         return [word for word in map(self._words.__getitem__, found) if word]
 
     def _cut(self, text: str) -> list[str]:
-        if self._segment is None:
-            return _cut(text)
-        return [word for piece in self._segment(text) for word in _cut(_plain(piece))]
+        if self._function is not None:
+            return self._function(text)
+        return _cut(text if self._space is None else self._space(text))
 
     def tokenise(self, document: Document) -> TokenisedDocument:
         """Return the document as tokens; it has none where no word is kept."""

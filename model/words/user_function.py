@@ -4,16 +4,33 @@
 form C, and takes what it returns: a list of texts. Stop words, lengths, lemmas and stemming apply
 to these as to other words. The model records the name of the function and not its code, so whoever
 labels needs the same function, and workers need the module.
+
+A model may come from someone else, and its settings could name any function. So only a function
+that is declared as a tokeniser is called:
+
+>>> @declared
+... def cut(text: str) -> list[str]:
+...     return text.split()
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from model.errors import OptionError
 from model.functions import load
 
+F = TypeVar("F", bound=Callable[[str], list[str]])
+
 FLAG = "--tokeniser"
+_MARK = "beam_topics_tokeniser"
+
+
+def declared(function: F) -> F:
+    """Declare a function as a tokeniser; a decorator."""
+    setattr(function, _MARK, True)
+    return function
 
 
 def load_function(given: str) -> Callable[[str], list[str]]:
@@ -23,10 +40,14 @@ def load_function(given: str) -> Callable[[str], list[str]]:
         given: ``module:function``.
 
     Raises:
-        OptionError: There is no such function. The returned function raises it where the user's
-            one fails, or returns anything but a list of texts.
+        OptionError: There is no such function, or it is not declared. The returned function raises
+            it where the user's one fails, or returns anything but a list of words: texts without
+            white space that can be written as UTF-8.
     """
     function = load(FLAG, given, "my_words:cut")
+    if getattr(function, _MARK, None) is not True:
+        remedy = "If it is yours, put @model.words.user_function.declared above it."
+        raise OptionError(FLAG, given, "a function that is declared as a tokeniser", remedy)
 
     def cut(text: str) -> list[str]:
         try:
@@ -35,9 +56,19 @@ def load_function(given: str) -> Callable[[str], list[str]]:
             told = f"a function that returns the words of every text ({error!r})"
             remedy = f"It failed for the text that begins with {text[:40]!r}. Mend the function."
             raise OptionError(FLAG, given, told, remedy) from error
-        if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
-            remedy = f"It returned {type(found).__name__} of other things. Mend the function."
-            raise OptionError(FLAG, given, "a function that returns a list of texts", remedy)
+        wrong = (
+            [word for word in found if not _is_word(word)] if isinstance(found, list) else [found]
+        )
+        if wrong:
+            allowed = "a function that returns a list of words without white space"
+            remedy = f"It returned {wrong[0]!r:.100}. Mend the function."
+            raise OptionError(FLAG, given, allowed, remedy)
         return found
 
     return cut
+
+
+def _is_word(word: Any) -> bool:
+    if not isinstance(word, str) or word.split() != [word] or "\0" in word:
+        return False
+    return not any("\ud800" <= character <= "\udfff" for character in word)

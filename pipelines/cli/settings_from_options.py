@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -165,8 +166,10 @@ def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> 
         words: lists of words by option, in place of files.
     """
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
+    given["strip"] = tuple(given.get("strip", ()))
     if stop_list := words.get("stop_words_file"):
-        return TokeniserSettings(**{**given, "stop_words": "file", "stop_list": stop_list})
+        made = tokeniser_settings(**{**given, "stop_words": TokeniserSettings.stop_words})
+        return replace(made, stop_words="file", stop_list=stop_list)
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 

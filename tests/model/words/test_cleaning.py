@@ -36,8 +36,29 @@ def test_a_mail_leaves_its_subject_and_body():
 
 
 @pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (MAIL.replace("\n", "\r\n"), "Ships and sails The harbour Not: a header"),
+        ("From a@b Mon\nSubject: x\n\nbody", "x body"),
+        ("Subject:\nFrom: a@b\n \t\nbody", "body"),
+    ],
+)
+def test_other_forms_of_a_header(text, left):
+    assert clean(text, ("mail",)) == left
+
+
+@pytest.mark.parametrize(
     "text",
-    ["The harbour is: a poem\n\nMore", "Note: a text without a blank line", "a\n\nb: c"],
+    [
+        "Summary: the only line\n\nMore",
+        "Subject: x\nand a line of text\n\nMore",
+        "Subject: x\x0b\x0by\n\nMore",
+        " From: x\n\nMore",
+        "From me to you\n\nMore",
+        "The harbour is: a poem\n\nMore",
+        "Note: a text without a blank line",
+        "a\n\nb: c",
+    ],
 )
 def test_what_has_no_header_stays(text):
     assert clean(text, ("mail",)) == " ".join(text.split())

@@ -1,14 +1,19 @@
 """Segmenters, lemmas and functions of the user in the tokeniser."""
 
+import random
 import sys
 from types import ModuleType
 
 import pytest
 
+from model.compositions import compose
 from model.errors import OptionError
+from model.learners import LEARNER, learner_for
+from model.records import Document, Minibatch
 from model.settings import TokeniserSettings
 from model.words import lemmas, segmenters
 from model.words.tokeniser import Tokeniser, tokeniser_settings
+from model.words.user_function import declared
 
 # Sentences with words separated by spaces, written for this test.
 CHINESE = (
@@ -56,7 +61,8 @@ def f1(cut, sentences):
 )
 def test_segments_are_words(name, package, sentences):
     pytest.importorskip(package)
-    assert f1(segmenters.segmenter_of(name), sentences) >= 0.85
+    spaced = segmenters.segmenter_of(name)
+    assert f1(lambda text: spaced(text).split(), sentences) >= 0.85
     assert f1(list, sentences) < 0.7
 
 
@@ -65,7 +71,67 @@ def test_the_words_of_a_segmented_text_pass_the_other_steps():
     made = tokeniser_settings(stop_words="none", segmenter="chinese", min_length=2)
     assert made.segmenter.startswith("chinese==")
     text = "我们昨天去图书馆看书。Don't panic, 2024!"
-    assert Tokeniser(made).words(text) == ["我们", "昨天", "图书馆", "看书", "don", "panic"]
+    assert Tokeniser(made).words(text) == ["我们", "昨天", "图书馆", "看书", "don't", "panic"]
+
+
+@pytest.fixture(params=["chinese", "japanese"])
+def segmented(request):
+    for package in ("jieba", "fugashi", "unidic_lite"):
+        pytest.importorskip(package)
+    return tokeniser_settings(stop_words="none", segmenter=request.param, min_length=1)
+
+
+@pytest.mark.parametrize("text", ["привет café don't", "हिन्दी की भाषा", "plain, a1 words", ""])
+def test_a_segmenter_leaves_other_scripts_alone(segmented, text):
+    plain = tokeniser_settings(stop_words="none", min_length=1)
+    assert Tokeniser(segmented).words(text) == Tokeniser(plain).words(text)
+
+
+@pytest.mark.parametrize("text", ["中" * 5000, "アイウエオ" * 1000, "龘靐齉" * 1000, "ー" * 3000])
+def test_a_segmenter_loses_no_character(segmented, text):
+    spaced = segmenters.segmenter_of(segmented.segmenter)
+    assert spaced(text).replace(" ", "") == text
+    assert max(map(len, spaced(text).split())) <= 1000
+
+
+def test_a_decomposed_text_is_cut_as_the_composed_one(segmented):
+    cut = Tokeniser(segmented)
+    assert cut.words("か\u3099っこうへ行く") == cut.words("がっこうへ行く")
+
+
+def test_jieba_reads_no_cache_that_others_can_write(monkeypatch):
+    jieba = pytest.importorskip("jieba")
+    monkeypatch.setattr(jieba.Tokenizer, "initialize", lambda *_: pytest.fail("it was read"))
+    assert segmenters.segmenter_of("chinese")("北京大学").split() == ["北京大学"]
+
+
+THEMES = {
+    "chinese": (["银行提高了贷款利率", "政府增加投资"], ["足球比赛吸引观众", "球队赢得冠军"]),
+    "japanese": (
+        ["銀行は金利を引き上げた", "政府は経済を発表"],
+        ["野球の試合が始まる", "選手は練習した"],
+    ),
+}
+
+
+def test_topics_of_a_segmented_text_have_words(segmented):
+    name = segmented.segmenter.partition("==")[0]
+    language = {"chinese": "zh", "japanese": "ja"}[name]
+    cut = Tokeniser(tokeniser_settings(stop_words=language, segmenter=name))
+    draw = random.Random(1)
+    documents = [
+        cut.tokenise(Document(str(n), n, "。".join(draw.choices(THEMES[name][n % 2], k=4))))
+        for n in range(60)
+    ]
+    settings = compose(LEARNER, {"topics": 2, "particles": 1, "seed": 1})
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    learner.step(state, Minibatch.from_documents("", 1, 1, True, documents))
+    themes = [{word for text in texts for word in cut.words(text)} for texts in THEMES[name]]
+    topics = [set(words) for words in learner.snapshot(state).top_words(3)]
+    assert themes[0].isdisjoint(themes[1])
+    assert all(any(words <= theme for theme in themes) for words in topics)
+    assert all(2 <= len(word) <= 5 for words in topics for word in words)
 
 
 def test_lemmas_take_the_place_of_words():
@@ -115,7 +181,7 @@ def test_a_missing_package_is_told(monkeypatch):
 
 def user_module(monkeypatch, **functions):
     module = ModuleType("my_words")
-    vars(module).update(functions)
+    vars(module).update({name: declared(function) for name, function in functions.items()})
     monkeypatch.setitem(sys.modules, "my_words", module)
 
 
@@ -125,11 +191,21 @@ def test_a_function_of_the_user_cuts(monkeypatch):
     assert Tokeniser(made).words("Ships-THE-harbours-a1-sails") == ["ships", "harbours", "sails"]
 
 
+@pytest.mark.parametrize("name", ["os:system", "builtins:list", "my_words:plain"])
+def test_a_function_that_is_not_declared_is_not_called(monkeypatch, name):
+    user_module(monkeypatch)
+    monkeypatch.setattr(sys.modules["my_words"], "plain", str.split, raising=False)
+    with pytest.raises(OptionError, match=f"{name}.* is a function that is declared as a tokeni"):
+        Tokeniser(TokeniserSettings(function=name))
+
+
 @pytest.mark.parametrize(
     ("cut", "told"),
     [
-        (lambda text: text, "a function that returns a list of texts"),
-        (lambda text: [1], "a function that returns a list of texts"),
+        *(
+            (lambda text, words=words: words, "a function that returns a list of words")
+            for words in ("ships", None, [1], [""], ["a b"], ["a\n"], ["a\0"], ["\ud800"])
+        ),
         (lambda text: 1 / 0, "It failed for the text that begins with 'ships'"),
     ],
 )

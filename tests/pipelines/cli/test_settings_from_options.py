@@ -122,6 +122,9 @@ def test_values_reach_the_settings():
         == 172_800_000_000
     )
     assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
+    assert tokeniser_settings_of(options("--strip=mail")).strip == ("mail",)
+    listed = tokeniser_settings_of(options("--strip=mail"), {"stop_words_file": ("a", "b")})
+    assert (listed.strip, listed.stop_words, listed.stop_list) == (("mail",), "file", ("a", "b"))
     assert inference_settings_of(options("--inference_from=last")) == Gibbs3(states="last")
     given = options(
         "--id_field=i",
