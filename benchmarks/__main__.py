@@ -28,6 +28,7 @@ from benchmarks.serve import serve
 from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
+from benchmarks.stop_words import compare_stop_words
 from benchmarks.variational import variational
 from benchmarks.versions import versions
 from benchmarks.windows import windows
@@ -52,6 +53,7 @@ CASES = {
     "names": names,
     "nonsense": nonsense,
     "seeds": seeds,
+    "stop_words": compare_stop_words,
     "serve": serve,
     "soak": soak,
     "drift": drift,
