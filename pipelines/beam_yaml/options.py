@@ -28,6 +28,7 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
+from pipelines.cli.values import written
 
 _METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
 LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)
@@ -69,12 +70,3 @@ def names(groups: Any) -> tuple[str, ...]:
     found = {action.dest for action in parser_for("yaml", "", groups, {})._actions}
     records = {option.name for option in plain_options(ParseSettings)}
     return tuple(sorted((found | records) - {"config", "help", *_NOT_HERE}))
-
-
-def written(value: Any) -> str:
-    """Return a value as the command line writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return str(value)

@@ -243,3 +243,12 @@ def choices(allowed: Sequence[str], **notes: str) -> str:
     """
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
     return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]
+
+
+def written(value: Any) -> str:
+    """Return a value as the command line writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(value)

@@ -36,6 +36,7 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from pipelines.cli.shared_options import UsageError
+from pipelines.cli.values import written
 
 GROUPS = (
     TokeniserOptions,
@@ -172,13 +173,5 @@ def _word_lists() -> tuple[str, ...]:
 
 
 def _parsed(given: Mapping[str, Any]) -> Any:
-    argv = [f"--{name}={_written(value)}" for name, value in given.items() if value is not None]
+    argv = [f"--{name}={written(value)}" for name, value in given.items() if value is not None]
     return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
-    return str(value)
