@@ -43,6 +43,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "even, T = 40": {"topics": 40},
     "auto, at most 40": _AUTO,
     "auto, at most 100": {**_AUTO, "max_topics": 100},
+    "auto, at most 200": {**_AUTO, "max_topics": 200},
     "auto, no challengers": {**_AUTO, "challengers": "off"},
     "auto, flat prior": {**_AUTO, "prior": "flat", "max_words": WORDS},
 }

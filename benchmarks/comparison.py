@@ -1,4 +1,4 @@
-"""Whole commands beside gensim, tomotopy and MALLET: ``python -m benchmarks.comparison --help``.
+"""Whole commands beside other packages: ``python -m benchmarks.comparison --help``.
 
 Each row learns T = 50 topics from the same file by a command of its own, which starts, reads,
 splits, learns and writes:
@@ -6,7 +6,8 @@ splits, learns and writes:
 * ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
 * ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
-  ``mallet``: its commands, 200 iterations (:mod:`benchmarks.other_models`).
+  ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
+  that ``BERTOPIC_PYTHON`` names (:mod:`benchmarks.other_models`).
 
 The cost is that of the process: processor seconds, and the most resident memory. The scores are of
 other documents, made here in the same way for all. They use the words that training has at least
@@ -20,6 +21,7 @@ fixed point of
 * accuracy: a linear SVM on θ of whole documents. Those at even places train it, the others test it.
 * words: how many of these words the model has, the same number for all but where a vocabulary is
   bounded.
+  BERTopic has no P(w | z): it has no perplexity, and its own θ is classified.
 * NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
   topics that are judged mixed (:mod:`model.evaluation.mixed`).
 
@@ -30,6 +32,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,7 +44,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.corpora import letters_of, may_words, records, stop_words
+from benchmarks.corpora import letters_of, may_body, may_words, records, stop_words
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from benchmarks.runners import ROOT
 from benchmarks.scale import CHILD
@@ -56,7 +59,10 @@ FOREVER = 36500
 
 
 class Corpus(NamedTuple):
-    """Documents that are learned, and others that score: dictionaries with words under ``text``."""
+    """Documents that are learned, and others that score: dictionaries.
+
+    ``text`` has the words that are learned, ``raw`` the text from which they were taken.
+    """
 
     train: list[dict[str, str]]
     test: list[dict[str, str]]
@@ -69,11 +75,16 @@ class Model(NamedTuple):
         words: the vocabulary.
         phi: float64[T, W], P(w | z).
         alpha: float64[T].
+        theta: float64[n, k], the mixtures of the documents that score, where the package makes
+            them; None where θ is found from phi and alpha.
+        aside: the processor seconds that the package needed for these.
     """
 
     words: list[str]
     phi: FloatArray
     alpha: FloatArray
+    theta: FloatArray | None = None
+    aside: float = 0.0
 
 
 @cache
@@ -84,26 +95,29 @@ def corpus(name: str) -> Corpus:
     if name == "20news":
         for record in records("20news-bydate"):
             words = " ".join(may_words(record["text"], stop))
-            parts[record["split"]].append({**record, "text": words})
+            raw = may_body(record["text"])
+            parts[record["split"]].append({**record, "text": words, "raw": raw})
     else:
         for number, record in enumerate(records("arxiv-cs-1994-2019")):
             if number % 4 == 0 or number % 16 == 2:
                 words = [word for word in letters_of(record["text"]) if word not in stop]
                 part = parts["train" if number % 4 == 0 else "test"]
-                part.append({**record, "text": " ".join(word for word in words if len(word) > 1)})
+                kept = " ".join(word for word in words if len(word) > 1)
+                part.append({**record, "text": kept, "raw": record["text"]})
     return Corpus(**{part: [one for one in found if one["text"]] for part, found in parts.items()})
 
 
 def work(run: Run) -> Result:
     """Learn by a command, and score what it wrote."""
     found = corpus(run.dataset)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with (folder / "documents.jsonl").open("w", encoding="utf-8") as lines:
-            lines.writelines(json.dumps(record) + "\n" for record in found.train)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for name, part in (("documents", found.train), ("others", found.test)):
+            with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as lines:
+                lines.writelines(json.dumps(record) + "\n" for record in part)
         command, read = ROWS[run.row](folder, run.seed)
         done = subprocess.run(
-            [sys.executable, "-c", CHILD, sys.executable, *command],
+            [sys.executable, "-c", CHILD, python_of(run.row), *command],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -112,7 +126,14 @@ def work(run: Run) -> Result:
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
         seconds, megabytes = map(float, done.stdout.split())
         model = read(folder)
-    return {"seconds": seconds, "megabytes": megabytes, **scores(model, found)}
+    return {"seconds": seconds - model.aside, "megabytes": megabytes, **scores(model, found)}
+
+
+def python_of(row: str) -> str:
+    """Return the Python that runs a row."""
+    if row == "bertopic":
+        return os.environ.get("BERTOPIC_PYTHON", sys.executable)
+    return sys.executable
 
 
 def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
@@ -156,7 +177,8 @@ def other(package: str) -> Callable[[Path, int], tuple[list[str], Callable[[Path
 def written(folder: Path) -> Model:
     """Return the model that :mod:`benchmarks.other_models` wrote."""
     with np.load(folder / "model.npz") as held:
-        return Model(held["words"].tolist(), held["phi"], held["alpha"])
+        own = (held["theta"], float(held["aside"])) if "theta" in held else ()
+        return Model(held["words"].tolist(), held["phi"], held["alpha"], *own)
 
 
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
@@ -167,6 +189,7 @@ ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]
     "gensim": other("gensim"),
     "tomotopy": other("tomotopy"),
     "mallet": other("mallet"),
+    "bertopic": other("bertopic"),
 }
 
 
@@ -185,17 +208,20 @@ def scores(model: Model, found: Corpus) -> Result:
         log += float(np.log(theta @ phi[:, tokens[1::2]]).sum())
         count += len(tokens[1::2])
     mixtures = np.array(proportions)
+    whole = mixtures.mean(axis=0) @ phi
+    if model.theta is not None:
+        mixtures = model.theta
     first = [
         [model.words[kept[place]] for place in np.argsort(-row, kind="stable")[:TOP_WORDS]]
         for row in phi
     ]
-    train, whole = [document(record) for record in found.train], mixtures.mean(axis=0) @ phi
+    train = [document(record) for record in found.train]
     telling = [
         [model.words[kept[place]] for place in most_telling(row + 1e-300, whole)[:TOP_WORDS]]
         for row in phi
     ]
     return {
-        "perplexity": float(np.exp(-log / count)),
+        "perplexity": float(np.exp(-log / count)) if model.theta is None else None,
         "accuracy": svm_accuracy(mixtures[::2], labels[::2], mixtures[1::2], labels[1::2]),
         "npmi": float(coherence(first, train).npmi.mean()),
         "mixed": sum(one.mixed for one in judge_words(telling, train)),
@@ -246,6 +272,8 @@ COLUMNS = (
 
 
 def _cell(lines: Sequence[Result], column: str, digits: int) -> str:
+    if any(line[column] is None for line in lines):
+        return "–"
     return shown((line[column] for line in lines), digits)
 
 

@@ -59,9 +59,13 @@ def may_words(text: str, stop: frozenset[str]) -> list[str]:
     The header and every line without an inner space are dropped. The rest is split at non-letters
     and lower-cased, and stop words are dropped.
     """
+    return [word for word in _LETTERS.findall(may_body(text).lower()) if word not in stop]
+
+
+def may_body(text: str) -> str:
+    """Return the lines of a post that :func:`may_words` reads."""
     body = text.partition("\n\n")[2]
-    lines = (line for line in body.splitlines() if " " in line.strip())
-    return [word for line in lines for word in _LETTERS.findall(line.lower()) if word not in stop]
+    return "\n".join(line for line in body.splitlines() if " " in line.strip())
 
 
 def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:

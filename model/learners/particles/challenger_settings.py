@@ -32,7 +32,7 @@ class Challengers(ChallengerSettings):
     kind = "on"
 
     room: float = option(
-        0.5,
+        0.65,
         "share of the topics that a challenger empties for new documents after a change",
         least=0,
         most=1,
@@ -42,6 +42,13 @@ class Challengers(ChallengerSettings):
         "documents, learned by neither, that decide a duel; trials come at multiples of it",
         unit="documents",
         least=1,
+    )
+    first_trial: int = option(
+        5,
+        "the first trial at the start of a stream comes after so many times --judges documents, and"
+        " two more after twice and four times as many",
+        least=1,
+        absent=4,
     )
     change_test: ChangeTestSettings = part(
         CusumSettings(),

@@ -23,11 +23,11 @@ from model.learners.particles.sequential_test import Cusum, threshold_of
 from model.records import FloatArray
 from model.scaled import Scaled
 
-# When trials are due, in documents since the start or the change, as multiples of the number of
-# judges. After a change there are two more if none of the first was won: a slow change has few
-# documents of the new kind when it is told. Afterwards a trial is due whenever the number of
-# documents has grown fourfold.
-AT_START = (4.0, 8.0, 16.0)
+# When trials are due. At the start these are multiples of the documents before the first trial.
+AT_START = (1.0, 2.0, 4.0)
+# After a change they are documents since the change, as multiples of the number of judges. There
+# are two more if none of the first was won: a slow change has few documents of the new kind when it
+# is told. Afterwards a trial is due whenever the number of documents has grown fourfold.
 AFTER_CHANGE = (1.0, 2.5, 5.0)
 UNWON = (10.0, 20.0)
 # The distance of later trials that are steady.
@@ -76,6 +76,7 @@ class Following:
         shares: the sum of its documents' topic proportions.
         steady: whether later trials come at equal distances (:data:`STEADY`). It is not stored,
             because each step sets it.
+        first_trial: the documents before the first trial at the start, as a multiple of the judges.
     """
 
     judges: int
@@ -93,6 +94,7 @@ class Following:
     documents: int = 0
     shares: FloatArray = field(default_factory=lambda: np.zeros(0))
     steady: bool = False
+    first_trial: int = 5
 
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""
@@ -109,7 +111,7 @@ class Following:
 
     def _sizes(self) -> tuple[float, ...]:
         if not self.changes:
-            return AT_START
+            return tuple(self.first_trial * size for size in AT_START)
         return (*AFTER_CHANGE, *UNWON) if self.fresh else AFTER_CHANGE
 
     def trial_held(self, documents: int, won: bool) -> None:

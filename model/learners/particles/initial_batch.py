@@ -44,6 +44,8 @@ from model.records import IntArray
 from model.scaled import Scaled
 
 TRAINED_SHARE = 0.8
+# Visits of documents in one call, over all sweeps.
+_VISITS = 10_000
 
 
 def join(batch: InitialBatch, waiting: Documents, documents: Documents) -> tuple[int, bool]:
@@ -116,8 +118,12 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
     ensure_capacity(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, evenly=True)
     units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE_DOCUMENT, np.int64)
-    for _ in range(sweeps):
-        visit(state, units, positions, INITIAL_SWEEP)
+    # A call costs as much as some thousand draws. Only draws of concentrations come between sweeps.
+    fixed = not state.settings.prior.learns_concentrations
+    together = max(1, _VISITS // max(1, len(slots))) if fixed else 1
+    for first in range(0, sweeps, together):
+        some = min(together, sweeps - first)
+        visit(state, np.tile(units, some), np.tile(positions, some), INITIAL_SWEEP)
         learn_concentrations(state, INITIAL_CONCENTRATION)
 
 
@@ -159,10 +165,10 @@ def _held_out_probability(state: ParticleState, chain: int, documents: list[IntA
     prior = state.prior
     distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
     phi = word_probabilities(state.population, prior, chain, distinct.astype(np.int64))
-    result = Scaled(0.5, 1)
-    for tokens in np.split(
-        rows.astype(np.int32), np.cumsum([len(document) for document in documents])[:-1]
-    ):
-        for p in first_moment(tokens, phi, prior.alpha[: phi.shape[1]], prior.alpha_sum):
-            result = result * Scaled.of(float(p))
-    return result
+    ends = np.cumsum([len(document) for document in documents])[:-1]
+    alpha = prior.alpha[: phi.shape[1]]
+    found = [
+        first_moment(tokens, phi, alpha, prior.alpha_sum)
+        for tokens in np.split(rows.astype(np.int32), ends)
+    ]
+    return Scaled.product(np.concatenate(found))

@@ -227,7 +227,8 @@ class ParticleLearner:
         words = state.vocabulary.nbytes()
         waiting = sum(tokens.nbytes for tokens, _ in state.unlearned)
         # Publications keep the states that they made until others are made or none is needed.
-        held = [one for one in (state, state.initialised, state.begun) if one]
+        copies = {id(one): one for one in (state.initialised, state.begun) if one}
+        held = [state, *copies.values()]
         return (
             words
             + waiting

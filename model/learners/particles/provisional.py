@@ -16,8 +16,9 @@ A copy is a function of the documents that wait. A learner that was restored mak
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import replace
 
-from model.learners.particles import loading, saving
 from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.initial_batch import initialise
 from model.learners.particles.initial_settings import ENDLESS
@@ -50,9 +51,9 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
         # Words that came later would change the distribution over strings that is fitted to words.
         used = 1 + max((int(tokens.max(initial=-1)) for tokens, _ in waiting[:count]), default=-1)
         state.begun = _begun(state, count, state.vocabulary.words[:used])
-    copy = _copied(state.begun)
+    # What was begun does not change any more, but for words that none of its documents has.
+    copy = state.begun if count == len(waiting) else _copied(state.begun)
     copy.vocabulary.extend(state.vocabulary.words)
-    copy.arrived = list(state.begun.arrived)
     begin_minibatch(copy, state.sequence)
     for tokens, label in waiting[count:]:
         learn_document(copy, tokens, label)
@@ -70,13 +71,18 @@ def _begun(state: ParticleState, count: int, words: Iterable[str]) -> ParticleSt
 
 
 def _copied(state: ParticleState) -> ParticleState:
-    empty = new_state(state.settings, state.key, state.island, state.threads)
-    return loading.from_bytes(empty, saving.to_bytes(state))
+    alone = replace(state, initialised=None, begun=None, chain=None, events=[])
+    # These never change.
+    shared = [one for one in (state.settings, state.characters) if one is not None]
+    memo: dict[int, object] = {id(one): one for one in shared}
+    memo[id(state.vocabulary)] = state.vocabulary.copied()
+    return deepcopy(alone, memo)
 
 
 def _without_held(state: ParticleState) -> ParticleState:
     """Return a copy that has learned, without a duel, the documents that wait for one."""
     copy = _copied(state)
+    copy.arrived = []
     begin_minibatch(copy, state.sequence)
     if copy.following:
         learn_by_chains(copy, copy.following.held)

@@ -1,15 +1,19 @@
 """Seeded topics: words that a user gives to a topic before anything is learned.
 
-A seed is a line ``name: word word``. Seed number z belongs to topic z. Each of its words has s
-prior tokens in this topic (``--seed_strength``). The counts of a particle begin with them, and no
-move takes them out. So a token of w in z has the probability
+A seed is a line ``name: word word^30``. Seed number z belongs to topic z. Each of its words has
+s_wz prior tokens in this topic: the number behind ``^``, or else ``--seed_strength``. The counts of
+a particle begin with them, and no move takes them out. So a token of w in z has the probability
 
-    P(w | z) = (n_wz + s [w in seed z] - d t_wz + (a + d k_z) B(w)) / (n_z + s V_z + a)
+    P(w | z) = (n_wz + s_wz - d t_wz + (a + d k_z) B(w)) / (n_z + s_z + a)
 
-where V_z is the number of words of seed z. With the flat prior that is LDA with the Dirichlet
-parameter beta + s for the words of the seed and beta for the others. With tables it is the same
+where s_z is the sum of s_wz over w. With the flat prior that is LDA with the Dirichlet parameter
+beta + s_wz for the words of the seed and beta for the others. With tables it is the same
 franchise after s observed tokens of each word, which begin at one table. No kernel knows of seeds:
 all weights, duels and draws use the counts.
+
+A topic whose s_z is far above the tokens that will come is *frozen*: the n_z tokens that it learns
+move P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`model.exports.seeds` writes
+such seeds for topics of a model.
 
 The words of seeds have the first numbers of the vocabulary and never leave it. A challenger never
 gives a seeded topic to another one.
@@ -17,6 +21,7 @@ gives a seeded topic to another one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,13 +38,41 @@ if TYPE_CHECKING:
 FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
 # Prior tokens of all seeds together; counts of 32 bits hold them.
 MOST_TOKENS = 2**30
+_MOST_DIGITS = 12
+
+
+_WEIGHTED = re.compile(r"(.+)\^(\d+)", re.ASCII)
 
 
 class Seed(NamedTuple):
-    """The name of a topic, and the words that it begins with."""
+    """A topic to begin with.
+
+    Attributes:
+        name: its name.
+        tokens: the prior tokens of each word; None for those of ``--seed_strength``.
+    """
 
     name: str
-    words: tuple[str, ...]
+    tokens: dict[str, int | None]
+
+
+def word_and_tokens(item: str) -> tuple[str, int | None]:
+    """Return the word of ``word^30`` or ``word``, and its number.
+
+    >>> word_and_tokens("orbit^30"), word_and_tokens("orbit")
+    (('orbit', 30), ('orbit', None))
+
+    Raises:
+        OptionError: the number is 0, or above :data:`MOST_TOKENS`.
+    """
+    if not (found := _WEIGHTED.fullmatch(item)):
+        return item, None
+    # A number of a thousand digits takes long to read.
+    tokens = int(found[2]) if len(found[2]) <= _MOST_DIGITS else MOST_TOKENS + 1
+    if not 1 <= tokens <= MOST_TOKENS:
+        allowed = f"1 to {MOST_TOKENS} prior tokens behind a word"
+        raise OptionError(FLAG, item[:80], allowed, "Correct the number.")
+    return found[1], tokens
 
 
 @lru_cache(maxsize=64)
@@ -55,7 +88,12 @@ def seeds_of(lines: tuple[str, ...]) -> tuple[Seed, ...]:
         if not name.strip() or not words.split():
             allowed = "lines of a name, a colon and words, as in space: nasa orbit"
             raise OptionError(FLAG, line, allowed, "Correct the line.")
-        found.append(Seed(name.strip(), tuple(dict.fromkeys(words.split()))))
+        tokens: dict[str, int | None] = {}
+        for item in words.split():
+            word, number = word_and_tokens(item)
+            # Of a word that comes twice, the first one counts.
+            tokens.setdefault(word, number)
+        found.append(Seed(name.strip(), tokens))
     names = [seed.name for seed in found]
     for name in names:
         if names.count(name) > 1:
@@ -65,7 +103,7 @@ def seeds_of(lines: tuple[str, ...]) -> tuple[Seed, ...]:
 
 def words_of(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the distinct words of seeds, in the order of their numbers in the vocabulary."""
-    return tuple(dict.fromkeys(word for seed in seeds_of(lines) for word in seed.words))
+    return tuple(dict.fromkeys(word for seed in seeds_of(lines) for word in seed.tokens))
 
 
 def check_seeds(settings: ParticleSettings) -> None:
@@ -82,10 +120,10 @@ def check_seeds(settings: ParticleSettings) -> None:
         allowed = f"at most as many as --topics ({settings.topic_count})"
         remedy = f"Give --topics={len(seeds)} or more."
         raise OptionError(FLAG, f"{len(seeds)} topics", allowed, remedy)
-    tokens = settings.seed_strength * sum(len(seed.words) for seed in seeds)
-    if tokens > MOST_TOKENS:
+    if (tokens := tokens_of(settings)) > MOST_TOKENS:
         allowed = f"at most {MOST_TOKENS} prior tokens of all words together"
-        raise OptionError(STRENGTH_FLAG, settings.seed_strength, allowed, "Give a lower one.")
+        remedy = f"Give a lower {STRENGTH_FLAG}, or lower numbers behind words."
+        raise OptionError(FLAG, f"{tokens} prior tokens", allowed, remedy)
     vocabulary = settings.vocabulary
     if vocabulary.is_open and 2 * len(words) > vocabulary.size:
         allowed = f"at most half of --max_words ({vocabulary.size})"
@@ -105,8 +143,15 @@ def seed_counts(settings: ParticleSettings) -> LongArray:
     rows = {word: row for row, word in enumerate(words_of(settings.seeds))}
     counts = np.zeros((len(rows), settings.topic_count), np.int64)
     for topic, seed in enumerate(seeds_of(settings.seeds)):
-        counts[[rows[word] for word in seed.words], topic] = settings.seed_strength
+        numbers = [rows[word] for word in seed.tokens]
+        counts[numbers, topic] = [given or settings.seed_strength for given in seed.tokens.values()]
     return counts
+
+
+def tokens_of(settings: ParticleSettings) -> int:
+    """Return the prior tokens of all seeds together."""
+    given = (tokens for seed in seeds_of(settings.seeds) for tokens in seed.tokens.values())
+    return sum(tokens or settings.seed_strength for tokens in given)
 
 
 def plant(

@@ -176,7 +176,7 @@ def new_following(settings: ParticleSettings) -> Following | None:
     if not isinstance(challengers, Challengers):
         return None
     test = change_test(challengers.change_test)
-    return Following(challengers.judges, test)
+    return Following(challengers.judges, test, first_trial=challengers.first_trial)
 
 
 @lru_cache(maxsize=4)

@@ -4,10 +4,10 @@ A trial is due when the documents learned since the last change reach one of the
 :data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250
 and 500 documents). If none of these trials was won, there are two more, at the multiples
 :data:`~model.learners.particles.following.UNWON` (1,000 and 2,000 documents). Before the first
-change the multiples are :data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600
-documents). Afterwards a trial is due whenever the number of documents has grown fourfold. Its
-challengers learn :data:`REPEATED` times ``--judges`` documents anew and make room for them, because
-a stream may change so slowly that no change is told.
+change trials are due after ``--first_trial`` times ``--judges`` documents, and after twice and four
+times as many (500, 1,000 and 2,000 documents). Afterwards a trial is due whenever the number of
+documents has grown fourfold. Its challengers learn :data:`REPEATED` times ``--judges`` documents
+anew and make room for them, because a stream may change so slowly that no change is told.
 
 The documents that come next are the judges. They wait, unlearned, until there are enough of them.
 Then the duel takes place (:mod:`model.learners.particles.challengers`), and they are learned.

@@ -97,6 +97,7 @@ OTHER = {
     "word_memory": (3, 50),
     "room": (0.25, 1.0),
     "judges": (5, 8),
+    "first_trial": (4, 3),
     "half_life": ((0,), (3,)),
     "max_topics": (4, 6),
 }
@@ -111,6 +112,7 @@ BESIDE = {
     "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
     "room": {"resampling": "never", "judges": 1},
     "judges": {"resampling": "never", "newest": 8},
+    "first_trial": {"resampling": "never", "judges": 5},
     "change_test": {"resampling": "never", "judges": 5},
     "false_alarms": {"resampling": "never", "judges": 3},
     "source_window": {"max_source_share": 0.1},

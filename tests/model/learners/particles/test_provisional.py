@@ -65,3 +65,22 @@ def test_words_that_leave_take_the_copy_with_them():
     every, saved = snapshots(settings)
     assert all(len(words) <= 12 for words, _ in every.values())
     assert snapshots(settings, reload=True) == (every, saved)
+
+
+@pytest.mark.parametrize("prior", ["flat", "urn"])
+def test_sweeps_that_run_together_have_the_bits_of_single_sweeps(prior, monkeypatch):
+    settings = small(prior=prior, initial_documents=6)
+    together = snapshots(settings)
+    calls = []
+
+    def counted(*visits):
+        calls.append(len(visits[1]))
+        visit(*visits)
+
+    visit = initial_batch.visit
+    monkeypatch.setattr(initial_batch, "visit", counted)
+    assert snapshots(settings) == together
+    fewest = len(calls)
+    monkeypatch.setattr(initial_batch, "_VISITS", 1)
+    assert snapshots(settings) == together
+    assert len(calls) - fewest > 3 * fewest

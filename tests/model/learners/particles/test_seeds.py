@@ -108,6 +108,30 @@ def test_a_new_topic_has_the_dirichlet_prior_of_its_seed():
     assert found["horse"][2] == pytest.approx(1 / 8, rel=1e-12)
 
 
+def test_a_number_behind_a_word_is_that_of_its_prior_tokens():
+    settings = replace(LEARNERS["flat"], seeds=("sea: ship^7 harbour", "land: horse^1 horse^9"))
+    assert words_of(settings.seeds) == ("ship", "harbour", "horse")
+    assert seed_counts(settings).tolist() == [[7, 0, 0, 0], [S, 0, 0, 0], [0, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("name", ["default", "flat", "urn", "resampled", "batch-gibbs"])
+def test_a_topic_with_many_prior_tokens_is_frozen(name):
+    """P(w | z) moves by at most n_z / (n_z + s_z) in total variation."""
+    many = 10**6
+    frozen = (f"sea: ship^{3 * many} harbour^{many}",)
+    learner, state = learned(replace(LEARNERS[name], seeds=frozen))
+    snapshot = learner.snapshot(state)
+    rows = np.arange(len(snapshot.words))
+    found = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
+    moved = {word: found[row, 0] for row, word in enumerate(snapshot.words)}
+    wanted = {"ship": 0.75, "harbour": 0.25}
+    tokens = sum(len(document.tokens) for document in DOCUMENTS)
+    distance = sum(abs(moved[word] - wanted.get(word, 0.0)) for word in moved) / 2
+    # The prior has some thousand pseudo-counts beside the tokens.
+    assert distance < (tokens + 5000) / (4 * many)
+    assert max(found[:, 1]) < 0.9
+
+
 def test_the_size_of_a_topic_is_that_of_its_tokens():
     learner, state = learned(LEARNERS["flat"])
     snapshot = learner.snapshot(state)
@@ -145,7 +169,10 @@ def test_a_state_without_the_prior_tokens_is_refused():
         ({"topics": 1}, "at most as many as --topics .1.. Give --topics=2 or more"),
         ({"seeds": ("sea ship",)}, "a name, a colon and words"),
         ({"seeds": ("sea: ship", "sea: sail")}, "each name once"),
-        ({"seed_strength": 10**9}, "at most 1073741824 prior tokens"),
+        ({"seed_strength": 10**9}, "5000000000 prior tokens.*lower --seed_strength, or lower"),
+        ({"seeds": ("sea: ship^0",)}, r"'ship\^0' was given; allowed is 1 to 1073741824 prior"),
+        ({"seeds": (f"sea: ship^{2**31}",)}, "behind a word. Correct the number."),
+        ({"seeds": ("sea: ship^" + "9" * 5000,)}, "behind a word. Correct the number."),
         ({"vocabulary": Growing(max_words=6)}, "at most half of --max_words"),
         ({"vocabulary": Given(("ship", "harbour", "road"))}, "words of the given vocabulary"),
         ({"half_life": (1000,)}, "none beside --half_life"),
