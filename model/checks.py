@@ -130,6 +130,16 @@ def offsets(name: str, values: Array, parts: int, end: int) -> None:
     ascending(name, values)
 
 
+def rows_ascending(name: str, values: Array) -> None:
+    """Refuse rows that do not ascend strictly in the order of their first difference."""
+    steps = np.diff(values.astype(np.int64), axis=0)
+    if len(steps):
+        first = np.take_along_axis(steps, (steps != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+        if not (first > 0).all():
+            wrong = int(np.argmax(first <= 0))
+            refuse(name, f"row {wrong + 1} after row {wrong}", "distinct rows in ascending order")
+
+
 def distinct(name: str, values: Sequence[str]) -> None:
     """Refuse repeated values."""
     if len(set(values)) != len(values):
@@ -147,6 +157,13 @@ def whole(name: str, value: object, low: int = 0, high: int = LARGEST + 1) -> in
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
         refuse(name, repr(value), f"a whole number from {low} to {high - 1}")
     return value
+
+
+def topic_ids(name: str, values: Sequence[object], places: int) -> None:
+    """Refuse ids that are not one for each place, each different; none at all is allowed."""
+    if values:
+        sized(name, values, places)
+        sized(f"different {name}", {whole(name, value) for value in values}, places)
 
 
 def number(name: str, value: object, low: float, high: float) -> float:

@@ -84,12 +84,13 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
 
     Args:
         mixture: The mixture.
-        top_topics: The number of largest topics to name, in descending order, ties by number.
+        top_topics: The number of largest topics whose ids are named, in descending order, ties by
+            place. The id of a topic modulo T is its place in ``proportions``.
     """
-    order = np.argsort(-mixture.proportions, kind="stable")[:top_topics]
+    places = np.argsort(-mixture.proportions, kind="stable")[:top_topics].tolist()
     others: dict[str, Any] = {} if mixture.none is None else {"none": mixture.none}
     if mixture.names:
-        others["topic_names"] = [mixture.names[topic] for topic in order.tolist()]
+        others["topic_names"] = [mixture.names[place] for place in places]
     return others | {
         "key": mixture.key,
         "id": mixture.id,
@@ -97,7 +98,9 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
         "model_version": mixture.model_version,
         "method": mixture.method,
         "proportions": mixture.proportions.tolist(),
-        "top_topics": order.tolist(),
+        "top_topics": [mixture.topic_ids[place] for place in places]
+        if mixture.topic_ids
+        else places,
         "words_known": mixture.words_known,
         "tokens": mixture.tokens,
     }

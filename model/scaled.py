@@ -12,10 +12,15 @@ import math
 import struct
 from dataclasses import dataclass
 
+import numpy as np
+
 from model import checks
+from model.records import FloatArray
 
 _FORM = struct.Struct("<dq")
 _BELOW_ONE = math.nextafter(1.0, 0.0)
+# Mantissas that are multiplied without scaling. Their product is at least 2^-1001.
+_TOGETHER = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,17 @@ class Scaled:
         """Return the number mantissa * 2**exponent in its unique normal form."""
         fraction, shift = math.frexp(mantissa)
         return cls(fraction, exponent + shift if fraction else 0)
+
+    @classmethod
+    def product(cls, factors: FloatArray) -> Scaled:
+        """Return the product of numbers, with the bits of one multiplication after another."""
+        mantissas, shifts = np.frexp(factors)
+        mantissa, exponent = 0.5, 1 + int(shifts.sum(dtype=np.int64))
+        for first in range(0, len(mantissas), _TOGETHER):
+            some = np.append(mantissa, mantissas[first : first + _TOGETHER])
+            mantissa, shift = math.frexp(np.multiply.accumulate(some)[-1])
+            exponent += shift
+        return cls.of(mantissa, exponent)
 
     def __mul__(self, other: Scaled) -> Scaled:
         return Scaled.of(self.mantissa * other.mantissa, self.exponent + other.exponent)

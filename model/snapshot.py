@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from model.records import FloatArray, IntArray, LongArray
 from model.settings import TokeniserSettings
+from model.word_list import WordList
 from model.words.character_model import CharacterModel
 from model.words.hashing import bucket
 
@@ -98,7 +99,7 @@ class Snapshot:
             and documents.
         alpha: float64[T], the Dirichlet prior of a document's topics.
         prior: of the topics over words.
-        words: the vocabulary.
+        words: the vocabulary; a :class:`~model.word_list.WordList` if the model was read.
         offsets: int64[W + 1].
         topics: int32[nnz], ascending within a word.
         counts: float64[nnz].
@@ -113,7 +114,7 @@ class Snapshot:
     fingerprint: str
     alpha: FloatArray
     prior: TopicWordPrior
-    words: tuple[str, ...]
+    words: Sequence[str]
     offsets: LongArray
     topics: IntArray
     counts: FloatArray
@@ -225,6 +226,8 @@ def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:
     Raises:
         ValueError: a word contains a newline.
     """
+    if isinstance(words, WordList):
+        return words.text
     text = "\n".join(words).encode()
     if words and text.count(b"\n") != len(words) - 1:
         raise ValueError("a word contains a newline")

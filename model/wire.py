@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,7 +145,7 @@ def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
     return header, end
 
 
-def words_to_bytes(words: tuple[str, ...]) -> bytes:
+def words_to_bytes(words: Sequence[str]) -> bytes:
     """Join words with newlines, which no word of the tokeniser contains.
 
     Raises:

@@ -9,7 +9,8 @@ neighbours. There are several ways:
       mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
 
   ``latest`` is resolved once, when the graph is built, so all workers use the same version. The
-  same holds for the classifier, where a method needs one.
+  same holds for the classifier, where a method needs one. RunInference's ``model_metadata_pcoll``
+  names other versions while the pipeline runs: its ``model_id`` is the name of a version.
 - For the models of many keys, or a version for each document, use :mod:`transforms.infer_by_key`.
 - Gibbs1 and Gibbs2 take all documents together:
   :class:`transforms.infer_by_key.InferTogether`.
@@ -18,6 +19,7 @@ neighbours. There are several ways:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import apache_beam as beam
@@ -44,6 +46,19 @@ from transforms.logs import leave_out_harmless
 leave_out_harmless()
 _BATCH = 64
 _NEW, _LEARNED = b"n", b"l"
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model version on a worker. Beam holds it by a weak reference.
+
+    Attributes:
+        prepared: What the method prepared.
+        topic_ids: The ids of the topics by place; empty where each is the number of its place.
+    """
+
+    prepared: object
+    topic_ids: tuple[int, ...]
 
 
 class TopicModelHandler(ModelHandler):
@@ -78,14 +93,29 @@ class TopicModelHandler(ModelHandler):
                 "a method for one document at a time",
                 "Use transforms.infer_by_key.InferTogether.",
             )
-        self.version = ModelStore(store).manifest(key, version).version
+        self._choose(version)
+
+    def _choose(self, version: str) -> None:
+        self.version = ModelStore(self._store).manifest(self._key, version).version
         self._classifier = (
-            ClassifierStore(store).find(key, self.version, self._settings.kind)
-            if CLASSIFIER in method.needs
+            ClassifierStore(self._store).find(self._key, self.version, self._settings.kind)
+            if CLASSIFIER in inference_for(self._settings).needs
             else None
         )
 
-    def load_model(self) -> object:
+    def update_model_path(self, model_path: str | None = None) -> None:
+        """Label with another version from now on.
+
+        Args:
+            model_path: The name of a version of the store; None or nothing changes nothing.
+
+        Raises:
+            OptionError: The store has no such version, or no classifier for it.
+        """
+        if model_path:
+            self._choose(model_path)
+
+    def load_model(self) -> LoadedModel:
         """Read the snapshot by its digest and prepare it for the method."""
         published = published_model(
             ModelStore(self._store),
@@ -94,15 +124,19 @@ class TopicModelHandler(ModelHandler):
             self._settings,
             classifier=self._classifier,
         )
-        return inference_for(self._settings).prepare(self._settings, published)
+        prepared = inference_for(self._settings).prepare(self._settings, published)
+        return LoadedModel(prepared, tuple(published.ids))
 
     def run_inference(
-        self, batch: Sequence[bytes], model: object, inference_args: Mapping[str, Any] | None = None
+        self,
+        batch: Sequence[bytes],
+        model: LoadedModel,
+        inference_args: Mapping[str, Any] | None = None,
     ) -> Iterator[bytes]:
         """Yield one mixture for each document, in their order."""
         documents = [TokenisedDocument.from_bytes(data) for data in batch]
-        for mixture in inference_for(self._settings).infer(model, documents):
-            yield mixture.to_bytes()
+        for mixture in inference_for(self._settings).infer(model.prepared, documents):
+            yield replace(mixture, topic_ids=model.topic_ids).to_bytes()
 
     def get_num_bytes(self, batch: Sequence[bytes]) -> int:
         """Return the size of the batch, without the pickle that Beam would make to measure it."""

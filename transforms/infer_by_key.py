@@ -84,7 +84,8 @@ class _InferBatches(beam.DoFn):
 
     def _flush(self) -> Iterator[WindowedValue]:
         before = self._serving.loads
-        for (served, _), waiting in self._waiting.items():
+        # The models of most documents are used last, so they are at hand for the next ones.
+        for (served, _), waiting in sorted(self._waiting.items(), key=lambda item: len(item[1])):
             for block in self._serving.label(served, waiting, self._tallies):
                 yield at_its_time(block)
         self._loaded.inc(self._serving.loads - before)

@@ -2,8 +2,12 @@
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-The step has no timers and decides no order: :class:`transforms.sequence.Sequence` has decided it.
+The step decides no order: :class:`transforms.sequence.Sequence` has decided it.
 Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_log.runs`).
+With ``silent_after`` a job that streams has a timer of event time for each learner, at the end of
+its last window and that time. When it fires, the learner leaves memory and its log leaves the state
+of the runner; the head stays. What comes later continues at the checkpoint.
+
 A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
 protocol. This module connects it to Beam's state, its counters and the progress log.
 
@@ -20,20 +24,27 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    TimerSpec,
+    on_timer,
+)
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model.learner_log.head import LearnerHead
-from model.learner_log.log import Outcome, Session
+from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
+from model.learner_log.outcome import Outcome
 from model.learner_log.progress import ProgressLog
 from model.learner_log.runs import RUN_BYTES, RUN_MINIBATCHES, run_from_bytes, run_to_bytes
 from model.publishing.candidates import Candidate
 from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.event_times import EventTime
-from transforms.stateful import StatefulDoFn
+from transforms.stateful import StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
@@ -176,6 +187,46 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         return self._sessions[name]
 
 
+class RestingLearnDoFn(LearnDoFn):
+    """The same; a learner without documents for ``silent_after`` leaves memory and state."""
+
+    SILENCE = TimerSpec("silence", TimeDomain.WATERMARK)
+    _SILENCE = beam.DoFn.TimerParam(SILENCE)
+
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        now: Any = LearnDoFn._NOW,
+        head: Any = LearnDoFn._HEAD,
+        log: Any = LearnDoFn._LOG,
+        gap: Any = LearnDoFn._GAP,
+        silence: Any = _SILENCE,
+    ) -> Iterator[TimestampedValue]:
+        """Learn the minibatches of a run, and set the timer anew."""
+        yield from super().process(element, now, head, log, gap)
+        silence.set(self._silent_at(self._heads[element[0]]))
+
+    @on_timer(SILENCE)
+    def rest(
+        self,
+        name: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = LearnDoFn._HEAD,
+        log: Any = LearnDoFn._LOG,
+    ) -> None:
+        """Drop a learner that fell silent, unless documents came since the timer was set."""
+        before = self.read_head(name, head)
+        if time < self._silent_at(before):
+            return
+        outcome = self._session(name).rest(before, log)
+        self.write_head(name, outcome.head, head)
+        self._count(outcome)
+        del self._sessions[name]
+
+    def _silent_at(self, head: LearnerHead) -> Timestamp:
+        return timer_time(head.window_end + (self._options.run.silent_after or 0))
+
+
 class Counters:
     """Beam counters and distributions of what a learner did."""
 
@@ -222,19 +273,24 @@ class Learn(beam.PTransform):
     Args:
         options: What is learned, where it is kept, and when versions are due.
         progress_tokens: The number of tokens between two progress records of a worker.
+        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
     """
 
-    def __init__(self, options: LearnOptions, progress_tokens: int = 20_000) -> None:
+    def __init__(
+        self, options: LearnOptions, progress_tokens: int = 20_000, *, streams: bool = False
+    ) -> None:
         super().__init__()
-        self._options, self._progress_tokens = options, progress_tokens
+        self._options, self._progress_tokens, self._streams = options, progress_tokens, streams
 
     def expand(self, minibatches: beam.PCollection) -> beam.PCollection:
         islands = self._options.settings.islands
+        rests = self._streams and self._options.run.silent_after
+        learn = RestingLearnDoFn if rests else LearnDoFn
         return (
             minibatches
             | "To islands" >> beam.ParDo(RunsDoFn(islands)).with_output_types(tuple[bytes, bytes])
             | "Learn"
-            >> beam.ParDo(LearnDoFn(self._options, self._progress_tokens)).with_output_types(
+            >> beam.ParDo(learn(self._options, self._progress_tokens)).with_output_types(
                 tuple[bytes, bytes]
             )
         )

@@ -234,26 +234,33 @@ class SparseSampler:
         return dense
 
 
-def sorted_rows(snapshot: Snapshot) -> tuple[IntArray, FloatArray]:
-    """Return the model's topics and counts, each row in descending order of the counts.
+def sorted_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+    """Return some of the model's rows, each in descending order of the counts.
 
     Equal counts are in ascending order of the topics.
+
+    Args:
+        snapshot: The model.
+        rows: int64[V], the rows.
+
+    Returns:
+        int64[V + 1], offsets; the topics; the counts.
     """
-    words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
-    order = np.lexsort((snapshot.topics, -snapshot.counts, words))
-    return snapshot.topics[order], snapshot.counts[order]
+    lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    source = np.arange(offsets[-1]) + np.repeat(snapshot.offsets[rows] - offsets[:-1], lengths)
+    topics, counts = snapshot.topics[source], snapshot.counts[source]
+    # The sort is stable, and the topics of a row ascend.
+    order = np.lexsort((-counts, np.repeat(np.arange(len(rows)), lengths)))
+    return offsets, topics[order], counts[order]
 
 
 def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
     """Return (offsets, topics, counts) of some of the model's rows, sorted and in whole blocks."""
-    from_topics, from_counts = sorted_rows(snapshot)
-    lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
+    begins, from_topics, from_counts = sorted_rows(snapshot, rows)
+    lengths = np.diff(begins)
     offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    into, source = (
-        within + np.repeat(offsets[:-1], lengths),
-        within + np.repeat(snapshot.offsets[rows], lengths),
-    )
+    into = np.arange(begins[-1]) + np.repeat(offsets[:-1] - begins[:-1], lengths)
     topics, counts = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1])
-    topics[into], counts[into] = from_topics[source], from_counts[source]
+    topics[into], counts[into] = from_topics, from_counts
     return offsets, topics, counts

@@ -23,7 +23,7 @@ from model.inference.features import word_counts
 from model.inference.sampling import GibbsSampling
 from model.inference.settings import Gibbs3, Gibbs3S
 from model.kernels import random
-from model.records import TokenisedDocument, TopicMixture
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +33,30 @@ class PreparedGibbs3:
     Attributes:
         settings: the settings of the method.
         published: the model.
-        trained: the model's counts, in descending order within a word where the sampler is sparse.
         sparse: whether the sampler is sparse.
     """
 
     settings: GibbsSampling
     published: PublishedModel
-    trained: ModelCounts
     sparse: bool
+
+    def counts_of(self, rows: LongArray) -> tuple[LongArray, ModelCounts]:
+        """Return the counts of the model, as the sampler takes them.
+
+        The sparse sampler wants sorted rows. Those that documents use are sorted for each batch: a
+        model of many keys has few documents, and a batch of many takes a hundred times as long.
+
+        Returns:
+            int64[N], the places of the rows in the counts; the counts.
+        """
+        snapshot = self.published.snapshot
+        counts: tuple[LongArray, IntArray, FloatArray]
+        counts = snapshot.offsets, snapshot.topics, snapshot.counts
+        if self.sparse:
+            used, rows = np.unique(rows, return_inverse=True)
+            counts = sorted_rows(snapshot, used)
+        priors = snapshot.normalisers, snapshot.alpha, snapshot.prior.strength
+        return rows, ModelCounts(*counts, *priors)
 
 
 @register(Gibbs3, Gibbs3S)
@@ -53,16 +69,7 @@ class Gibbs3Inference:
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
         snapshot = published.snapshot
         sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM)
-        topics, counts = sorted_rows(snapshot) if sparse else (snapshot.topics, snapshot.counts)
-        trained = ModelCounts(
-            snapshot.offsets,
-            topics,
-            counts,
-            snapshot.normalisers,
-            snapshot.alpha,
-            snapshot.prior.strength,
-        )
-        return PreparedGibbs3(settings, published, trained, sparse)
+        return PreparedGibbs3(settings, published, sparse)
 
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
@@ -72,10 +79,11 @@ class Gibbs3Inference:
         names = (f"{document.key}\0{document.id}" for document in documents)
         keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
         sample = sparse_gibbs3.sample_documents if prepared.sparse else gibbs3.sample_documents
+        rows, trained = prepared.counts_of(counts.rows)
         sums = sample(
-            DocumentWords(counts.rows, counts.occurrences, counts.offsets),
+            DocumentWords(rows, counts.occurrences, counts.offsets),
             snapshot.prior.base[counts.rows],
-            prepared.trained,
+            trained,
             settings.sweeps,
             settings.kept,
             keys.reshape(-1, 2),

@@ -108,6 +108,7 @@ class MixtureBlock:
                 tokens,
                 none[place],
                 self.names,
+                self.topic_ids,
             )
 
     def to_bytes(self) -> bytes:
@@ -146,11 +147,8 @@ class MixtureBlock:
             "proportions of a block of mixtures", flat, count, len(flat) // count
         )
         checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
-        if topics := facts["topic_ids"]:
-            checks.sized("topic_ids of a block of mixtures", topics, proportions.shape[1])
-            for topic in topics:
-                checks.whole("topic_ids of a block of mixtures", topic)
-            checks.sized("different topic_ids of a block", set(topics), len(topics))
+        places = proportions.shape[1]
+        checks.topic_ids("topic_ids of a block of mixtures", facts["topic_ids"], places)
         none = wire.array_from_bytes(last, "<f8")
         if len(none):
             checks.sized("none of a block of mixtures", none, count)

@@ -15,12 +15,13 @@ The share is (Q + W^-n) / (M + Q + W^-n). A document without a known token has t
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from model.evaluation.kernels.held_out import first_moment
 from model.inference.features import NumberedDocuments
-from model.records import FloatArray
+from model.records import FloatArray, TopicMixture
 from model.snapshot import Snapshot
 
 # Beyond this power of two a ratio is 0 or infinite for the share.
@@ -40,6 +41,13 @@ class NoneShares:
     def of(self, documents: NumberedDocuments) -> FloatArray:
         """Return float64[D], the share of each document."""
         return np.array([self._share(documents, d) for d in range(len(documents))], np.float64)
+
+    def added_to(
+        self, mixtures: list[TopicMixture], documents: NumberedDocuments
+    ) -> list[TopicMixture]:
+        """Return the mixtures of documents with their shares."""
+        pairs = zip(mixtures, self.of(documents).tolist(), strict=True)
+        return [replace(one, none=share) for one, share in pairs]
 
     def _share(self, documents: NumberedDocuments, d: int) -> float:
         rows = documents.rows[documents.offsets[d] : documents.offsets[d + 1]]

@@ -79,11 +79,9 @@ class Others(NamedTuple):
         self, mixtures: list[TopicMixture], documents: NumberedDocuments
     ) -> list[TopicMixture]:
         """Return the mixtures of documents with what is wanted."""
-        if self.none is None and not self.names:
-            return mixtures
-        none = [None] * len(mixtures) if self.none is None else self.none.of(documents).tolist()
-        pairs = zip(mixtures, none, strict=True)
-        return [replace(one, none=share, names=self.names) for one, share in pairs]
+        if self.none is not None:
+            mixtures = self.none.added_to(mixtures, documents)
+        return [replace(one, names=self.names) for one in mixtures] if self.names else mixtures
 
 
 class Loaded(NamedTuple):

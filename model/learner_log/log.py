@@ -18,7 +18,7 @@ chain:
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
-   the learner is dropped.
+   the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
 :mod:`model.learner_log.without_beam` learns a finite list of minibatches in the same way.
 """
@@ -26,8 +26,7 @@ chain:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError
 from model.events import Event, collected
@@ -36,6 +35,7 @@ from model.learner_log.counting import count_step
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from model.learner_log.options import LearnOptions
+from model.learner_log.outcome import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer
 from model.learner_log.runs import before_due, parts_of, passed, tokens_of
 from model.learners.base import LearnsRuns, StepInfo, learner_for
@@ -50,41 +50,6 @@ _MB = 1 << 20
 _MAX_CANDIDATES = 64
 # A learner is measured once in so many tokens, because it adds up some fifty arrays.
 _TOKENS_MEASURED = 10_000
-
-
-class Step(NamedTuple):
-    """The figures of a step, with the number and the window of its minibatch."""
-
-    sequence: int
-    window_end: int
-    info: StepInfo
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The result of one call of :meth:`Session.handle`.
-
-    Attributes:
-        head: The head afterwards.
-        candidates: The candidates to publish.
-        steps: The figures of each step, for progress and counters.
-        restores: 1 if the learner was restored from its checkpoint and its log.
-        unpacked: 1 if the learner was loaded from its saved bytes in memory.
-        checkpoints: The number of checkpoints that were written.
-        repeats: The number of minibatches that had been learned already.
-        gaps: The number of minibatches that came before their turn.
-        ended_early: The number of end markers that came after later minibatches were learned.
-    """
-
-    head: LearnerHead
-    candidates: list[Candidate] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    restores: int = 0
-    unpacked: int = 0
-    checkpoints: int = 0
-    repeats: int = 0
-    gaps: int = 0
-    ended_early: int = 0
 
 
 class Session:
@@ -175,6 +140,21 @@ class Session:
         # After the end nothing follows in most jobs, and the checkpoint has the learner.
         if not ready[-1].is_end:
             self._live.check_in(self._name, live, self.options.run.memory_mb)
+        return out
+
+    def rest(self, head: LearnerHead, log: Bag) -> Outcome:
+        """Write a checkpoint of a learner that fell silent, clear its log, and drop the learner.
+
+        What comes later begins at the checkpoint, and comes to the same bits.
+
+        Args:
+            head: The committed head.
+            log: The bag of minibatches since the checkpoint.
+        """
+        out = Outcome(head)
+        if head.log_count:
+            self._write_checkpoint(out, self._check_out(out, log), log)
+        self._live.check_out(self._name)
         return out
 
     def _is_repeat(self, out: Outcome, link: NumberedMinibatch) -> bool:

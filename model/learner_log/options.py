@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from model import wire
@@ -68,6 +69,14 @@ class RunSettings(Record):
         above=0,
     )
 
+    silent_after: int | None = option(
+        None,
+        "in a job that streams, the event time without documents after which the learner of a key"
+        " leaves memory and the runner's state for a checkpoint; without it, none does",
+        unit="microseconds",
+        least=1,
+    )
+
     @property
     def start(self) -> str:
         """Where the run continues: "" for a new run, ``latest``, or the number of a checkpoint."""
@@ -99,19 +108,28 @@ class LearnOptions:
     keep: Keep | None = None
     end_of_stream: int = 0
 
-    def settings_dict(self) -> dict[str, Any]:
-        """Return the settings that the store binds a key to."""
+    # All keys of a process share what follows, so it is made once.
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
         return {
             "tokeniser": self.tokeniser.to_json(),
             "sequence": self.sequence.to_json(),
             "learner": self.settings.to_json(),
         }
 
+    def settings_dict(self) -> dict[str, Any]:
+        """Return the settings that the store binds a key to; they must not be changed."""
+        return self._settings
+
     def settings_flags(self) -> dict[str, StoredOption]:
         """Return the options behind the paths of :meth:`settings_dict`.
 
         See :meth:`model.options.Record.flags`.
         """
+        return self._flags
+
+    @cached_property
+    def _flags(self) -> dict[str, StoredOption]:
         flags = {
             **self.tokeniser.flags("tokeniser"),
             **self.sequence.flags("sequence"),
@@ -124,8 +142,16 @@ class LearnOptions:
 
         The lists may be long; ``settings.json`` has them whole.
         """
+        return self._brief
+
+    @cached_property
+    def _brief(self) -> dict[str, Any]:
         return {**self.settings_dict(), "learner": self.settings.to_json(brief=True)}
 
     def settings_digest(self) -> str:
         """Return the SHA-256 of the settings, hex."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()

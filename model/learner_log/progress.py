@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from model.learner_log.log import Step
+from model.learner_log.outcome import Step
 
 PROGRESS = logging.getLogger("beam_topics.progress")
 

@@ -66,6 +66,9 @@ class Blobs(Protocol):
             DamagedDataError: It is not a regular file, or leads out of the root.
         """
 
+    def read_start(self, path: str, most: int) -> bytes:
+        """Return the first bytes of a path, at most ``most``; raises as :meth:`read`."""
+
     def exists(self, path: str) -> bool:
         """Return whether the path exists."""
 
@@ -198,9 +201,13 @@ class LocalBlobs:
         with self._explained():
             return _read_regular(self._inside(path), self.where(path))
 
+    def read_start(self, path: str, most: int) -> bytes:
+        with self._explained():
+            return _read_regular(self._inside(path), self.where(path), most)
+
     def exists(self, path: str) -> bool:
         with self._explained():
-            return (self._root / path).is_file()
+            return os.path.isfile(self._path(path))  # noqa: PTH113
 
     def create(self, path: str, data: bytes) -> bool:
         if self.exists(path):
@@ -218,19 +225,21 @@ class LocalBlobs:
         )
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
-        target = self._root / path
+        target = self._path(path)
         with self._explained():
-            target.parent.mkdir(parents=True, exist_ok=True)
             new = _write_beside(target, data)
+        replaced = False
         try:
             with self._lock():
                 if (self.read(path) if self.exists(path) else None) != expected:
                     return False
-                new.replace(target)
-                _sync(target.parent)
+                os.replace(new, target)  # noqa: PTH105
+                replaced = True
+                _sync(target.rpartition("/")[0])
                 return True
         finally:
-            new.unlink(missing_ok=True)
+            if not replaced:
+                Path(new).unlink(missing_ok=True)
 
     def stamps(self, prefix: str) -> dict[str, Stamp]:
         found = {}
@@ -261,8 +270,11 @@ class LocalBlobs:
                 return False
             target = self._inside(path)
             target.unlink()
-            _sync(target.parent)
+            _sync(str(target.parent))
             return True
+
+    def _path(self, path: str) -> str:
+        return f"{self._root}/{path}"
 
     def _inside(self, path: str) -> Path:
         """Return the file of a path; a link may lead anywhere, and must stay within the store.
@@ -315,9 +327,12 @@ class LocalBlobs:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        with (self._root / ".lock").open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        number = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(number)
 
 
 def blobs_at(root: str) -> Blobs:
@@ -339,8 +354,8 @@ def blobs_at(root: str) -> Blobs:
     return LocalBlobs(root)
 
 
-def _read_regular(path: Path, name: str) -> bytes:
-    """Return all bytes of a regular file; another kind of file may have no end, or block."""
+def _read_regular(path: Path, name: str, most: int = -1) -> bytes:
+    """Return the first bytes of a regular file, or all; another kind may have no end, or block."""
     # Without O_NONBLOCK a named pipe would wait here for its writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -349,24 +364,31 @@ def _read_regular(path: Path, name: str) -> bytes:
             f"{name} is not a regular file; the model store holds files and folders only"
         )
     with os.fdopen(number, "rb") as file:
-        return file.read()
+        return file.read(most)
 
 
-def _write_beside(target: Path, data: bytes) -> Path:
-    """Write a complete file under a temporary name in the folder of ``target``."""
-    number, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
+def _write_beside(target: str, data: bytes) -> str:
+    """Write a complete file under a temporary name in the folder of ``target``; return its name.
+
+    The folder is made where it does not exist.
+    """
+    folder = target.rpartition("/")[0]
+    there = os.path.isdir(folder)  # noqa: PTH112
+    if not there:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
     with os.fdopen(number, "wb") as file:
+        # mkstemp's 0600 would hide the file from other users of a shared folder.
+        os.fchmod(number, 0o644)
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
-    # mkstemp's 0600 would hide the file from other users of a shared folder.
-    path = Path(name)
-    path.chmod(0o644)
-    remove_leftovers(path)
-    return path
+        os.fsync(number)
+    if there:
+        remove_leftovers(Path(name))
+    return name
 
 
-def _sync(folder: Path) -> None:
+def _sync(folder: str) -> None:
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)

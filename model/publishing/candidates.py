@@ -9,7 +9,7 @@ although candidates arrive in any order.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class Candidate:
     MAGIC = b"BTk1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(self.MAGIC, asdict(self))
+        return wire.pack(self.MAGIC, {name: getattr(self, name) for name in _FIELDS})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Candidate:
@@ -113,3 +113,6 @@ class Candidate:
         rivals = rivals_from_json(self.rivals or (), f"field rivals of {name}")
         before = replaced and Rival.from_json(replaced, f"field replaced of {name}")
         return None if self.rivals is None else Standing(self.particle, rivals, before or None)
+
+
+_FIELDS = tuple(item.name for item in fields(Candidate))

@@ -1,9 +1,14 @@
 """The checkpoints of a model store: states of learners, and the points to continue from.
 
-    <root>/<key>/checkpoints/<digest>         the state of a learner
-    <root>/<key>/checkpoints/<entry>.json     where the learner stood; it names the state
+    <root>/<key>/checkpoints/<entry>          where a learner stood, and its state
 
-An entry is written after its state, so a reader that finds an entry finds the state.
+The file is a message (:mod:`model.wire`). Its header is a sealed entry, and its only blob is the
+state, whose digest the entry has. To choose a point, only headers are read.
+
+Releases up to 0.2.0 wrote two files, which this release reads:
+
+    <root>/<key>/checkpoints/<digest>         the state
+    <root>/<key>/checkpoints/<entry>.json     the entry
 """
 
 from __future__ import annotations
@@ -13,13 +18,18 @@ import hashlib
 import re
 from itertools import islice
 
-from model import checks
+from model import checks, wire
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.blobs import Blobs, blobs_at, create_named, path_in, read_verified
 from model.publishing.manifest import CheckpointEntry
 
 _SHOWN = 5
-ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}\.json")
+MAGIC = b"BTP1"
+# With the ending, an entry that an earlier release wrote apart from its state.
+ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}(\.json)?")
+_APART = ".json"
+# More than a header takes: a key is a name of at most 255 bytes.
+_HEADER_BYTES = 8192
 
 
 class CheckpointStore:
@@ -30,13 +40,12 @@ class CheckpointStore:
         self._blobs: Blobs = blobs_at(root)
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
-        """Write the state of a learner, then its entry; return the entry with its digest."""
-        digest = hashlib.sha256(data).hexdigest()
-        entry = dataclasses.replace(entry, digest=digest)
-        create_named(self._blobs, path_in(entry.key, f"checkpoints/{digest}"), data)
-        create_named(
-            self._blobs, path_in(entry.key, f"checkpoints/{entry.file_name}"), entry.to_json()
-        )
+        """Write the state of a learner with its entry; return the entry with its digest."""
+        entry = dataclasses.replace(entry, digest=hashlib.sha256(data).hexdigest())
+        if self._is_apart(entry):
+            return entry
+        message = wire.pack_encoded(MAGIC, entry.to_json(), data)
+        create_named(self._blobs, path_in(entry.key, f"checkpoints/{entry.file_name}"), message)
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
@@ -45,15 +54,24 @@ class CheckpointStore:
         Raises:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
-        path = path_in(
-            key, f"checkpoints/{checks.hexadecimal('the digest of a checkpoint', digest)}"
-        )
-        return read_verified(self._blobs, path, digest)
+        path = self._path_of(key, digest)
+        if path.endswith(digest):
+            return read_verified(self._blobs, path, digest)
+        name = self._blobs.where(path)
+        try:
+            _, (state,) = wire.unpack(MAGIC, self._blobs.read(path), 1)
+        except DamagedDataError as error:
+            raise DamagedDataError(f"{name} is damaged: {error}") from error
+        if hashlib.sha256(state).hexdigest() != digest:
+            raise DamagedDataError(
+                f"{name} is damaged: its state of {len(state)} bytes does not have the digest"
+                f" {digest}; restore it from a copy"
+            )
+        return state
 
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
-        checks.hexadecimal("the digest of a checkpoint", digest)
-        return self._blobs.touch(path_in(key, f"checkpoints/{digest}"))
+        return self._blobs.touch(self._path_of(key, digest))
 
     def has_checkpoints(self, key: str) -> bool:
         """Return whether a key has a checkpoint."""
@@ -108,9 +126,9 @@ class CheckpointStore:
         return [entry for _, entry in sorted(histories[0].items())]
 
     def remove_checkpoints_after(self, key: str, sequence: int) -> list[str]:
-        """Remove the entries of checkpoints after a minibatch, and return their names.
+        """Remove the checkpoints after a minibatch, and return their names.
 
-        The states stay until they expire.
+        States that an earlier release wrote apart from their entries stay until they expire.
         """
         folder = path_in(key, "checkpoints")
         late = {
@@ -121,6 +139,27 @@ class CheckpointStore:
         for name, stamp in sorted(late.items(), reverse=True):
             self._blobs.remove(f"{folder}/{name}", stamp)
         return sorted(late)
+
+    def _is_apart(self, entry: CheckpointEntry) -> bool:
+        """Return whether two files of an earlier release have this checkpoint, and use them."""
+        folder = path_in(entry.key, "checkpoints")
+        there = self._blobs.exists(f"{folder}/{entry.file_name}{_APART}")
+        return there and self._blobs.touch(f"{folder}/{entry.digest}")
+
+    def _path_of(self, key: str, digest: str) -> str:
+        """Return the path of the file that has the state with this digest.
+
+        Raises:
+            DamagedDataError: This is no digest.
+        """
+        short = checks.hexadecimal("the digest of a checkpoint", digest)[:16]
+        folder = path_in(key, "checkpoints")
+        names = [
+            name
+            for name in self._blobs.list(folder)
+            if ENTRY.fullmatch(name) and name.endswith(f"-{short}")
+        ]
+        return f"{folder}/{names[0] if names else digest}"
 
     def _entries(self, key: str) -> dict[int, list[str]]:
         """Return the names of the entries of checkpoints by sequence, in order."""
@@ -135,14 +174,24 @@ class CheckpointStore:
 
     def _read_entry(self, key: str, name: str) -> CheckpointEntry:
         path = path_in(key, f"checkpoints/{name}")
-        data, where = self._blobs.read(path), self._blobs.where(path)
-        entry = CheckpointEntry.from_json(data, where)
-        if entry.file_name != name or entry.key != key:
+        where = self._blobs.where(path)
+        entry = CheckpointEntry.from_json(self._sealed_entry(path, where), where)
+        if entry.file_name != name.removesuffix(_APART) or entry.key != key:
             raise DamagedDataError(
                 f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
                 " copy"
             )
         return entry
+
+    def _sealed_entry(self, path: str, where: str) -> bytes:
+        """Return the sealed line of an entry, without reading the state."""
+        if path.endswith(_APART):
+            return self._blobs.read(path)
+        try:
+            header = wire.header_of(MAGIC, self._blobs.read_start(path, _HEADER_BYTES))
+        except DamagedDataError as error:
+            raise DamagedDataError(f"{where} is damaged: {error}") from error
+        return wire.canonical_json(header).encode()
 
     def _histories(
         self, key: str, names: list[str], islands: int

@@ -8,8 +8,8 @@ expired (:meth:`Expiry.carry_out`):
   the chain of versions stays whole.
 - Versions beyond all ages go from the oldest one on, the manifest before the snapshot. The chain of
   LATEST then ends at a version whose parent is missing.
-- The entry of a checkpoint goes before the state that it names, and the pointer to a classifier
-  before the classifier.
+- The pointer to a classifier goes before the classifier, and the entry of a checkpoint before the
+  state that it names, where an earlier release wrote two files.
 
 What stays, whatever the settings say: the newest version and its parent; pinned versions;
 everything of a sequence after the newest version, because candidates may wait; checkpoints from the
@@ -228,7 +228,7 @@ class _Plan:
         return isinstance(sequence, int) and sequence <= self._newest
 
     def _checkpoints(self) -> list[Removal]:
-        """Return the entries and states before the oldest point that is kept."""
+        """Return the checkpoints before the oldest point that is kept."""
         if not self._keep.checkpoints:
             return []
         names = [name for name in self._files["checkpoints"] if ENTRY.fullmatch(name)]
@@ -243,7 +243,7 @@ class _Plan:
             return []
         first = min(reached[-1], whole[-self._keep.checkpoints :][0])
         gone = [name for name in names if sequence_in(name) < first]
-        stay = {name[-21:-5] for name in names if sequence_in(name) >= first}
+        stay = {name.removesuffix(_ENDING)[-16:] for name in names if sequence_in(name) >= first}
         found = [removal for name in gone for removal in self._old("checkpoints", name)]
         for digest in self._files["checkpoints"]:
             if len(digest) == _DIGEST and digest[:16] not in stay:

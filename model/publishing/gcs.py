@@ -33,6 +33,7 @@ from google.api_core.exceptions import (
     Forbidden,
     GoogleAPICallError,
     NotFound,
+    RequestRangeNotSatisfiable,
     Unauthorized,
 )
 from google.auth.exceptions import GoogleAuthError
@@ -75,6 +76,19 @@ class GcsBlobs:
                 data: bytes = self._blob(path).download_as_bytes(retry=DEFAULT_RETRY)
             except NotFound as error:
                 raise FileNotFoundError(self.where(path)) from error
+            return data
+
+    def read_start(self, path: str, most: int) -> bytes:
+        with self._explained():
+            try:
+                data: bytes = self._blob(path).download_as_bytes(
+                    start=0, end=most - 1, retry=DEFAULT_RETRY
+                )
+            except NotFound as error:
+                raise FileNotFoundError(self.where(path)) from error
+            except RequestRangeNotSatisfiable:
+                # An empty object has no first byte.
+                return b""
             return data
 
     def exists(self, path: str) -> bool:

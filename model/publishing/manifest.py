@@ -29,7 +29,8 @@ _LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
-_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every"})
+# The topics in use follow from topic_tokens.
+_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every", "topics_in_use"})
 
 
 class _Sealed:
@@ -74,7 +75,7 @@ class CheckpointEntry(_Sealed):
         window_end: The end of its window, in microseconds.
         offered: The minibatch after which the last version was offered.
         settings_digest: The digest of the settings that the store is bound to.
-        digest: SHA-256 of the bytes of the checkpoint, hex.
+        digest: SHA-256 of the state of the learner, hex.
     """
 
     key: str
@@ -88,8 +89,8 @@ class CheckpointEntry(_Sealed):
 
     @property
     def file_name(self) -> str:
-        """Return the name of the entry in the store."""
-        return f"{self.sequence:012d}-{self.island:04d}-{self.digest[:16]}.json"
+        """Return the name of the checkpoint in the store."""
+        return f"{self.sequence:012d}-{self.island:04d}-{self.digest[:16]}"
 
     def check(self, name: str) -> None:
         for field_name in ("sequence", "island", "offered"):
@@ -161,6 +162,8 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
+        topics_in_use: The number of topics in use (:mod:`model.publishing.usage`). None where no
+            token came, where ``topic_tokens`` are not known, and by releases without this field.
         events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
             the ids of the published topics and their first words; and their births and deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
@@ -198,6 +201,7 @@ class Manifest(_Sealed):
     events: list[dict[str, Any]] = field(default_factory=list)
     publish_every: dict[str, int] = field(default_factory=dict)
     topic_ids: list[int] = field(default_factory=list)
+    topics_in_use: int | None = None
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -293,6 +297,9 @@ class Manifest(_Sealed):
             if kind not in ("windows", "period"):
                 checks.refuse(f"field publish_every of {name}", kind, "windows or period")
             checks.whole(f"{kind} in field publish_every of {name}", every, 1)
+        if self.topics_in_use is not None:
+            most = len(self.topic_tokens or ()) + 1
+            checks.whole(f"field topics_in_use of {name}", self.topics_in_use, 1, most)
         self._check_choice(name)
         for field_name in ("topic_tokens", "topic_documents"):
             counts = np.array(getattr(self, field_name) or [], np.float64)

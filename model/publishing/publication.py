@@ -26,6 +26,7 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.succession import Succession
 from model.publishing.topic_ids import stored_ids
+from model.publishing.usage import topics_in_use
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
@@ -233,6 +234,7 @@ class Publisher:
             topic_documents=topics.placed(best.topic_documents),
             events=topics.events(best),
             topic_ids=stored_ids(topics.turnover.ids),
+            topics_in_use=topics_in_use(best.topic_tokens),
         )
         if parent is None and self._names:
             # Before the version, so that no reader finds it without its names.

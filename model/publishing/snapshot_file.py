@@ -24,6 +24,7 @@ from model.errors import DamagedDataError
 from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
+from model.word_list import WordList
 from model.words.character_model import CharacterModel
 
 MAGIC = b"BTz3"
@@ -178,7 +179,7 @@ def _assemble(facts: Facts, contents: Sequence[bytes], name: str) -> Snapshot:
     """
     text, spelling = contents[0][1:], contents[-1][1:]
     base, lengths, steps, counts, alpha, strength = map(values_of, contents[1:-1])
-    words = wire.words_from_bytes(text)
+    words = WordList.from_bytes(text)
     checks.equal(f"words of {name}", len(words), facts.words)
     checks.whole(f"sequence of {name}", facts.sequence)
     for field, values in (("alpha", alpha), ("strength", strength)):

@@ -4,7 +4,7 @@ The store is plain files in a folder, or objects of a bucket.
 
     <root>/<key>/settings.json                the settings that everything below was made with
     <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshot_file
-    <root>/<key>/checkpoints/<digest>         states of learners, each with a small .json entry
+    <root>/<key>/checkpoints/<entry>          states of learners, and where each stood
     <root>/<key>/manifests/<version>.json     one for each version; it names its parent
     <root>/<key>/LATEST                       the newest version
 
@@ -206,7 +206,7 @@ class ModelStore(CheckpointStore):
         LATEST moves first, so an attempt that was cut off can be repeated.
 
         Returns:
-            The names of the entries of checkpoints that were removed.
+            The names of the checkpoints that were removed.
 
         Raises:
             OptionError: LATEST does not lead to this version, or its model has expired.

@@ -33,7 +33,7 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
-from model.words.ngrams import CHARACTERS, NgramModel
+from model.words.ngrams import CHARACTERS, NgramModel, code_points
 
 # The number of characters of a context.
 ORDER = 3
@@ -114,10 +114,11 @@ class CharacterModel:
         """Return the probability of each word, float64, at least :data:`SMALLEST`."""
         words = list(words)
         products, exponents = self.spelling.probabilities(words)
-        lengths = [self.length_probability(len(word)) for word in words]
+        lengths = list(map(len, words))
+        found_by_length = {length: self.length_probability(length) for length in set(lengths)}
         shares, shifts = (
-            np.array([length.mantissa for length in lengths]),
-            np.array([length.exponent for length in lengths], np.int64),
+            np.array([found_by_length[length].mantissa for length in lengths], np.float64),
+            np.array([found_by_length[length].exponent for length in lengths], np.int64),
         )
         found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
         return found
@@ -149,7 +150,7 @@ class CharacterModel:
         return wire.pack(
             self.MAGIC,
             header,
-            "".join(spelling.ngrams).encode("utf-8", "surrogatepass"),
+            spelling.text.encode("utf-8", "surrogatepass"),
             counts,
             lengths,
         )
@@ -185,11 +186,11 @@ class CharacterModel:
         width = order + 1
         checks.sized("characters of n-grams", spelled, len(counts) * width)
         checks.within("number of n-grams", np.array(len(counts)), 1, checks.LARGEST)
-        ngrams = tuple(spelled[at : at + width] for at in range(0, len(spelled), width))
-        checks.distinct("n-grams", ngrams)
+        runs = code_points([spelled]).reshape(-1, width)
+        checks.rows_ascending("n-grams", runs)
         checks.within("counts of n-grams", counts, 1, checks.LARGEST // len(counts))
         checks.measures("shares of word lengths", lengths, 0.0, 1.0)
-        return cls(NgramModel(ngrams, counts, order, characters), lengths, again)
+        return cls(NgramModel(runs, counts, order, characters), lengths, again)
 
     def _length_probability(self, length: int) -> Scaled:
         if length < 1:

@@ -38,14 +38,14 @@ class NgramModel:
     """An n-gram model; see the module's docstring. :meth:`fit` makes one.
 
     Attributes:
-        ngrams: the distinct runs of ``order`` + 1 characters, sorted. Words are preceded by
-            ``order`` newlines.
-        counts: int64, how often each occurs.
+        runs: uint32[n, order + 1], the code points of the distinct runs of ``order`` + 1
+            characters, in ascending order. Words are preceded by ``order`` newlines.
+        counts: int64[n], how often each occurs.
         order: the number of characters of a context.
         characters: size of the alphabet.
     """
 
-    ngrams: tuple[str, ...]
+    runs: Codes
     counts: LongArray
     order: int
     characters: int = CHARACTERS
@@ -53,12 +53,20 @@ class NgramModel:
     @classmethod
     def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> NgramModel:
         """Fit a model to distinct words."""
-        runs: Counter[str] = Counter()
-        for word in words:
-            marked = _START * order + word
-            runs.update([marked[at : at + order + 1] for at in range(len(word))])
-        ngrams = tuple(sorted(runs))
-        return cls(ngrams, np.array([runs[run] for run in ngrams], np.int64), order, characters)
+        start, width = _START * order, order + 1
+        found = Counter(
+            marked[at : at + width]
+            for marked in [start + word for word in words]
+            for at in range(len(marked) - order)
+        )
+        runs = sorted(found)
+        counts = np.array([found[run] for run in runs], np.int64)
+        return cls(code_points(runs).reshape(-1, order + 1), counts, order, characters)
+
+    @property
+    def text(self) -> str:
+        """All runs, one after the other."""
+        return self.runs.tobytes().decode("utf-32-le", "surrogatepass")
 
     def probabilities(self, words: Sequence[str]) -> tuple[FloatArray, LongArray]:
         """Return the probability of each word among those of its length.
@@ -82,7 +90,7 @@ class NgramModel:
         """The trie of runs of every length; each level has the suffixes of the one before."""
         from model.words.kernels.ngram_trie import Trie, hash_edges
 
-        runs, counts = code_points(self.ngrams).reshape(-1, self.order + 1), self.counts
+        runs, counts = self.runs, self.counts
         levels: list[tuple[Codes, LongArray, Any]] = [(runs, counts, None)]
         for _ in range(self.order):
             ends = runs[:, 1:]

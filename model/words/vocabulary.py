@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import repeat
 
 import numpy as np
@@ -52,6 +53,12 @@ class Vocabulary:
         self._bytes += sum(map(sys.getsizeof, self.words[self._sized :]))
         self._sized = len(self.words)
         return self._bytes
+
+    def copied(self) -> Vocabulary:
+        """Return a copy; copies share the texts of the words."""
+        made = copy(self)
+        made.words, made.use, made._numbers = self.words[:], self.use.copy(), self._numbers.copy()
+        return made
 
     def numbers(self, words: Iterable[str]) -> IntArray:
         """Return the number of each word, and number the new words.

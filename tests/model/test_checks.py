@@ -41,6 +41,11 @@ NAN, INF = float("nan"), float("inf")
             lambda: checks.offsets("o", np.array([], np.int64), 0, 0),
             "o: found 0 values, allowed is 1",
         ),
+        (
+            lambda: checks.rows_ascending("r", np.array([[1, 2], [1, 3], [1, 3]], np.uint32)),
+            "r: found row 2 after row 1, allowed is distinct rows in ascending order",
+        ),
+        (lambda: checks.rows_ascending("r", np.array([[2, 1], [1, 9]])), "r: found row 1"),
         (lambda: checks.distinct("w", ("a", "b", "a")), "w: found 1 repeated values"),
         (lambda: checks.whole("n", True), "n: found True"),
         (lambda: checks.whole("n", 2**53), "n: found 9007199254740992"),

@@ -49,6 +49,29 @@ def test_equal_topics_are_named_by_number():
     assert json.loads(mixtures_to_json_lines([even], 4))["top_topics"] == [0, 1, 2, 3]
 
 
+def test_topics_are_named_by_their_ids():
+    born = TopicMixture(
+        "", "a", 0, "v", "m", np.array([0.25, 0.75, 0.0]), 1, 1, topic_ids=(0, 7, 5)
+    ).to_bytes()
+    for record in (born, MixtureBlock.of(mixtures_in(born), [0], topic_ids=(0, 7, 5)).to_bytes()):
+        row = json.loads(mixtures_to_json_lines([record], 2))
+        assert row["top_topics"] == [7, 0]
+        assert [row["proportions"][topic % 3] for topic in row["top_topics"]] == [0.75, 0.25]
+        (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record], 2)))
+        assert read["top_topics"] == [7, 0]
+
+
+def mixtures_in(record):
+    return [TopicMixture.from_bytes(record)]
+
+
+@pytest.mark.parametrize("ids", [(0,), (0, 1, 1), (0, 1, -1)])
+def test_ids_that_are_none_of_the_topics_are_refused(ids):
+    row = TopicMixture("", "a", 0, "v", "m", np.array([0.5, 0.5, 0.0]), 1, 1, topic_ids=ids)
+    with pytest.raises(DamagedDataError, match="topic_ids of a mixture"):
+        TopicMixture.from_bytes(row.to_bytes())
+
+
 def test_mixtures_as_avro():
     rows = list(fastavro.reader(io.BytesIO(mixtures_to_avro([mixture("b"), mixture("a")], 9))))
     assert [row["id"] for row in rows] == ["a", "b"]

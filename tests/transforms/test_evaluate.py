@@ -64,7 +64,7 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
         expected = evaluate(snapshot, DOCUMENTS, SETTINGS)
         assert {name: row[name] for name in expected} == expected
         assert row["version"] == manifest.version
-        coherence = coherence_figures(snapshot, DOCUMENTS)
+        coherence = coherence_figures(snapshot, DOCUMENTS, manifest.ids(snapshot.topic_count))
         assert {name: row[name] for name in coherence} == json.loads(json.dumps(coherence))
         assert (
             row["svm_accuracy"]

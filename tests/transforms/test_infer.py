@@ -1,11 +1,16 @@
+import json
+from dataclasses import replace
+
 import apache_beam as beam
+import numpy as np
 import pytest
-from apache_beam.ml.inference.base import RunInference
+from apache_beam.ml.inference.base import ModelMetadata, RunInference
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from fake_learner import fake_settings
 from learner_options import inferring
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
+from model.encoding import mixtures_to_json_lines
 from model.errors import DamagedDataError, OptionError
 from model.inference import PublishedModel, inference_for
 from model.publishing.store import ModelStore
@@ -54,6 +59,36 @@ def test_an_explicit_version(store):
     version = store.manifests("")[0].version
     found = infer(ITEMS[:3], TopicModelHandler(store.root, "", version, SETTINGS))
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {version}
+
+
+def test_a_pipeline_that_runs_on_names_another_version(store):
+    first, last = store.manifests("")[0].version, store.latest("").version
+    handler = TopicModelHandler(store.root, "", first, SETTINGS)
+    pipeline = beam.Pipeline(FnApiRunner())
+    metadata = pipeline | "Newest" >> beam.Create([ModelMetadata(last, "newest")])
+    documents = pipeline | beam.Create([ITEMS[0].to_bytes()]).with_output_types(bytes)
+    named = RunInference(handler, model_metadata_pcoll=metadata)
+    documents | named | beam.ParDo(Collect("mixtures"))
+    pipeline.run().wait_until_finish()
+    ((_, data),) = collected("mixtures")
+    assert TopicMixture.from_bytes(data).model_version == last != first
+
+
+def test_a_version_that_is_not_there_is_refused_when_it_is_named(store):
+    handler = TopicModelHandler(store.root)
+    handler.update_model_path("")
+    assert handler.version == store.latest("").version
+    with pytest.raises(OptionError, match="--model_version: '7' was given"):
+        handler.update_model_path("7")
+
+
+def test_mixtures_have_the_ids_of_their_topics(store):
+    ids = (3, 4, 2)
+    handler = TopicModelHandler(store.root, settings=SETTINGS)
+    loaded = replace(handler.load_model(), topic_ids=ids)
+    (data,) = handler.run_inference([ITEMS[0].to_bytes()], loaded)
+    row = json.loads(mixtures_to_json_lines([data], 3))
+    assert row["top_topics"][0] % 3 == np.argmax(row["proportions"])
 
 
 def test_latest_is_the_newest_when_the_graph_is_built(store):

@@ -237,7 +237,7 @@ def streamed(events, chosen, name):
         | Sequence(TOKENISER, SEQUENCE, streams=True)
     )
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
-    sequenced.minibatches | Learn(chosen) | Publish(chosen)
+    sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
     pipeline.run().wait_until_finish()
 
 
@@ -284,6 +284,36 @@ def test_windows_close_while_the_stream_goes_on(tmp_path):
     assert final_states(tmp_path) == expected()
 
 
+def silent_and_back():
+    """A key with documents, then another one for a long time, then the first one again."""
+    first = [replace(item, key="a") for item in documents(15)]
+    end = max(item.timestamp for item in first) // SECOND + 1
+    other = [document(f"b{at}", end + 10 * at, key="b") for at in range(20)]
+    again = [document(f"again {at}", end + 200 + at, key="a") for at in range(12)]
+    return [*first, *other, *again]
+
+
+@pytest.mark.parametrize("islands", [1, 2])
+def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(tmp_path, islands):
+    found = {}
+    for name, silent in (("kept", None), ("rests", 60 * SECOND), ("never", 900 * SECOND)):
+        LIVE_LEARNERS.clear()
+        events = test_stream.TestStream()
+        for item in sorted(silent_and_back(), key=lambda item: item.timestamp):
+            events.advance_watermark_to(item.timestamp / SECOND).add_elements([at(item)])
+        chosen = options(tmp_path / name, islands, checkpoint_tokens=10**6, silent_after=silent)
+        streamed(events.advance_watermark_to_infinity(), chosen, name)
+        store = ModelStore(chosen.store)
+        points = {one.window_end // SECOND for one in store.checkpoints("a")}
+        states = [final_states(chosen.store, key, islands) for key in ("a", "b")]
+        found[name] = points, states, [history(chosen.store, key) for key in ("a", "b")]
+    assert found["kept"][1:] == found["rests"][1:] == found["never"][1:]
+    # One checkpoint at the end; one more where the key fell silent.
+    assert found["kept"][0] == {310} and found["rests"][0] >= {100, 310}
+    assert 100 not in found["never"][0]
+    assert LIVE_LEARNERS.check_out(("a", 0, chosen.settings_digest())) is None
+
+
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
     sequenced = (
@@ -291,7 +321,8 @@ def test_no_pickle_between_steps_or_in_state(tmp_path):
         | beam.Create([b""]).with_output_types(bytes)
         | Sequence(TOKENISER, SEQUENCE, streams=True)
     )
-    sequenced.minibatches | Learn(options(tmp_path)) | Publish(options(tmp_path))
+    chosen = options(tmp_path, silent_after=SECOND)
+    sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():
         if transform.spec.urn == "beam:transform:pardo:v1":

@@ -28,4 +28,5 @@ def timers():
 
 
 def test_timers_have_names_of_their_own():
-    assert sorted(name for _, name in timers()) == ["ts-label", "ts-period", "ts-window"]
+    names = ["ts-label", "ts-period", "ts-silence", "ts-window"]
+    assert sorted(name for _, name in timers()) == names

@@ -92,16 +92,18 @@ def test_the_figures_of_a_model():
     documents = stream(80)
     counts, words = counts_of(documents)
     snapshot = snapshot_of(counts, words=words)
-    figures = coherence_figures(snapshot, documents)
+    ids = [one + 3 for one in range(snapshot.topic_count)]
+    figures = coherence_figures(snapshot, documents, ids)
     tops, judged = snapshot.top_words(10), judge(snapshot, documents)
     found = coherence(tops, documents)
     assert figures["npmi"] == found.npmi.mean()
     assert figures["mixed"] == sum(one.mixed for one in judged)
     assert figures["topics"][1] == {
+        "topic": 4,
         "words": tops[1],
         "npmi": found.npmi[1],
         "never": found.never[1],
         "characteristic": list(judged[1].words),
         "across": judged[1].across,
     }
-    assert set(coherence_figures(snapshot, []).values()) == {None}
+    assert set(coherence_figures(snapshot, [], ids).values()) == {None}

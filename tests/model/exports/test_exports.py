@@ -17,9 +17,13 @@ from model.errors import OptionError
 from model.evaluation.perplexity import Score, first_moment
 from model.exports import lineage, mallet, pyldavis, tables, web
 from model.exports.gensim_model import to_gensim, write_gensim
+from model.exports.seeds import to_seeds
+from model.learners.particles.seeds import MOST_TOKENS, seeds_of
 from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
 from model.snapshot import Snapshot, TopicWordPrior
+from model.words.tokeniser import Tokeniser
+from pipelines.cli.seeds_file import lines_of_text
 
 WORDS = 5
 
@@ -267,3 +271,29 @@ def test_gensim_is_needed_for_its_form(exported, monkeypatch):
         "--format: 'gensim' was given; allowed is nothing unless gensim is installed. Run: pip"
         " install 'beam-topics[exports]'."
     )
+
+
+def test_seeds_hold_the_topics_in_proportion(exported):
+    """Tokens of each word are P(w | z) times the tokens of a topic, within one token."""
+    tokeniser = Tokeniser(exported.snapshot.tokeniser)
+    ids = exported.ids[1::-1]
+    lines = lines_of_text(to_seeds(exported, ids).decode(), "--seeds", "f", tokeniser)
+    shares = phi_of(exported.snapshot)[1::-1]
+    for seed, share in zip(seeds_of(lines), shares, strict=True):
+        rows = [exported.snapshot.words.index(word) for word in seed.tokens]
+        found = np.array(list(seed.tokens.values()))
+        assert found == pytest.approx(share[rows] * (MOST_TOKENS // 2), abs=1.0)
+        assert share[rows].sum() > 0.99 and (np.diff(found) <= 0).all()
+    names = [exported.names.get(topic, f"topic {topic}") for topic in ids]
+    assert [seed.name for seed in seeds_of(lines)] == names
+
+
+def test_seeds_of_all_topics_and_of_topics_that_are_not_there(exported):
+    text = to_seeds(exported).decode()
+    assert len(text.splitlines()) == len(exported.ids)
+    with pytest.raises(OptionError, match=r"--freeze: 99 was given.*pipelines.show lists them"):
+        to_seeds(exported, [99])
+    with pytest.raises(OptionError, match="each once"):
+        to_seeds(exported, [0, 0])
+    with pytest.raises(OptionError, match="topics with names of their own. Rename one"):
+        to_seeds(replace(exported, names={0: "a", 1: "a"}), [0, 1])

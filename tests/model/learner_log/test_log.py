@@ -111,6 +111,30 @@ def test_it_comes_to_what_the_learner_comes_to_without_beam(tmp_path):
     assert want.sequence == len(LINKS)
 
 
+@pytest.mark.parametrize("at", [1, 7, len(LINKS)])
+def test_a_learner_that_rests_leaves_a_head_and_continues_with_the_same_bits(tmp_path, at):
+    worker = Worker(tmp_path / "s", checkpoint_tokens=10**9)
+    worker.bundle(LINKS[:at])
+    session, log = Session(worker.options, "", 0, worker.live), ListBag(worker.log)
+    assert len(log.elements) == at and len(worker.live) == 1
+    out = session.rest(worker.at, log)
+    assert (out.checkpoints, log.elements, len(worker.live)) == (1, [], 0)
+    again = session.rest(out.head, log)
+    assert (again.head, again.checkpoints) == (out.head, 0)
+    worker.head, worker.log = out.head.to_bytes(), log.elements
+    worker.bundle([*LINKS[at:], END])
+    assert worker.restores == 1
+    assert worker.result() == uninterrupted(tmp_path)
+
+
+def test_a_learner_whose_rest_was_rolled_back_is_restored_from_its_log(tmp_path):
+    worker = Worker(tmp_path / "s", checkpoint_tokens=10**9)
+    worker.bundle(LINKS[:7])
+    Session(worker.options, "", 0, worker.live).rest(worker.at, ListBag(worker.log))
+    worker.bundle([*LINKS[7:], END])
+    assert worker.result() == uninterrupted(tmp_path)
+
+
 def test_learners_that_share_little_memory_come_to_the_same_bits(tmp_path):
     """The state of a learner goes to its saved bytes between its bundles, and comes back."""
     want = uninterrupted(tmp_path)
@@ -356,7 +380,7 @@ def test_a_forged_gap_bag_is_noticed(tmp_path):
 def test_a_forged_checkpoint_is_noticed(tmp_path):
     worker = Worker(tmp_path / "s")
     worker.bundle(LINKS[:12])
-    (path,) = (tmp_path / "s" / "_" / "checkpoints").glob(worker.at.checkpoint)
+    (path,) = (tmp_path / "s" / "_" / "checkpoints").glob(f"*-{worker.at.checkpoint[:16]}")
     data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     worker.live.clear()
@@ -635,7 +659,7 @@ def test_a_run_that_is_resumed_goes_back_no_further_than_the_checkpoints_that_ar
     points = store.checkpoints("")
     assert len(points) > 3
     for entry in points[:-1]:
-        Path(store.root, "_", "checkpoints", entry.digest).unlink()
+        Path(store.root, "_", "checkpoints", entry.file_name).unlink()
     again = Worker(
         tmp_path / "s", publish_every=("windows", 1000), checkpoint_tokens=1, resume_from="latest"
     )
@@ -651,5 +675,5 @@ def test_a_checkpoint_to_continue_from_is_marked_as_used(tmp_path):
     before = blobs.stamps("_/checkpoints")
     again = Worker(tmp_path / "s", checkpoint_tokens=1, resume_from="latest")
     again.bundle(LINKS[9:10])
-    newest = ModelStore(str(tmp_path / "s")).checkpoints("")[-2].digest
+    newest = ModelStore(str(tmp_path / "s")).checkpoints("")[-2].file_name
     assert blobs.stamps("_/checkpoints")[newest] != before[newest]

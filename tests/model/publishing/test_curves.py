@@ -18,6 +18,7 @@ from model.publishing.choice import PublishSettings
 from model.publishing.curves import curves
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
+from model.publishing.usage import topics_in_use
 from model.scaled import Scaled
 
 WINDOWS, EACH, LENGTH = 12, 40, 12
@@ -128,6 +129,7 @@ def test_curves_are_what_came(tmp_path, alternating):
     for manifest in manifests:
         assert sum(manifest.topic_tokens) == manifest.tokens - before
         assert sum(manifest.topic_documents) == (manifest.tokens - before) / LENGTH
+        assert manifest.topics_in_use == topics_in_use(manifest.topic_tokens)
         before = manifest.tokens
     found = curves(manifests, 3, WINDOWS).shares
     assert variation(found, truth) < 0.05

@@ -90,7 +90,7 @@ def test_versions_beyond_the_age_go_with_all_that_belongs_to_them(store, root, t
     assert files(root, "manifests") == {f"{one.version}.json" for one in ten[6:]}
     assert files(root, "snapshots") == {one.snapshot for one in ten[6:]}
     assert {entry.sequence for entry in store.checkpoints("")} == {9, 10}
-    assert len(files(root, "checkpoints")) == 8
+    assert len(files(root, "checkpoints")) == 4
     check(store)
     assert Expiry(root, THREE_DAYS).expire("") == 0
 

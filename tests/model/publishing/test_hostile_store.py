@@ -7,9 +7,11 @@ import pytest
 from hostile import copied, latest_path, manifest_path, pointed, resealed, stored
 from made import manifest_of
 
+from model import wire
 from model.errors import DamagedDataError, OptionError
 from model.inference.classifier_store import ClassifierStore
 from model.publishing.blobs import LocalBlobs
+from model.publishing.checkpoint_store import MAGIC
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.sealing import seal
 
@@ -112,19 +114,25 @@ def test_a_classifiers_pointer_that_is_a_path_is_refused(made):
             ClassifierStore(store.root).newest("", versions[0])
 
 
+def resealed_entry(path, **changed):
+    header, (state,) = wire.unpack(MAGIC, path.read_bytes(), 1)
+    header.pop("sha256")
+    path.write_bytes(wire.pack_encoded(MAGIC, seal(header | changed), state))
+
+
 def test_an_entry_whose_digest_is_a_path_is_refused(made):
     store, _ = made
     entry = store.put_checkpoint(CheckpointEntry("", 0, 9, "c", 10, 0, "s"), b"state")
     path = Path(store.root, "_", "checkpoints", entry.file_name)
     kept = path.read_bytes()
-    resealed(path, digest=ZERO)
-    with pytest.raises(DamagedDataError, match="field digest of .*json: found '../../"):
+    resealed_entry(path, digest=ZERO)
+    with pytest.raises(DamagedDataError, match="field digest of .*-0000-.*: found '../../"):
         store.resume_point("", "latest", 1)
     path.write_bytes(kept)
-    resealed(path, sequence=8)
+    resealed_entry(path, sequence=8)
     with pytest.raises(
         DamagedDataError,
-        match=r"000000000009-0000-.*json holds the entry 000000000008-0000-.* of key ''",
+        match=r"000000000009-0000-.* holds the entry 000000000008-0000-.* of key ''",
     ):
         store.resume_point("", "latest", 1)
 

@@ -65,6 +65,10 @@ class TestSnapshots:
             store.get_candidate("", "0" * 64)
 
 
+def checkpoint_path(store, entry):
+    return Path(store.root, "_", "checkpoints", entry.file_name)
+
+
 class TestCheckpoints:
     def test_come_back_in_order(self, store):
         written = [
@@ -86,14 +90,48 @@ class TestCheckpoints:
 
     def test_damaged_state_and_entry(self, store):
         entry = store.put_checkpoint(entry_of(3, 0), b"state")
-        flip(Path(store.root, "_", "checkpoints", entry.digest))
+        path, name = checkpoint_path(store, entry), f"000000000003-0000-{entry.digest[:16]}"
+        kept = path.read_bytes()
+        assert (path.name, kept[:4]) == (name, b"BTP1")
+        path.write_bytes(kept[:-1] + b"E")
+        with pytest.raises(DamagedDataError, match=rf"{name} is damaged: its state of 5 bytes"):
+            store.get_checkpoint("", entry.digest)
+        assert store.checkpoints("") == [entry]
+        path.write_bytes(kept.replace(b'"offered":0', b'"offered":1'))
+        with pytest.raises(DamagedDataError, match=rf"{name} does not have the content"):
+            store.checkpoints("")
+
+    @pytest.mark.parametrize("size", [0, 3, 7, 8, 100, -6, -1])
+    def test_truncated(self, store, size):
+        entry = store.put_checkpoint(entry_of(3, 0), b"state")
+        path = checkpoint_path(store, entry)
+        path.write_bytes(path.read_bytes()[:size])
+        with pytest.raises(DamagedDataError, match=rf"{path.name} is damaged: "):
+            store.get_checkpoint("", entry.digest)
+        if size >= 0:
+            with pytest.raises(DamagedDataError, match=rf"{path.name} is damaged: "):
+                store.checkpoints("")
+
+    def test_a_point_is_chosen_without_reading_states(self, store, monkeypatch):
+        entries = [store.put_checkpoint(entry_of(n, 0), bytes(1 << 20)) for n in (1, 2)]
+        monkeypatch.setattr(store._blobs, "read", None)
+        assert store.resume_point("", "latest", 1) == entries[1:]
+        assert store.checkpoints("") == entries
+
+    def test_two_files_of_an_earlier_release_are_read(self, store):
+        entry = store.put_checkpoint(entry_of(3, 0), b"state")
+        path = checkpoint_path(store, entry)
+        path.with_name(f"{path.name}.json").write_bytes(entry.to_json())
+        path.with_name(entry.digest).write_bytes(b"state")
+        path.unlink()
+        assert store.has_checkpoints("") and store.use_checkpoint("", entry.digest)
+        assert store.resume_point("", "latest", 1) == store.checkpoints("") == [entry]
+        assert store.get_checkpoint("", entry.digest) == b"state"
+        flip(path.with_name(entry.digest))
         with pytest.raises(DamagedDataError, match=f"_/checkpoints/{entry.digest} is damaged"):
             store.get_checkpoint("", entry.digest)
-        flip(Path(store.root, "_", "checkpoints", f"000000000003-0000-{entry.digest[:16]}.json"))
-        with pytest.raises(
-            DamagedDataError, match=r"000000000003-0000-.*json does not have the content"
-        ):
-            store.checkpoints("")
+        assert store.remove_checkpoints_after("", 2) == [f"{path.name}.json"]
+        assert not store.has_checkpoints("")
 
     def test_resume_from_the_newest_that_all_islands_have(self, store):
         for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
@@ -126,7 +164,9 @@ class TestCheckpoints:
         Path(store.root, "_", "checkpoints", "notes.json").write_text("of a user")
         read, blobs = [], store._blobs
         monkeypatch.setattr(
-            blobs, "read", lambda path: read.append(path) or LocalBlobs.read(blobs, path)
+            blobs,
+            "read_start",
+            lambda path, most: read.append(path) or LocalBlobs.read_start(blobs, path, most),
         )
         assert store.resume_point("", "latest", 1)[0].sequence == 39
         assert store.resume_point("", "7", 1)[0].sequence == 7

@@ -86,6 +86,16 @@ def test_rows_of_other_models_are_counted_and_passed_over(rows):
     assert found.foreign == 1 and found.documents == len(rows)
 
 
+def test_documents_that_no_topic_explains_are_counted(rows):
+    shares = (0.1, 0.5, 0.51, 1.0)
+    judged = [{**row, "none": none} for row, none in zip(rows[:4], shares, strict=True)]
+    found = read([*judged, *rows[4:]], sample=len(rows))
+    assert (found.judged, found.unexplained) == (4, 2)
+    assert sorted(m.none for m in found.sample if m.none is not None) == list(shares)
+    with pytest.raises(DamagedDataError, match="none of"):
+        read([{**rows[0], "none": 1.5}])
+
+
 def test_typical_documents_have_the_largest_share_and_enough_words(rows):
     found = read(rows, typical=4)
     for topic, chosen in enumerate(found.typical):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from model import wire
 from model.errors import DamagedDataError
 from model.scaled import Scaled
 from model.words.character_model import CHARACTERS, GEOMETRIC, SMALLEST, CharacterModel
@@ -114,7 +115,7 @@ def test_lengths_are_the_least_squares():
 def test_how_often_words_are_used_changes_lengths_only():
     often = {word: 1 if len(word) > 1 else 1000 for word in ENGLISH}
     by_type, by_use = CharacterModel.fit(ENGLISH), CharacterModel.fit(often)
-    assert by_type.spelling.ngrams == by_use.spelling.ngrams
+    assert by_type.spelling.text == by_use.spelling.text
     assert by_use.lengths[1] > by_type.lengths[1]
 
 
@@ -192,6 +193,13 @@ def test_damaged_bytes_are_refused(data):
         DamagedDataError, match="characters of n-grams: found 124 values, allowed is 93"
     ):
         CharacterModel.from_bytes(whole.replace(b'"order":3', b'"order":2'))
+
+
+def test_repeated_ngrams_are_refused():
+    header, blobs = wire.unpack(CharacterModel.MAGIC, CharacterModel.fit(ENGLISH).to_bytes(), 3)
+    text = blobs[0][:4] * 2 + blobs[0][8:]
+    with pytest.raises(DamagedDataError, match="n-grams: found row 1 after row 0"):
+        CharacterModel.from_bytes(wire.pack(CharacterModel.MAGIC, header, text, *blobs[1:]))
 
 
 def test_words_too_long_for_least_squares():

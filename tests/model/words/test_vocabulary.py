@@ -78,3 +78,13 @@ def test_the_memory_of_the_words_is_counted_as_they_come_and_leave():
         == summed(vocabulary)
         == summed(Vocabulary(["tax", "a longer word", "gold"], 10))
     )
+
+
+def test_a_copy_changes_alone():
+    vocabulary = Vocabulary([], 5, memory=2)
+    used(vocabulary, a=1, b=3)
+    copy = vocabulary.copied()
+    used(copy, b=2, c=1)
+    assert vocabulary.words == ["a", "b"] and vocabulary.use.tolist() == [1, 3]
+    assert copy.numbers(["c", "a"]).tolist() == [2, 0] and (copy.limit, copy.memory) == (5, 2)
+    assert vocabulary.numbers(["d", "c"]).tolist() == [2, 3]

@@ -15,8 +15,7 @@ KEYS = stream_key(3, "k")
 
 def fast_alone(snapshot, rows, occurrences, sweeps, kept, keys):
     model = ModelCounts(
-        snapshot.offsets,
-        *sorted_rows(snapshot),
+        *sorted_rows(snapshot, np.arange(len(snapshot.words))),
         snapshot.normalisers,
         snapshot.alpha,
         snapshot.prior.strength,

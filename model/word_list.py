@@ -1,0 +1,80 @@
+r"""The words of a model that was read, kept as one text until one of them is asked for.
+
+Inference looks words up in an index of this text, so it needs no string for each word. To cut the
+text into strings, and to measure them, takes as long as half of the rest of reading a model.
+
+>>> words = WordList.from_bytes(b"sea\nship")
+>>> len(words), words[1], words == ("sea", "ship")
+(2, 'ship', True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from model import wire
+from model.errors import DamagedDataError
+
+_END = b"\n"
+
+
+class WordList(Sequence[str]):
+    """An immutable sequence of words; it equals the tuple of the same words.
+
+    Attributes:
+        text: uint8, the words in UTF-8, joined by newlines.
+    """
+
+    def __init__(self, text: npt.NDArray[np.uint8], count: int) -> None:
+        self.text = text
+        self._count = count
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> WordList:
+        """Return the words that :func:`model.wire.words_to_bytes` wrote.
+
+        Raises:
+            DamagedDataError: The bytes are not UTF-8, or a word is empty.
+        """
+        count = data.count(_END) + 1 if data else 0
+        try:
+            _ = data.isascii() or data.decode()
+        except UnicodeDecodeError as error:
+            raise DamagedDataError(f"{len(data)} bytes of words are not UTF-8: {error}") from error
+        if data.startswith(_END) or data.endswith(_END) or _END * 2 in data:
+            raise DamagedDataError(f"one of {count} stored words is empty")
+        return cls(np.frombuffer(data, np.uint8), count)
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return wire.words_from_bytes(self.text.tobytes())
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        return self._words[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._words
+
+    def __eq__(self, other: object) -> bool:
+        return self._words == (other._words if isinstance(other, WordList) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    def __repr__(self) -> str:
+        return repr(self._words)

@@ -1,0 +1,42 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model import wire
+from model.errors import DamagedDataError
+from model.word_list import WordList
+
+WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1))
+
+
+@given(WORDS)
+def test_a_list_is_the_words_that_were_written(words):
+    data = wire.words_to_bytes(tuple(words))
+    found = WordList.from_bytes(data)
+    assert len(found) == len(words) and list(found) == words
+    assert found == tuple(words) == wire.words_from_bytes(data)
+    assert hash(found) == hash(tuple(words)) and repr(found) == repr(tuple(words))
+    assert found == WordList.from_bytes(data) and found[:2] == tuple(words[:2])
+    assert wire.words_to_bytes(found) == data
+
+
+def test_membership_and_places():
+    found = WordList.from_bytes("été\nsea".encode())
+    assert "sea" in found and "se" not in found
+    assert (found[0], found[-1]) == ("été", "sea")
+    assert found != ("été",)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"\nsea", "one of 2 stored words is empty"),
+        (b"sea\n", "one of 2 stored words is empty"),
+        (b"sea\n\nship", "one of 3 stored words is empty"),
+        (b"\n", "one of 2 stored words is empty"),
+        (b"sea\xff", "4 bytes of words are not UTF-8"),
+    ],
+)
+def test_damaged_words_are_refused_before_one_is_asked_for(data, told):
+    with pytest.raises(DamagedDataError, match=told):
+        WordList.from_bytes(data)
