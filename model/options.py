@@ -34,6 +34,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import NoneType
 from typing import (
     Any,
@@ -332,6 +333,10 @@ class Record:
 
     def canonical(self) -> str:
         """Return JSON with one spelling for equal settings."""
+        return self._canonical
+
+    @cached_property
+    def _canonical(self) -> str:
         return wire.canonical_json(self.to_json())
 
     @classmethod

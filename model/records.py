@@ -354,6 +354,7 @@ class TopicMixture:
         tokens: The number of tokens of the document.
         none: The share of :mod:`model.inference.none_share`; None where it was not computed.
         names: The name of each topic; empty where names are not wanted.
+        topic_ids: The id of the topic in each place; empty where each is the number of its place.
     """
 
     key: str
@@ -366,16 +367,15 @@ class TopicMixture:
     tokens: int
     none: float | None = None
     names: tuple[str, ...] = ()
+    topic_ids: tuple[int, ...] = ()
 
     MAGIC = b"BTx1"
 
     def to_bytes(self) -> bytes:
         fields = ("key", "id", "timestamp", "model_version", "method", "words_known", "tokens")
         header = {name: getattr(self, name) for name in fields}
-        if self.none is not None:
-            header["none"] = self.none
-        if self.names:
-            header["names"] = self.names
+        others = {"none": self.none, "names": self.names, "topic_ids": self.topic_ids}
+        header |= {name: value for name, value in others.items() if value not in (None, ())}
         return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.proportions, "<f8"))
 
     @classmethod
@@ -388,6 +388,7 @@ class TopicMixture:
             checks.number("none of a mixture", facts["none"], 0.0, 1.0)
         if facts.get("names"):
             checks.sized("names of a mixture", facts["names"], len(proportions))
+        checks.topic_ids("topic_ids of a mixture", facts.get("topic_ids") or (), len(proportions))
         return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:

@@ -29,7 +29,7 @@ from pipelines.cli.values import choices
 if TYPE_CHECKING:
     from model.exports.lineage import Version
 
-FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "dot")
+FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "dot", "seeds")
 
 
 class _FormOptions(OptionGroup):
@@ -54,6 +54,10 @@ def export(options: OptionGroup) -> None:
         OutputError: the file cannot be written.
     """
     manifest, wanted = chosen_version(options), options.view_as(_FormOptions)
+    freeze = options.view_as(ExportOptions).freeze
+    if freeze and wanted.format != "seeds":
+        given, remedy = ",".join(map(str, freeze)), "Add --format=seeds, or leave it out."
+        raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
     exported = Exported(
         manifest,
@@ -93,13 +97,15 @@ def data_of(exported: Exported, form: str, options: OptionGroup, store: ModelSto
     Raises:
         OptionError: the version has no such form.
     """
-    from model.exports import lineage, mallet, pyldavis, tables, web
+    from model.exports import lineage, mallet, pyldavis, seeds, tables, web
 
     wanted = options.view_as(ExportOptions)
     if form == "dot":
         return lineage.to_dot(exported, versions_of(exported, wanted.graph_versions, store))
     if form == "pyldavis":
         return pyldavis.to_pyldavis(exported)
+    if form == "seeds":
+        return seeds.to_seeds(exported, wanted.freeze)
     if form == "mallet":
         return mallet.to_mallet(exported)
     forms = {"csv": tables.to_csv, "parquet": tables.to_parquet, "json": web.to_json}

@@ -3,7 +3,8 @@
 ``python -m pipelines.label --model_store=models --text='a ship came into the harbour'``
 
 ``--text`` may be repeated. Without it, each line of standard input is a text. A text is labelled
-alone, and its id is a digest of it, so the same text gives the same topics.
+alone, and its id is a digest of it, so the same text gives the same topics. ``none`` is the
+probability that no topic explains the text (:mod:`model.inference.none_share`).
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def label(options: OptionGroup) -> None:
     """
     # Imported here, because --help needs no kernels.
     from model.inference import PublishedModel, inference_for
+    from model.inference.features import NumberedDocuments
     from model.inference.labelling_texts import tokenised
+    from model.inference.none_share import NoneShares
     from model.words.tokeniser import Tokeniser
 
     manifest, settings = chosen_version(options), inference_settings_of(options)
@@ -61,10 +64,13 @@ def label(options: OptionGroup) -> None:
     given = CatalogueStore(store.root).latest(manifest.key)[1].names()
     names, ids = shown_names(snapshot, manifest, given), manifest.ids(snapshot.topic_count)
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
-    tokeniser, out = Tokeniser(manifest.tokeniser), console()
+    tokeniser, out, none = Tokeniser(manifest.tokeniser), console(), NoneShares(snapshot)
     for texts in _together(wanted.text if wanted.text is not None else _lines()):
-        documents = [tokenised(text, manifest.key, tokeniser) for text in texts]
-        for text, mixture in zip(texts, method.infer(prepared, documents), strict=True):
+        documents = NumberedDocuments(
+            snapshot, [tokenised(text, manifest.key, tokeniser) for text in texts]
+        )
+        mixtures = none.added_to(method.infer(prepared, documents), documents)
+        for text, mixture in zip(texts, mixtures, strict=True):
             for line in lines_of(text, mixture, names, wanted.most_topics, ids):
                 out.print(plain(line), soft_wrap=True)
 
@@ -73,7 +79,7 @@ def lines_of(
     text: str, mixture: Any, names: Sequence[str], most: int, ids: Sequence[int]
 ) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
-    known = f"{mixture.words_known} of {mixture.tokens} words known"
+    known = f"{mixture.words_known} of {mixture.tokens} words known, none {mixture.none:.1%}"
     begin = " ".join(text.split())
     begin = begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
     rows = [

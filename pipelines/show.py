@@ -18,8 +18,8 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.publishing.topic_changes import TOP_WORDS
+from model.publishing.usage import topics_in_use
 from model.publishing.version_events import events_of, line_of
-from model.reporting.usage import topics_in_use
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
@@ -95,7 +95,7 @@ def show(options: OptionGroup) -> None:
             m.documents,
             m.tokens,
             m.words,
-            topics_in_use(m.topic_tokens),
+            m.topics_in_use or topics_in_use(m.topic_tokens),
             m.prequential_perplexity,
             m.ess,
             m.version,

@@ -4,8 +4,9 @@ import math
 from collections import Counter
 
 
-def tables(ngrams, counts, order, characters):
+def tables(text, counts, order, characters):
     """P(c | h) of each n-gram hc that was seen, and what each context h leaves to shorter ones."""
+    ngrams = (text[at : at + order + 1] for at in range(0, len(text), order + 1))
     levels = [dict(zip(ngrams, counts.tolist(), strict=True))]
     for _ in range(order):
         shorter = Counter()
@@ -38,7 +39,7 @@ def character(run, seen, left, characters):
 
 def spelled(spelling, word):
     """The product over the characters, and its exponent."""
-    seen, left = tables(spelling.ngrams, spelling.counts, spelling.order, spelling.characters)
+    seen, left = tables(spelling.text, spelling.counts, spelling.order, spelling.characters)
     marked = "\n" * spelling.order + word
     product, exponent = 1.0, 0
     for at in range(len(word)):

@@ -114,7 +114,7 @@ def train(items, options, *flags, runner=None, adds=False, streams=False):
     sequenced = timestamped(pipeline, items) | Sequence(
         TOKENISER, SEQUENCE, added_to, streams=streams
     )
-    references, events = sequenced.minibatches | Learn(options) | Publish(options)
+    references, events = sequenced.minibatches | Learn(options, streams=streams) | Publish(options)
     events | "Collect events" >> beam.ParDo(Collect("events"))
     references | "Collect" >> beam.ParDo(Collect("references"))
     sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))

@@ -66,13 +66,20 @@ def judge_words(
     return [Judged(tuple(words), across(reference, words)) for words in topics]
 
 
-def coherence_figures(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> dict[str, Any]:
+def coherence_figures(
+    snapshot: Snapshot, documents: Sequence[TokenisedDocument], ids: Sequence[int]
+) -> dict[str, Any]:
     """Return figures of a model's topics; None without reference documents.
+
+    Args:
+        snapshot: the model.
+        documents: the reference corpus.
+        ids: the ids of the topics by place.
 
     Returns:
         ``pmi`` and ``npmi``, means over the topics; ``mixed``, the number of topics that are judged
-        mixed; ``topics``, for each topic its ``words``, ``npmi``, ``never``, its ``characteristic``
-        words and ``across``.
+        mixed; ``topics``, for each topic its ``topic`` (the id), ``words``, ``npmi``, ``never``,
+        its ``characteristic`` words and ``across``.
     """
     if not documents:
         return dict.fromkeys(("pmi", "npmi", "mixed", "topics"))
@@ -80,6 +87,7 @@ def coherence_figures(snapshot: Snapshot, documents: Sequence[TokenisedDocument]
     found = coherence(words, documents)
     topics = [
         {
+            "topic": ids[topic],
             "words": top,
             "npmi": float(found.npmi[topic]),
             "never": float(found.never[topic]),

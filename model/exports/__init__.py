@@ -6,6 +6,7 @@ json           topics, words and course for a page of the web (:mod:`model.expor
 pyldavis       what ``pyLDAvis.prepare`` takes (:mod:`model.exports.pyldavis`)
 gensim         a ``gensim.models.LdaModel`` (:mod:`model.exports.gensim_model`)
 mallet         a Gibbs state of MALLET (:mod:`model.exports.mallet`)
+seeds          frozen topics, for ``--seeds`` (:mod:`model.exports.seeds`)
 dot            the course of topics, for GraphViz (:mod:`model.exports.lineage`)
 =============  ======================================================================
 

@@ -55,6 +55,8 @@ _ALL_YEARS = range(1, 10_000)
 # A number from this many seconds on (the year 5138) counts as a number in another unit. The same
 # number of milliseconds is in 1973.
 _TOO_LARGE = 10**11 * MICROSECONDS_PER_SECOND
+# The same in each unit. A comparison of whole numbers takes a tenth of one of fractions.
+_LEAST_TOO_LARGE = {name: int(_TOO_LARGE / length) for name, length in UNITS.items()}
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 _MOST_DIGITS = 40
 _BASIC_DATE = re.compile(r"[0-9]{8}")
@@ -129,7 +131,7 @@ def _check_size(number: int | float, unit: TimestampUnit) -> None:
     if unit == "s" and number in _YEARS:
         moment = to_iso(parse_time(number))[:19]
         raise UnitError(f"it looks like a year; as seconds it is {moment} (--timestamp_unit=year)")
-    if number == number and abs(number) * UNITS[unit] >= _TOO_LARGE:
+    if number == number and abs(number) >= _LEAST_TOO_LARGE[unit]:
         smaller = [name for name, length in UNITS.items() if length < UNITS[unit]]
         _suggest_smaller(number, f"a number of {NAMES[unit]}", smaller)
 
@@ -139,7 +141,7 @@ def _suggest_smaller(number: int | float, wanted: str, units: Sequence[str]) -> 
     if not abs(number) >= _ALL_YEARS.stop:
         return
     for name in units:
-        if abs(number) * UNITS[name] < _TOO_LARGE:
+        if abs(number) < _LEAST_TOO_LARGE[name]:
             day = to_iso(parse_time(number, UNITS[name]))[:10]
             raise UnitError(
                 f"too large for {wanted}; as {NAMES[name]} it is {day} (--timestamp_unit={name})"

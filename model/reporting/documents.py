@@ -38,6 +38,7 @@ def document_columns(
         "version": [m.version for m in mixtures],
         "tokens": [m.tokens for m in mixtures],
         "known": [m.words_known for m in mixtures],
+        "none": [m.none for m in mixtures],
         "mixture": [largest(m) for m in mixtures],
         "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
     }

@@ -269,6 +269,8 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
         "shares": [cell.mean_shares() for cell in cells],
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
+        "judged": labelled.judged,
+        "unexplained": labelled.unexplained,
         "bursts": bursts_of_periods(
             [cell.documents for cell in cells], [c.mean_shares() for c in cells]
         ),

@@ -47,6 +47,7 @@ class Mixture:
         proportions: float64[T].
         tokens, words_known: The number of its tokens, and of those whose word the model knows.
         digest: Names the document: its key, id and time.
+        none: The probability that no topic explains it; None where it was not computed.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Mixture:
     tokens: int
     words_known: int
     digest: bytes
+    none: float | None = None
 
 
 @dataclass
@@ -69,6 +71,8 @@ class Labelled:
         versions: The number of documents that each version labelled.
         repeated: Rows that repeat a document, or are of an older version than another of it.
         foreign: Rows of versions that are not among the known ones.
+        judged: Documents whose rows say whether topics explain them.
+        unexplained: Those of them that probably no topic explains.
     """
 
     trends: Trends
@@ -77,6 +81,8 @@ class Labelled:
     versions: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
     foreign: int = 0
+    judged: int = 0
+    unexplained: int = 0
 
     @property
     def documents(self) -> int:
@@ -168,12 +174,18 @@ def mixture_of(place: str, row: Mapping[str, Any], topics: int) -> Mixture:
     checks.sized(f"proportions of {place}", proportions, topics)
     checks.measures(f"proportions of {place}", proportions, 0.0, 1.0 + 1e-9)
     tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
+    none = row.get("none")
+    if none is not None:
+        checks.number(f"none of {place}", none, 0.0, 1.0)
     digest = document_digest(values["key"], values["id"], time)
-    return Mixture(values["id"], time, values["model_version"], proportions, tokens, known, digest)
+    version = values["model_version"]
+    return Mixture(values["id"], time, version, proportions, tokens, known, digest, none)
 
 
 def _count(found: Labelled, mixture: Mixture, start: int) -> None:
     found.versions[mixture.version] += 1
+    found.judged += mixture.none is not None
+    found.unexplained += mixture.none is not None and mixture.none > 1 / 2
     found.trends.add(
         start, "", mixture.proportions, tokens=mixture.tokens, words_known=mixture.words_known
     )

@@ -200,6 +200,12 @@ class ExportOptions(OptionGroup):
             default=12,
             help="dot: most versions (default: 12)",
         )
+        parser.add_argument(
+            "--freeze",
+            type=values.wholes,
+            default=(),
+            help="seeds: ids of topics, with commas; without it, all",
+        )
 
 
 class TextOptions(OptionGroup):

@@ -1,10 +1,11 @@
 r"""``--seeds=FILE``: topics to begin with, from a YAML file.
 
     space: [nasa, orbit, launch]
-    hockey: goal team season
+    hockey: goal team^300 season
 
-The file maps names of topics to words, as a list or separated by spaces. The first name is that of
-topic 0. The tokeniser of the run cuts each word, because documents have the words that it returns.
+The file maps names of topics to words, as a list or separated by spaces. The number behind ``^`` is
+that of the word's prior tokens, in place of ``--seed_strength``. The first name is that of topic 0.
+The tokeniser of the run cuts each word, because documents have the words that it returns.
 
 >>> from model.settings import TokeniserSettings
 >>> from model.words.tokeniser import Tokeniser
@@ -18,6 +19,7 @@ from typing import Any
 
 from model.errors import OptionError
 from model.files.regular import read_text
+from model.learners.particles.seeds import word_and_tokens
 from model.words.tokeniser import Tokeniser
 
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
@@ -56,7 +58,8 @@ def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tu
 def _loader(yaml: Any) -> Any:
     """Return a loader that reads every scalar as text and refuses a name that comes twice."""
 
-    class Loader(yaml.BaseLoader):  # type: ignore[misc]
+    # A file of frozen topics has thousands of words; the loader in C reads it in a second.
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             names = [self.construct_object(key, deep) for key, _ in node.value]
             for name in names:
@@ -79,11 +82,12 @@ def _line(option: str, name: Any, words: Any, tokeniser: Tokeniser) -> str:
 
 
 def _cut(option: str, word: str, tokeniser: Tokeniser) -> str:
-    """Return the one word that the tokeniser makes of a word."""
-    found = list(tokeniser.words(word))
+    """Return the one word that the tokeniser makes of a word, with the number behind it."""
+    bare, tokens = word_and_tokens(word)
+    found = list(tokeniser.words(bare))
     if len(found) != 1:
         what = " and ".join(map(repr, found)) or "nothing"
         allowed = "words that the tokeniser returns as one word"
         remedy = f"It returns {what}. Change the word, or the options of the tokeniser."
         raise OptionError(option, word, allowed, remedy)
-    return found[0]
+    return found[0] if tokens is None else f"{found[0]}^{tokens}"

@@ -170,7 +170,8 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
         topic, mixed = topics[number], across[number] <= MIXED
         figures = (_figure(topic[figure]) for figure in ("npmi", "never", "across"))
         words = " ".join(topic["characteristic" if mixed else "words"])
-        table.add_row(f"{number}*" if mixed else f"{number} ", *figures, plain(words))
+        name = str(topic["topic"]) + ("*" if mixed else " ")
+        table.add_row(name, *figures, plain(words))
     title = f"version {row['version']}: {row['mixed']} of {len(topics)} topics are judged mixed"
     return titled(title, table)
 

@@ -47,7 +47,7 @@ GROUPS = (
     InferenceOptions,
 )
 # partial_fit continues a model, and versions have their events.
-_NOT_HERE = ("add_documents", "resume_from", "events")
+_NOT_HERE = ("add_documents", "resume_from", "events", "silent_after")
 # Parameters that are no option: where the model is kept, and whether progress is shown.
 OWN = ("model_store", "verbose")
 

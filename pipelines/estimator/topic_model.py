@@ -165,7 +165,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def vocabulary_(self) -> tuple[str, ...]:
         """The words of the model, in the order of the columns of ``components_``."""
         check_is_fitted(self, "version_")
-        return self.snapshot_.words
+        return tuple(self.snapshot_.words)
 
     def top_words(self, count: int = 10) -> list[list[str]]:
         """Return the most frequent words of each topic."""

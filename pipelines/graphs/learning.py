@@ -18,6 +18,7 @@ from model.learner_log.options import LearnOptions, RunSettings
 from model.learner_log.sequence_start import AddedTo
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
+from model.times import duration_text
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
     EventSettings,
@@ -101,10 +102,15 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
         streams: the answer of :func:`pipelines.graphs.runners.streams`.
     """
     islands, run = learning.settings.islands, learning.run
+    if run.silent_after and not streams:
+        given = duration_text(run.silent_after)
+        remedy = "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
+        raise OptionError("--silent_after", given, "a length of time in a job that streams", remedy)
     added_to = AddedTo(learning.store, islands, run.start) if run.add_documents else None
     sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams)
     sequenced = documents | "Sequence" >> sequence
-    published = sequenced.minibatches | "Learn" >> Learn(learning) | "Publish" >> Publish(learning)
+    learn_step = Learn(learning, streams=streams)
+    published = sequenced.minibatches | "Learn" >> learn_step | "Publish" >> Publish(learning)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
 
 

@@ -185,6 +185,7 @@ def _described(loaded: Loaded, mixture: Any) -> dict[str, Any]:
     return {
         "tokens": int(mixture.tokens),
         "words_known": int(mixture.words_known),
+        "none": mixture.none,
         "topics": [
             {"topic": topic, "name": name, "share": share}
             for topic, name, share in zip(

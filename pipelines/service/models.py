@@ -13,7 +13,9 @@ from typing import Any
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.features import NumberedDocuments
 from model.inference.labelling_texts import tokenised
+from model.inference.none_share import NoneShares
 from model.publishing.catalogue import Catalogue, CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -34,6 +36,7 @@ class Loaded:
         prepared: The model as the method needs it.
         settings: The settings of the method.
         names: The name of each topic.
+        none: Computes the shares of texts that no topic explains.
         catalogue: What people say of the topics.
         catalogue_digest: Its digest; None where there is none.
     """
@@ -43,6 +46,7 @@ class Loaded:
     prepared: Any
     settings: InferenceSettings
     names: list[str]
+    none: NoneShares
     catalogue: Catalogue
     catalogue_digest: str | None
 
@@ -57,9 +61,11 @@ class Loaded:
         return Tokeniser(self.manifest.tokeniser)
 
     def mixtures(self, texts: list[str]) -> list[TopicMixture]:
-        """Return the mixture of each text."""
-        documents = [tokenised(text, self.manifest.key, self.tokeniser) for text in texts]
-        return list(inference_for(self.settings).infer(self.prepared, documents))
+        """Return the mixture of each text, with its none share."""
+        plain = [tokenised(text, self.manifest.key, self.tokeniser) for text in texts]
+        documents = NumberedDocuments(self.snapshot, plain)
+        found = inference_for(self.settings).infer(self.prepared, documents)
+        return self.none.added_to(found, documents)
 
     def topics(self) -> list[dict[str, Any]]:
         """Return the id, the place, the name, the share and the first words of each topic."""
@@ -143,7 +149,8 @@ class Models:
         names = shown_names(snapshot, manifest, catalogue.names())
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)
-        found = Loaded(manifest, snapshot, prepared, self._settings, names, catalogue, digest)
+        none = NoneShares(snapshot)
+        found = Loaded(manifest, snapshot, prepared, self._settings, names, none, catalogue, digest)
         self._loaded[manifest.key] = found
         while len(self._loaded) > self._most_keys:
             self._loaded.popitem(last=False)

@@ -41,7 +41,7 @@ def kill_after_checkpoint(arguments, store):
     """Kill the process as soon as the store has a checkpoint but before the run has ended."""
     process = subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
-        while not list(store.glob("*/checkpoints/*.json")):
+        while not list(store.glob("*/checkpoints/0*")):
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(0.01)
     finally:

@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
-from pipelines import infer, topics, train
+from pipelines import export, infer, topics, train
 
 SEA, LAND = ("ship", "harbour", "sail", "wave"), ("horse", "road", "field", "cart")
 SEEDS = "land: [horse, Road]\nsea: ship harbour\n"
@@ -47,6 +48,42 @@ def test_names_of_seeds_become_names_of_the_catalogue(command, tmp_path):
     assert train.main([*command, f"--seeds={tmp_path / 'seeds.yaml'}"]) == 0
     assert CatalogueStore(store).latest("")[1].names() == {0: "Country", 1: "sea"}
     assert len(CatalogueStore(store).history("")) == 2
+
+
+def test_topics_of_a_model_are_frozen_in_another(command, tmp_path):
+    assert train.main([*command, f"--seeds={tmp_path / 'seeds.yaml'}"]) == 0
+    store, frozen = tmp_path / "models", tmp_path / "frozen.yaml"
+    given = [f"--model_store={store}", "--format=seeds", f"--output={frozen}"]
+    assert export.main([*given, "--freeze=1"]) == 0
+    others = [option for option in command if not option.startswith("--model_store")]
+    others += [f"--model_store={tmp_path / 'next'}", f"--seeds={frozen}"]
+    assert train.main(others) == 0
+    before, after = (shares_of(path) for path in (store, tmp_path / "next"))
+    assert CatalogueStore(str(tmp_path / "next")).latest("")[1].names() == {0: "sea"}
+    assert sum(abs(before[w][1] - after[w][0]) for w in before) / 2 < 2e-3
+    assert sum(abs(before[w][1] - after[w][1]) for w in before) / 2 > 0.1
+
+
+def shares_of(path):
+    store = ModelStore(str(path))
+    snapshot = store.get_snapshot(store.latest(""))
+    rows = np.arange(len(snapshot.words))
+    found = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
+    return dict(zip(snapshot.words, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--format=seeds", "--freeze=9"), "--freeze: 9 was given; allowed is ids of topics of"),
+        (("--format=csv", "--freeze=1"), "allowed is topics of --format=seeds. Add --format=seeds"),
+    ],
+)
+def test_what_cannot_be_frozen(command, tmp_path, capsys, options, message):
+    assert train.main(command) == 0
+    given = [f"--model_store={tmp_path / 'models'}", f"--output={tmp_path / 'frozen.yaml'}"]
+    assert export.main([*given, *options]) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_mixtures_have_names_and_the_none_share_where_they_are_wanted(command, tmp_path):

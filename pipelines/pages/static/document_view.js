@@ -10,7 +10,8 @@ function documentView(n) {
     section("Topics", table({ caption: "The topics of this document", sorted: 1,
       columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }],
       rows: d.mixture[n].map(([z, share]) => [cell(topicLink(z), D.topics.name[z]), cell(percent(share), share), cell(bar(share), share)]) }),
-    h("p.note", {}, `All other topics together: ${percent(Math.max(0, 1 - listed))}. ${plural(d.tokens[n], "token")}, ${whole(d.known[n])} of them known to the model. Labelled by version ${d.version[n]}.`)),
+    h("p.note", {}, `All other topics together: ${percent(Math.max(0, 1 - listed))}. ${plural(d.tokens[n], "token")}, ${whole(d.known[n])} of them known to the model. Labelled by version ${d.version[n]}.`,
+      d.none[n] === null ? "" : ` The probability that no topic explains it is ${percent(d.none[n])}.`)),
     d.text && d.text[n] && section("Text", h("p.text", { dir: "auto" }, d.text[n])),
   ];
 }

@@ -115,10 +115,11 @@ def test_mixed_topics_come_first_and_are_marked():
     topic = {"npmi": 0.25, "never": 0.1, "across": 2.5, **words}
     mixed = {"npmi": -0.01, "never": 0.3, "across": 1.1, **words}
     unknown = {**topic, "across": None}
-    row = {"version": "000000000003-ab", "mixed": 1, "topics": [unknown, topic, mixed]}
+    topics = [{"topic": 50 + at, **one} for at, one in enumerate((unknown, topic, mixed))]
+    row = {"version": "000000000003-ab", "mixed": 1, "topics": topics}
     lines = printed(coherence_table(row)).splitlines()
     assert lines[0] == "version 000000000003-ab: 1 of 3 topics are judged mixed"
     rows = [line.replace("│", " ").split() for line in lines[3:]]
-    assert rows[0] == ["2*", "-0.010", "0.300", "1.100", "law", "\ufffd[2Jcocoa"]
-    assert rows[1] == ["1", "0.250", "0.100", "2.500", "sea", "ship"]
-    assert rows[2] == ["0", "0.250", "0.100", "–", "sea", "ship"]
+    assert rows[0] == ["52*", "-0.010", "0.300", "1.100", "law", "\ufffd[2Jcocoa"]
+    assert rows[1] == ["51", "0.250", "0.100", "2.500", "sea", "ship"]
+    assert rows[2] == ["50", "0.250", "0.100", "–", "sea", "ship"]

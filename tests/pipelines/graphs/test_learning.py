@@ -2,12 +2,14 @@
 
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
+from fake_learner import fake_settings
+from streams import learn_options
 
 from model.errors import LostMinibatchesError, OptionError, StoreConflictError
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from pipelines.cli.settings_from_options import learn_options_of
-from pipelines.graphs.learning import check_learned, check_store
+from pipelines.graphs.learning import check_learned, check_store, learn
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,12 @@ def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):
     assert said in str(error.value)
     ModelStore(str(tmp_path)).put_checkpoint(CheckpointEntry("a", 0, 3, "c", 1, 0, "s"), b"state")
     check_store(options, learn_options_of(options))
+
+
+def test_silence_is_refused_in_a_job_that_does_not_stream(tmp_path):
+    learning = learn_options(tmp_path, fake_settings(), silent_after=2 * 86_400_000_000)
+    with pytest.raises(
+        OptionError,
+        match=r"--silent_after: '2d' was given; allowed is a length of time in a job that streams",
+    ):
+        learn(None, learning, streams=False)

@@ -17,7 +17,9 @@ parser = pytest.importorskip("prometheus_client.parser")
 
 from model.errors import OptionError  # noqa: E402
 from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
+from model.inference.features import NumberedDocuments  # noqa: E402
 from model.inference.labelling_texts import tokenised  # noqa: E402
+from model.inference.none_share import NoneShares  # noqa: E402
 from model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from model.publishing.store import ModelStore  # noqa: E402
 from model.words.tokeniser import Tokeniser  # noqa: E402
@@ -86,6 +88,8 @@ def test_a_text_has_the_bits_of_inference(client, store):
     (expected,) = method.infer(method.prepare(settings, model), [document])
     shares = [topic["share"] for topic in found["documents"][0]["topics"]]
     assert shares == list(map(float, expected.proportions))
+    (none,) = NoneShares(model.snapshot).of(NumberedDocuments(model.snapshot, [document]))
+    assert found["documents"][0]["none"] == float(none)
     assert found["version"] == manifest.version
 
 
