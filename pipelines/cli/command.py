@@ -171,8 +171,11 @@ def _parse_with_beam(
 def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str, str]) -> None:
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
+            place = "data.csv" if hasattr(given, "learner") else "data.topics"
+            # What stands for all folders of a run (pipelines.cli.places).
+            short = f", or {shown(prog)} {place}" if name == "model_store" else ""
             raise UsageError(
-                f"--{name} is missing. Give it, for example --{name}={example};"
+                f"--{name} is missing. Give it, for example --{name}={example}{short};"
                 f" {shown(prog)} --help=all shows all options."
             )
 

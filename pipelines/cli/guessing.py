@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.files.regular import check_regular
 from model.reading.fields import Guess, guess, sample_records
@@ -60,7 +62,7 @@ def files_of(patterns: Sequence[str]) -> list[str]:
 def guess_fields(
     files: Sequence[str], settings: ReadSettings, given: Sequence[str]
 ) -> dict[str, str]:
-    """Return the options for the fields of the first file.
+    """Return the options for the fields of the first file that has a record.
 
     Args:
         files: the files.
@@ -68,20 +70,34 @@ def guess_fields(
         given: the names of the options that are given.
 
     Raises:
-        UsageError: several fields may hold the text or the time, or none holds the text.
+        UsageError: several fields may hold the text or the time, none holds the text, or no file
+            has a record.
     """
-    format_of(files[0], settings)
-    with Path(files[0]).open("rb") as stream:
-        records = sample_records(stream, files[0], settings, _RECORDS)
+    name, records = _first_records(files, settings)
     if not records:
         return {}
     found = guess(records, settings.parse.fields)
-    _decide(found, records[0], files[0], given)
+    _decide(found, records[0], name, given)
     chosen = {**found.options}
     for role in _ROLES.values():
         if any(name in given for name in role):
             chosen = {name: value for name, value in chosen.items() if name not in role}
     return chosen
+
+
+def _first_records(
+    files: Sequence[str], settings: ReadSettings
+) -> tuple[str, list[Mapping[str, Any]]]:
+    for name in files:
+        format_of(name, settings)
+        with Path(name).open("rb") as stream:
+            if records := sample_records(stream, name, settings, _RECORDS):
+                return name, records
+    # Records that cannot be read are told with their reasons when they are refused.
+    if next(_items(files, settings), None) is None:
+        more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+        raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
+    return files[0], []
 
 
 # Options that say the same thing in several ways: one that is given settles the others.
@@ -136,13 +152,16 @@ def _first(lengths: Sequence[str], least: float) -> str:
 
 
 def _documents(files: Sequence[str], settings: ReadSettings) -> Iterator[Document]:
+    return (item for item in _items(files, settings) if isinstance(item, Document))
+
+
+def _items(files: Sequence[str], settings: ReadSettings) -> Iterator[Document | DeadLetter]:
     number = 0
     for path in files:
         with Path(path).open("rb") as stream:
             for item in read_file(stream, path, settings, number):
                 number += 1
-                if isinstance(item, Document):
-                    yield item
+                yield item
 
 
 def with_fields(settings: ReadSettings, chosen: Mapping[str, str]) -> ReadSettings:

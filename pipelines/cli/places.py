@@ -126,10 +126,10 @@ def of_reader(
     others = [path for path in bare if path not in runs]
     takes = next((name for name in _TAKES if name in own), None)
     if len(runs) > 1 or (others and takes is None):
+        wrong = runs[1] if len(runs) > 1 else others[0]
         raise UsageError(
-            f"{runs[1] if len(runs) > 1 else others[0]}: {shown(prog)} takes no such argument. The"
-            " folder that train made beside a file may stand alone, for example data.topics; --help"
-            " lists the options."
+            f"{wrong}: {_why_wrong(prog, wrong)}. The folder that train made beside a file may"
+            " stand alone, for example data.topics; --help lists the options."
         )
     found: list[tuple[str, str]] = []
     if takes == "text":
@@ -144,6 +144,14 @@ def of_reader(
             if name not in named
         ]
     return [(name, value) for name, value in found if name in own]
+
+
+def _why_wrong(prog: str, path: str) -> str:
+    if not Path(path).exists():
+        return "there is no such folder"
+    if Path(path).is_dir() and not is_run(path):
+        return f"the folder has no model store '{_PARTS['model_store']}'"
+    return f"{shown(prog)} takes no such argument"
 
 
 def _only_run() -> list[str]:

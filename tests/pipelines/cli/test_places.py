@@ -203,6 +203,43 @@ def test_a_wrong_argument_is_refused(here, capsys):
     assert "a path or a glob that matches at least one file" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("absent.topics", "there is no such folder. The folder that train made beside a file may"),
+        (".", "the folder has no model store 'models'. The folder that train made beside a file"),
+    ],
+)
+def test_a_folder_that_is_no_run_is_told(here, capsys, path, said):
+    assert show.main([path]) == 2
+    assert capsys.readouterr().err.startswith(f"python -m pipelines.show: {path}: {said}")
+
+
+def test_a_command_without_an_argument_names_what_may_stand_alone(here, capsys):
+    assert train.main(["--topics=2"]) == 2
+    assert "for example --model_store=models, or python -m pipelines.train data.csv; " in (
+        capsys.readouterr().err
+    )
+    assert show.main([]) == 2
+    assert ", or python -m pipelines.show data.topics; " in capsys.readouterr().err
+
+
+def test_a_file_without_a_record_is_refused_and_passed_over_beside_others(here, capsys):
+    (here / "empty.csv").write_text("")
+    assert train.main(["empty.csv"]) == 2
+    assert capsys.readouterr().err == (
+        "python -m pipelines.train: empty.csv: there is no record. Give a file with documents.\n"
+    )
+    (here / "a.jsonl").write_text("")
+    with pytest.raises(UsageError, match=r"a\.jsonl and 1 more files: there is no record"):
+        guessing.guess_fields(["a.jsonl", "empty.csv"], guessing.ReadSettings(), [])
+    found = options(arranged(["a.jsonl", "posts.jsonl"], "pipelines.train", train.GROUPS).argv)
+    assert found["text_field"] == "headline" and found["window"] == "30d"
+    # A broken record is told by its dead letter.
+    (here / "a.jsonl").write_text("{\n")
+    assert guessing.guess_fields(["a.jsonl"], guessing.ReadSettings(), []) == {}
+
+
 def test_a_wrong_command_line_writes_nothing(here):
     assert train.main(["posts.jsonl", "--topics=0"]) == 2
     assert not (here / "posts.topics").exists()
