@@ -31,7 +31,7 @@ import numpy as np
 from scipy import special
 
 MEMORY, LEAST, LONGEST = 30, 6, 5
-LEVEL = 0.009
+LEVEL = 0.008
 LEAST_DISPERSION = 0.2
 _SMALLEST = 1e-300
 

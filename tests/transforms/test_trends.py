@@ -1,5 +1,6 @@
 """The table of trends equals sums over the mixtures, whatever bundles, repeats and lateness do."""
 
+import io
 import json
 from collections import defaultdict
 
@@ -10,8 +11,9 @@ from collecting import run
 
 from model.inference.mixture_blocks import MixtureBlock
 from model.records import TopicMixture
+from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
-from model.trend_rows import TREND_KEY
+from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
 from model.trends import Trends
 from transforms import trends
 from transforms.trends import AddUpTrends, rows_of
@@ -151,3 +153,47 @@ def test_what_comes_after_its_window_is_a_part_of_another_name():
 def test_models_of_one_key_with_other_numbers_of_topics_have_tables_of_their_own():
     rows = table([*mixtures(4, 3), *mixtures(4, 2)])
     assert {row["topic"] for row in rows} == {0, 1, 2}
+
+
+WINDOWS, TOPICS, EVERY = 50, 15, 8
+
+
+def written_with_bursts(seed, scatter, planted):
+    """The rows of documents whose topics come at rates that vary; planted ones come three times."""
+    generator, found = np.random.default_rng(seed), Trends(TOPICS)
+    shares = generator.dirichlet(np.full(TOPICS, 4.0))
+    for window in range(WINDOWS):
+        rates = shares * generator.gamma(scatter**-2, scatter**2, TOPICS)
+        for at, topic in planted:
+            rates[topic] *= 3 if at == window else 1
+        size = int(generator.negative_binomial(8, 8 / 308)) + 50
+        for topic in generator.choice(TOPICS, size, p=rates / rates.sum()):
+            prior = np.full(TOPICS, 0.05)
+            prior[topic] += 6
+            mixture = generator.dirichlet(prior)
+            found.add(window * DAY, "", mixture, tokens=50, words_known=50)
+    lines = b"\n".join(rows_of(found, "", WINDOWS * DAY, DAY))
+    return whole_rows(rows_of_file(io.BytesIO(lines), "trends-1.jsonl"))
+
+
+@pytest.mark.parametrize("scatter", [0.05, 0.15])
+def test_bursts_of_the_written_table(scatter):
+    """Nine of ten planted ones are found, with one false alarm in a hundred quiet windows."""
+    hits = wanted = alarms = quiet = 0
+    for seed in range(5):
+        generator = np.random.default_rng(50 + seed)
+        at = range(20, WINDOWS, EVERY)
+        planted = {(window, int(generator.integers(TOPICS))) for window in at}
+        rows = written_with_bursts(seed, scatter, planted)
+        assert len(rows) == WINDOWS * TOPICS
+        told = {(one.start // DAY, one.topic) for one in bursts_of(rows)}
+        usual = np.zeros((TOPICS, WINDOWS))
+        for row in rows:
+            usual[row["topic"], row["window_start"] // DAY] = row["documents"] * row["mean_share"]
+        enough = {one for one in planted if np.median(usual[one[1]]) >= 10}
+        hits, wanted = hits + len(told & enough), wanted + len(enough)
+        alarms += len(told - planted)
+        quiet += (WINDOWS - LEAST) * TOPICS - len(planted)
+    assert wanted >= 15
+    assert hits / wanted >= 0.9
+    assert alarms / quiet <= 0.01

@@ -49,7 +49,7 @@ def test_one_false_alarm_in_a_hundred_quiet_windows(scatter):
 @pytest.mark.parametrize("scatter", [0.05, 0.15])
 def test_nine_of_ten_planted_bursts_are_found(scatter):
     hits = planted_all = 0
-    for seed in range(10):
+    for seed in range(40):
         generator = np.random.default_rng(100 + seed)
         planted = [(int(w), int(generator.integers(TOPICS))) for w in range(20, WINDOWS, 8)]
         sizes, counts = stream(seed, scatter, planted)
@@ -59,7 +59,7 @@ def test_nine_of_ten_planted_bursts_are_found(scatter):
             if np.median(counts[:, topic]) >= 10:
                 planted_all += 1
                 hits += found[window] < LEVEL
-    assert planted_all >= 30
+    assert planted_all >= 120
     assert hits / planted_all >= 0.9
 
 
