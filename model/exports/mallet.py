@@ -6,6 +6,9 @@ topic. Counts by word and topic are those of the model, and ``#alpha`` is its pr
 
 A state has whole tokens. Learners with ``--prior=flat`` count whole tokens. Counts of others are
 discounted or expected ones, and are rounded.
+
+MALLET numbers words in the order in which they come, and refuses a state with other numbers. So it
+reads this one where its instances are the texts of these documents.
 """
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ def to_mallet(exported: Exported) -> bytes:
     out.write("#doc source pos typeindex type topic\n")
     out.write("#alpha : " + " ".join(repr(float(one)) for one in snapshot.alpha) + " \n")
     out.write(f"#beta : {beta!r}\n")
+    numbers: dict[int, int] = {}
     for topic in range(snapshot.topic_count):
         at, place = slice(int(offsets[topic]), int(offsets[topic + 1])), 0
         for row, count in zip(rows[at].tolist(), counts[at].tolist(), strict=True):
             for _ in range(round(count)):
-                out.write(f"{topic} topic{topic} {place} {row} {snapshot.words[row]} {topic}\n")
+                number = numbers.setdefault(row, len(numbers))
+                out.write(f"{topic} topic{topic} {place} {number} {snapshot.words[row]} {topic}\n")
                 place += 1
     # Without a time, equal models give equal bytes.
     return gzip.compress(out.getvalue().encode(), mtime=0)

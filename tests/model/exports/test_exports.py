@@ -182,8 +182,10 @@ def state_of(data):
     assert head == "#doc source pos typeindex type topic"
     rows = [line.split(" ") for line in lines]
     assert all(len(row) == 6 for row in rows)
-    # A type has one number, and places of a document count up.
-    assert len({row[3] for row in rows}) == len({row[4] for row in rows})
+    # A type has the number of its first token, and places of a document count up.
+    assert dict.fromkeys((row[3], row[4]) for row in rows) == {
+        (str(number), word): None for number, word in enumerate(dict.fromkeys(r[4] for r in rows))
+    }
     counts = Counter((int(row[5]), row[4]) for row in rows)
     for document in {row[0] for row in rows}:
         places = [int(row[2]) for row in rows if row[0] == document]
