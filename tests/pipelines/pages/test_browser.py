@@ -3,10 +3,15 @@
 import os
 import shutil
 import time
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
+import numpy as np
 import pytest
 from reported import HOSTILE, documents_of, mixture_rows, published, written
 
+from model.publishing.store import ModelStore
+from model.reporting.relevance import topic_shares
 from pipelines import report
 
 pytestmark = pytest.mark.browser
@@ -126,6 +131,44 @@ def test_a_heading_sorts_and_sorts_back(tab):
     first.locator("button").press("Enter")
     assert page.locator(cells).all_inner_texts() == ["0", "1", "2", "3", "4"]
     assert first.get_attribute("aria-sort") == "ascending"
+
+
+def number(text):
+    """A figure of the page, shares as fractions."""
+    return float(text.removesuffix("%").strip().replace(",", "")) / (100 if "%" in text else 1)
+
+
+def columns(page, caption):
+    """The cells of a table by the names of its columns."""
+    table = page.locator(f"table:has(caption:text-is('{caption}'))")
+    heads = table.locator("thead th").all_inner_texts()
+    rows = [row.locator("td, th").all_inner_texts() for row in table.locator("tbody tr").all()]
+    return {head.strip(): [row[n] for row in rows] for n, head in enumerate(heads)}
+
+
+def test_the_figures_that_are_shown_are_those_of_the_store_and_the_mixtures(tab, address):
+    """To the digits that are shown; test_figures.py compares what lies below to 1e-9."""
+    store = ModelStore(str(Path(unquote(urlparse(address).path)).parent / "models"))
+    rows, shares = mixture_rows(store), topic_shares(store.get_snapshot(store.manifest("")))
+    page = tab()
+    shown = columns(page, "All topics; a heading sorts")
+    found = dict(zip(map(int, shown["Topic"]), map(number, shown["Share"]), strict=True))
+    assert [found[topic] for topic in range(5)] == pytest.approx(shares.tolist(), abs=0.0051)
+    page = tab("topic/1")
+    (caption,) = [
+        one for one in page.locator("caption").all_inner_texts() if one.startswith("Mean share of")
+    ]
+    shown = columns(page, caption)
+    documents = list(map(number, shown["Documents"]))
+    assert sum(documents) == len(rows)
+    mean = np.dot(documents, list(map(number, shown["Mean share"]))) / len(rows)
+    assert mean == pytest.approx(np.mean([row["proportions"][1] for row in rows]), abs=0.0051)
+    page = tab("health")
+    shown = columns(page, "Documents that were labelled, and their known tokens")
+    assert sum(map(number, shown["Tokens"])) == sum(row["tokens"] for row in rows)
+    shown = columns(page, "Versions of the model")
+    versions = [manifest.version for manifest in store.manifests("")]
+    assert sorted(shown["Version"]) == sorted(versions)
 
 
 def test_hostile_text_is_text(tab):
