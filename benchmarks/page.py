@@ -1,0 +1,82 @@
+"""How long the page of a report takes to open: ``python -m benchmarks.page``.
+
+A made store of 50 topics, 2,000 words and 100 versions, with 2,000 labelled documents and without.
+A headless Chromium opens the page from the disk in a new context each time, until the map is drawn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pipelines import report
+
+ROOT = Path(__file__).parent.parent
+OPENED = 10
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+
+
+def made(folder: Path, documents: bool) -> Path:
+    """Write the page of a made store."""
+    # As pytest does: `tests` is also the name of a package of a dependency.
+    sys.path.insert(0, str(ROOT / "tests"))
+    from reported import documents_of, mixture_rows, published, written
+
+    words = tuple(f"word{n}" for n in range(2000))
+    store = published(folder / "models", versions=100, topics=50, words=words)
+    given = [f"--model_store={folder / 'models'}", f"--output={folder / 'report.html'}"]
+    if documents:
+        rows = mixture_rows(store, 2000, 50)
+        written(folder / "mixtures", rows)
+        documents_of(folder / "documents.jsonl", rows)
+        given += [
+            f"--mixtures={folder / 'mixtures'}",
+            f"--documents={folder / 'documents.jsonl'}",
+        ]
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert report.main(given) == 0
+    return folder / "report.html"
+
+
+def opened(browser: Any, path: Path) -> float:
+    """Return the seconds until the map is drawn."""
+    context = browser.new_context()
+    page = context.new_page()
+    begin = time.monotonic()
+    page.goto(path.as_uri())
+    page.wait_for_selector("main .map circle")
+    taken = time.monotonic() - begin
+    context.close()
+    return taken
+
+
+def main() -> int:
+    """Open both pages, and print their sizes and times."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = os.environ.get("BEAM_TOPICS_CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as name:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for documents in (True, False):
+            folder = Path(name) / str(documents)
+            folder.mkdir()
+            path = made(folder, documents)
+            times = [opened(browser, path) for _ in range(OPENED)]
+            print(
+                f"{'with' if documents else 'without'} documents: {path.stat().st_size:,} bytes;"
+                f" median {statistics.median(times):.2f} s, longest {max(times):.2f} s"
+            )
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
