@@ -16,15 +16,17 @@ from beam_topics.siblings import check_siblings
 check_siblings()
 
 if TYPE_CHECKING:
+    from model.publishing.catalogue import CatalogueStore
     from model.publishing.manifest import Manifest
     from model.publishing.store import ModelStore
     from model.snapshot import Snapshot
     from pipelines.estimator.mixtures import read_mixtures
     from pipelines.estimator.topic_model import TopicModel
 
-__all__ = ["Manifest", "ModelStore", "Snapshot", "TopicModel", "read_mixtures"]
+__all__ = ["CatalogueStore", "Manifest", "ModelStore", "Snapshot", "TopicModel", "read_mixtures"]
 
 _MODULES = {
+    "CatalogueStore": "model.publishing.catalogue",
     "Manifest": "model.publishing.manifest",
     "ModelStore": "model.publishing.store",
     "Snapshot": "model.snapshot",
