@@ -42,10 +42,13 @@ class Guess:
     Attributes:
         options: options of the command line with their values, those that differ from the defaults.
         unclear: for ``text`` or ``timestamp``, the fields that may be meant.
+        unread: where no field holds times, those that seem to hold times of another form, each with
+            a value.
     """
 
     options: dict[str, str] = field(default_factory=dict)
     unclear: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def sample_records(
@@ -146,6 +149,7 @@ def _guess_time(records: Records, default: str, found: Guess) -> None:
         chosen = next(iter(times))
     else:
         found.options["time_from"] = "order"
+        found.unread = _unread_times(records)
         return
     if chosen != default:
         found.options["timestamp_field"] = chosen
@@ -166,6 +170,19 @@ def _times(records: Records) -> dict[str, str]:
         values = [record[name] for record in records if record.get(name) not in (None, "")]
         if len(values) >= _MOST * len(records) and (unit := _unit(name, values)):
             found[name] = unit
+    return found
+
+
+def _unread_times(records: Records) -> dict[str, str]:
+    """Return the fields with the name and the look of a time in most records, and a value of each.
+
+    Text with a digit looks like a time, for example 31/12/2020.
+    """
+    found = {}
+    for name in _names(records):
+        values = [record[name] for record in records if hints.may_be_time(name, record.get(name))]
+        if len(values) >= _MOST * len(records):
+            found[name] = str(values[0])
     return found
 
 

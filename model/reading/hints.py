@@ -146,6 +146,13 @@ def looks_like_time(name: str, value: object, unit: TimestampUnit = "s") -> bool
     return _reads(value, unit)
 
 
+def may_be_time(name: str, value: object) -> bool:
+    """Return whether a field has the name of a time, and a short text with a digit in it."""
+    if not isinstance(value, str) or len(value) > _MOST_CHARACTERS:
+        return False
+    return bool(_TIME_NAME.search(name)) and any(sign.isdigit() for sign in value)
+
+
 def _reads(value: object, unit: TimestampUnit) -> bool:
     try:
         read_time(value, unit)

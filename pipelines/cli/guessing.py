@@ -70,14 +70,15 @@ def guess_fields(
         given: the names of the options that are given.
 
     Raises:
-        UsageError: several fields may hold the text or the time, none holds the text, or no file
-            has a record.
+        UsageError: several fields may hold the text or the time, none holds the text, times have
+            another form, or no file has a record.
     """
     name, records = _first_records(files, settings)
     if not records:
         return {}
     found = guess(records, settings.parse.fields)
     _decide(found, records[0], name, given)
+    _check_times(found, name, given)
     chosen = {**found.options}
     for role in _ROLES.values():
         if any(name in given for name in role):
@@ -121,6 +122,16 @@ def _decide(found: Guess, record: Mapping[str, object], name: str, given: Sequen
         raise UsageError(
             f"{name}: the {what} may be in {listed(candidates)}. Choose one, for example"
             f" {option}={candidates[0]}."
+        )
+
+
+def _check_times(found: Guess, name: str, given: Sequence[str]) -> None:
+    if found.unread and not any(option in given for option in _ROLES["timestamp"]):
+        field, value = next(iter(found.unread.items()))
+        raise UsageError(
+            f"{name}: the field {field!r} seems to hold times, and {value!r} cannot be read as one;"
+            " allowed is ISO 8601, for example 2020-12-31. Write its times so, or give"
+            " --time_from=order to learn in the order of the records."
         )
 
 

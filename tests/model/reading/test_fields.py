@@ -56,6 +56,19 @@ def test_without_a_time_the_order_is_taken():
     assert of(id=str, text=TEXT) == ({"time_from": "order"}, {})
 
 
+def test_times_of_another_form_are_named():
+    def unread(**fields):
+        found = guess([{"id": "1", "text": TEXT, **fields}] * 3, FieldNames())
+        return found.unread if found.options == {"time_from": "order"} else None
+
+    assert unread(date="12/31/2020") == {"date": "12/31/2020"}
+    assert unread(created_at="Mon Jan 5 10:00:00 +0000 2020")["created_at"].startswith("Mon Jan")
+    assert unread(candidate="Jo Do", updated="", score="9/10") == {}
+    assert unread(time_to_read=TEXT + " 1") == {}
+    # Where one field can be read, it is taken.
+    assert unread(date="12/31/2020", made_on="2020-12-31") is None
+
+
 @pytest.mark.parametrize(
     ("value", "unit"),
     [

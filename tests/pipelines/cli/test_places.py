@@ -125,6 +125,12 @@ def test_several_files_and_folders(here):
             "posts.jsonl: the time may be in 'made_on', 'sent_on'. Choose one, for example"
             " --timestamp_field=made_on.",
         ),
+        (
+            {"text": "a ship came", "date": "12/31/2020"},
+            "posts.jsonl: the field 'date' seems to hold times, and '12/31/2020' cannot be read as"
+            " one; allowed is ISO 8601, for example 2020-12-31. Write its times so, or give"
+            " --time_from=order to learn in the order of the records.",
+        ),
     ],
 )
 def test_an_unclear_field_is_refused_with_its_candidates(here, row, said):
@@ -133,6 +139,8 @@ def test_an_unclear_field_is_refused_with_its_candidates(here, row, said):
         arranged(["posts.jsonl"], "pipelines.train", train.GROUPS)
     assert str(raised.value) == said
     option = said.rpartition(" ")[2].rstrip(".")
+    if "order" in said:
+        option = "--time_from=order"
     if "=" in option:
         assert arranged(["posts.jsonl", option], "pipelines.train", train.GROUPS).argv
 
