@@ -125,7 +125,7 @@ def _guess_text(records: Records, default: str, found: Guess) -> None:
         if any(isinstance(record.get(name), str) and " " in record[name].strip()
                for record in records)
     }  # fmt: skip
-    times = set(_times(records))
+    times = {*_times(records), *_unread_times(records)}
     ranked = sorted((name for name in sizes if name not in times), key=lambda name: -sizes[name])
     if len(ranked) == 1 or (
         len(ranked) > 1 and sizes[ranked[0]] >= _CLEARLY_LONGER * sizes[ranked[1]]

@@ -65,6 +65,8 @@ def test_times_of_another_form_are_named():
     assert unread(created_at="Mon Jan 5 10:00:00 +0000 2020")["created_at"].startswith("Mon Jan")
     assert unread(candidate="Jo Do", updated="", score="9/10") == {}
     assert unread(time_to_read=TEXT + " 1") == {}
+    made_at = "Mon Jan 5 10:00:00 +0000 2020"
+    assert of(post="a ship came in", created_at=made_at)[0]["text_field"] == "post"
     # Where one field can be read, it is taken.
     assert unread(date="12/31/2020", made_on="2020-12-31") is None
 
