@@ -11,6 +11,7 @@ from collecting import run
 
 from model.inference.mixture_blocks import MixtureBlock
 from model.records import TopicMixture
+from model.reporting import bursts
 from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
 from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
@@ -176,9 +177,8 @@ def written_with_bursts(seed, scatter, planted):
     return whole_rows(rows_of_file(io.BytesIO(lines), "trends-1.jsonl"))
 
 
-@pytest.mark.parametrize("scatter", [0.05, 0.15])
-def test_bursts_of_the_written_table(scatter):
-    """Nine of ten planted ones are found, with one false alarm in a hundred quiet windows."""
+def recall_and_alarms(scatter):
+    """The share of planted bursts that are found, and of quiet windows that are called bursts."""
     hits = wanted = alarms = quiet = 0
     for seed in range(5):
         generator = np.random.default_rng(50 + seed)
@@ -195,5 +195,28 @@ def test_bursts_of_the_written_table(scatter):
         alarms += len(told - planted)
         quiet += (WINDOWS - LEAST) * TOPICS - len(planted)
     assert wanted >= 15
-    assert hits / wanted >= 0.9
-    assert alarms / quiet <= 0.01
+    return hits / wanted, alarms / quiet
+
+
+@pytest.mark.parametrize("scatter", [0.05, 0.15])
+def test_bursts_of_the_written_table(scatter):
+    """Nine of ten planted ones are found, with one false alarm in a hundred quiet windows."""
+    recall, alarms = recall_and_alarms(scatter)
+    assert recall >= 0.9 and alarms <= 0.01
+
+
+def test_the_measurement_of_bursts_finds_a_rule_with_wrong_probabilities(monkeypatch):
+    """Planted: half of each probability, and a hundred times each."""
+    found = bursts._tail
+
+    def wrong(factor):
+        def tail(counts, documents, quiet, at):
+            expected, probability = found(counts, documents, quiet, at)
+            return expected, probability * factor
+
+        return tail
+
+    monkeypatch.setattr(bursts, "_tail", wrong(0.5))
+    assert recall_and_alarms(0.15)[1] > 0.01
+    monkeypatch.setattr(bursts, "_tail", wrong(100))
+    assert recall_and_alarms(0.15)[0] < 0.9
