@@ -76,6 +76,7 @@ setup(
         # --segmenter, --lemmas and --strip=html.
         "languages": [
             "jieba>=0.42,<1",
+            "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
@@ -122,6 +123,7 @@ setup(
             "gensim>=4.3,<5",
             "pandas>=2.2,<2.4",
             "jieba>=0.42,<1",
+            "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",

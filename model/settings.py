@@ -45,7 +45,7 @@ class TokeniserSettings(Record):
     stemmer: str = option("none", "none, or a Snowball algorithm such as english")
     digits: bool = option(False, "keep words with digits in them", name="keep_digits")
     segmenter: str = option(
-        "words", "how texts are cut: words (at spaces), chinese or japanese", absent="words"
+        "words", "how texts are cut: words (at spaces), chinese, japanese or thai", absent="words"
     )
     lemmas: str = option(
         "none", "none, or the language whose lemmas take the place of words", absent="none"

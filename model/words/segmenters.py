@@ -4,9 +4,9 @@ A segmenter has a name and is given as ``name`` on the command line. The setting
 ``name==release`` with the release of its library and dictionary, because another release gives
 other words; a model that was learned with another one is refused.
 
-A segmenter gets the runs of Han, Hiragana and Katakana characters, in pieces of at most 1,000
-characters, so its memory and time are bounded. All other text is cut at what is no letter: jieba
-cuts other letters one by one.
+A segmenter gets the runs of the characters of its scripts (Thai; Han, Hiragana and Katakana), in
+pieces of at most 1,000 characters, so its memory and time are bounded. All other text is cut at
+what is no letter: jieba cuts other letters one by one.
 
 =========  =========================================  ==============================
 name       cuts                                       library
@@ -14,6 +14,7 @@ name       cuts                                       library
 words      at what is no letter, mark or digit        none
 chinese    by a dictionary and a hidden Markov model  jieba
 japanese   by a dictionary and a conditional field    fugashi (MeCab), unidic-lite
+thai       by the fewest words of a dictionary        pythainlp (newmm, safe mode)
 =========  =========================================  ==============================
 """
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 from collections.abc import Callable
 from importlib.metadata import version
 
@@ -29,11 +31,12 @@ import regex
 from model.errors import OptionError
 
 WORDS = "words"
-_RUN = regex.compile(
+_EAST_ASIAN = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}"
     "\N{KATAKANA-HIRAGANA PROLONGED SOUND MARK}\N{HALFWIDTH KATAKANA-HIRAGANA PROLONGED SOUND MARK}"
     "\N{IDEOGRAPHIC CLOSING MARK}]{1,1000}"
 )
+_THAI = regex.compile(r"\p{Thai}{1,1000}")
 Cut = Callable[[str], list[str]]
 
 
@@ -58,10 +61,21 @@ def _japanese() -> Cut:
     return lambda text: [word.surface for word in tagger(text)]
 
 
-# The function that makes a segmenter, and the packages that it needs.
-_SEGMENTERS: dict[str, tuple[Callable[[], Cut], tuple[str, ...]]] = {
-    "chinese": (_chinese, ("jieba",)),
-    "japanese": (_japanese, ("fugashi", "unidic-lite")),
+def _thai() -> Cut:
+    # It would make a folder in the user's home when it is imported, and may fetch others later.
+    for name in ("PYTHAINLP_READ_ONLY", "PYTHAINLP_OFFLINE"):
+        os.environ.setdefault(name, "1")
+    from pythainlp.tokenize.newmm import segment
+
+    # Without the safe mode ambiguous texts take minutes.
+    return lambda text: [word for word in segment(text, safe_mode=True) if word.strip()]
+
+
+# The function that makes a segmenter, what it is given, and the packages that it needs.
+_SEGMENTERS: dict[str, tuple[Callable[[], Cut], regex.Pattern[str], tuple[str, ...]]] = {
+    "chinese": (_chinese, _EAST_ASIAN, ("jieba",)),
+    "japanese": (_japanese, _EAST_ASIAN, ("fugashi", "unidic-lite")),
+    "thai": (_thai, _THAI, ("pythainlp",)),
 }
 NAMES = (WORDS, *_SEGMENTERS)
 
@@ -79,7 +93,7 @@ def resolved(segmenter: str) -> str:
         raise OptionError("--segmenter", segmenter, "one of " + ", ".join(NAMES), remedy)
     if name == WORDS:
         return WORDS
-    packages = _SEGMENTERS[name][1]
+    packages = _SEGMENTERS[name][2]
     for package in packages:
         if importlib.util.find_spec(package.replace("-", "_")) is None:
             allowed = f"{name} where {package} is installed"
@@ -105,5 +119,6 @@ def segmenter_of(segmenter: str) -> Callable[[str], str] | None:
     name = resolved(segmenter).partition("==")[0]
     if name == WORDS:
         return None
-    cut = _SEGMENTERS[name][0]()
-    return lambda text: str(_RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", text))
+    made, run_of, _ = _SEGMENTERS[name]
+    cut = made()
+    return lambda text: str(run_of.sub(lambda run: f" {' '.join(cut(run[0]))} ", text))
