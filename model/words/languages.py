@@ -28,7 +28,7 @@ LANGUAGE = "language"
 UNDETERMINED = "und"
 LEAST_BYTES = 20
 LEAST_PROBABILITY = 0.5
-MOST_CHARACTERS = 4_000
+MOST_CHARACTERS = 1_000
 _PACKAGE = "py3langid"
 # What the library calls a text of no language.
 _NO_LANGUAGE = "zxx"
