@@ -12,7 +12,7 @@ from beam_topics import TopicModel
 from model.inference import Gibbs3
 from model.publishing.store import ModelStore
 from model.words import languages
-from pipelines import evaluate, infer, label, stream, train
+from pipelines import evaluate, infer, label, report, stream, train
 from pipelines.cli.shared_options import UsageError
 
 GIVEN = {"de": "Schiffe im Hafen ", "en": "Ships in the harbour ", "fr": "Bateaux dans le port "}
@@ -144,6 +144,17 @@ def test_label_takes_the_model_of_the_language(root, capsys):
     assert heads[2].endswith("(its key is ru, which has no model)")
     assert label.main([f"--model_store={root}", "--model_key=de", f"--text={texts[2]}"]) == 0
     assert "(0 of " in capsys.readouterr().out
+
+
+def test_a_report_shows_texts_of_its_language(run, tmp_path):
+    write(run / "corpus.jsonl", COUNT)
+    flags = [*places(run)[:2], f"--dead_letters={tmp_path / 'dead'}"]
+    assert infer.main([*flags, f"--output={tmp_path / 'mixtures'}"]) == 0
+    flags = [flags[1], "--model_key=de", f"--mixtures={tmp_path / 'mixtures'}"]
+    flags += [f"--documents={run / 'corpus.jsonl'}", f"--output={tmp_path / 'report.html'}"]
+    assert report.main(flags) == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Der Hafen war voller Schiffe" in page and "harbour was full" not in page
 
 
 def test_another_release_is_refused(root, capsys, monkeypatch):
