@@ -106,7 +106,7 @@ def test_one_language_is_evaluated_on_its_own_documents(run, tmp_path, capsys):
     write(run / "corpus.jsonl", COUNT)
     flags = [f"--held_out={run / 'corpus.jsonl'}", f"--model_store={run / 'models'}"]
     flags += [f"--dead_letters={tmp_path / 'dead'}", "--model_key=de"]
-    evaluate.main(flags)
+    assert evaluate.main(flags) == 0
     assert {row["reason"] for row in lines(tmp_path / "dead")} == {"unknown_key"}
     assert len(lines(tmp_path / "dead")) == COUNT * 2 // 3
 
