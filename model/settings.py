@@ -64,7 +64,10 @@ class TokeniserSettings(Record):
         absent="none",
     )
     key_from: str = option(
-        "none", "none, or language: one model for each language that texts are in", absent="none"
+        "none",
+        "none, language: one model for each language that texts are in; or language:de,en: one for"
+        " each of these, and und for the others",
+        absent="none",
     )
 
     @property

@@ -89,6 +89,13 @@ def test_a_document_gets_the_key_of_its_text_and_keeps_one_that_it_has():
     assert Tokeniser(tokeniser_settings()).tokenise(Document("1", 0, text)).key == ""
 
 
+def test_languages_that_are_not_listed_are_undetermined():
+    made = tokeniser_settings(key_from="language:pl, de,de")
+    assert made.key_from == f"language:de,pl=={metadata.version('py3langid')}"
+    found = {code: Tokeniser(made).key(texts[0]) for code, texts in SENTENCES.items()}
+    assert found == {code: code if code in ("de", "pl") else "und" for code in SENTENCES}
+
+
 def test_stop_words_are_those_of_the_language():
     cut = Tokeniser(tokeniser_settings(key_from="language", stop_words="language"))
     german, english = "Der Hafen war voller Schiffe", "The harbour was full of ships"
@@ -123,9 +130,16 @@ def test_settings_name_the_release_and_defaults_are_stored_as_before():
     [
         (
             {"key_from": "author"},
-            "--key_from: 'author' was given; allowed is one of none, language",
+            "--key_from: 'author' was given; allowed is none, language, or",
         ),
-        ({"key_from": "none==1"}, "--key_from: .*allowed is one of none, language"),
+        ({"key_from": "none:de"}, "--key_from: 'none:de' was given; allowed is none, language, or"),
+        ({"key_from": "language:"}, "--key_from: '' was given; allowed is codes of languages that"),
+        (
+            {"key_from": "language:en,klingon"},
+            "--key_from: 'klingon' was given; allowed is codes of languages that py3langid knows",
+        ),
+        ({"key_from": "language:zxx"}, "--key_from: 'zxx' was given; allowed is codes"),
+        ({"key_from": "none==1"}, "--key_from: .*allowed is none, language, or"),
         (
             {"key_from": "language==0.1"},
             "may find other languages. Run: pip install py3langid==0.1",
