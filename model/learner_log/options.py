@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -107,6 +107,10 @@ class LearnOptions:
     publishing: PublishSettings = field(default_factory=PublishSettings)
     keep: Keep | None = None
     end_of_stream: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: a worker derives the rest, with the kinds that it knows."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
     # All keys of a process share what follows, so it is made once.
     @cached_property

@@ -1,4 +1,5 @@
 import hashlib
+import pickle
 
 from model.learner_log.options import LearnOptions
 from model.learners import Given, ParticleFilter
@@ -22,3 +23,13 @@ def test_a_manifest_names_long_lists():
 
 def test_without_lists_nothing_is_changed():
     assert options().manifest_settings() == options().settings_dict()
+
+
+def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_them():
+    given, used = options(), options()
+    used.settings_flags(), used.settings_digest(), used.manifest_settings()
+    data = pickle.dumps(used)
+    assert data == pickle.dumps(given)
+    loaded = pickle.loads(data)
+    assert loaded == given
+    assert loaded.settings_digest() == used.settings_digest()
