@@ -22,17 +22,21 @@ class TokeniserSettings(Record):
     The settings are part of each published model and are used again at inference.
 
     Attributes:
-        stop_words: ``none``, the ISO code of a language (``en``), or ``file``, with the words in
-            ``stop_list``.
+        stop_words: ``none``, the ISO code of a language (``en``), ``file``, with the words in
+            ``stop_list``, or ``language``, each document's own with ``key_from``.
         stop_list: The words of a ``file``, sorted.
         segmenter: A name of :mod:`model.words.segmenters`, with the releases of its packages.
         lemmas: ``none``, or a language of :mod:`model.words.lemmas` with the release.
         strip: Names of :mod:`model.words.cleaning`, in the order in which they are applied.
         function: ``none``, or ``module:function``: a function of the user that takes a text and
             returns its words.
+        key_from: ``none``, or ``language`` of :mod:`model.words.languages` with the release: the
+            key of a document is the language of its text.
     """
 
-    stop_words: str = option("en", "none, file, or the ISO code of a language", first=True)
+    stop_words: str = option(
+        "en", "none, file, the ISO code of a language, or language (see --key_from)", first=True
+    )
     stop_list: tuple[str, ...] = option(
         (), "with --stop_words=file: one word a line", name="stop_words_file", file="lines"
     )
@@ -59,6 +63,17 @@ class TokeniserSettings(Record):
         name="tokeniser",
         absent="none",
     )
+    key_from: str = option(
+        "none",
+        "none, language: one model for each language that texts are in; or language:de,en: one for"
+        " each of these, and und for the others",
+        absent="none",
+    )
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether the text of a document gives its key."""
+        return self.key_from != "none"
 
     def check(self) -> None:
         at_least("--max_word_length", self.max_length, self.min_length)
@@ -68,6 +83,9 @@ class TokeniserSettings(Record):
         if self.function != "none" and self.segmenter != "words":
             remedy = "The function cuts the text. Leave one of the two out."
             raise OptionError("--segmenter", self.segmenter, "words beside --tokeniser", remedy)
+        if self.stop_words == "language" and self.key_from == "none":
+            allowed = "language only with --key_from=language beside it"
+            raise OptionError("--stop_words", "language", allowed, "Give both, or a language.")
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,24 @@
 
 ``--text`` may be repeated. Without it, each line of standard input is a text. A text is labelled
 alone, and its id is a digest of it, so the same text gives the same topics. ``none`` is the
-probability that no topic explains the text (:mod:`model.inference.none_share`).
+probability that no topic explains the text (:mod:`model.inference.none_share`). Models that were
+learned with ``--key_from=language`` label the texts of their language.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from model.errors import OptionError
 from model.publishing.catalogue import CatalogueStore
+from model.publishing.keys_from_texts import settings_of_keys
+from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
+from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reporting.names import shown_names
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
@@ -34,6 +38,8 @@ from pipelines.cli.terminal import console, plain
 
 # Texts of standard input that are labelled together.
 _TOGETHER = 1000
+# Models of keys that are held at once.
+_MOST_MODELS = 16
 _SHOWN = 60
 
 
@@ -48,31 +54,66 @@ def label(options: OptionGroup) -> None:
         OptionError: there is no such version, or the method needs more than the model.
     """
     # Imported here, because --help needs no kernels.
+    from model.inference import inference_for
+    from model.words.tokeniser import Tokeniser
+
+    settings, wanted = inference_settings_of(options), options.view_as(TextOptions)
+    method, which = inference_for(settings), settings_of(options, VersionSettings)
+    if method.needs or method.needs_all_documents:
+        allowed = "a method that labels one text by the model alone"
+        raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    texts = wanted.text if wanted.text is not None else _lines()
+    of_texts = None if which.key else settings_of_keys(store)
+    if of_texts is None:
+        lines = _labelled(options, chosen_version(options))
+        found = (line for part in _together(texts) for line in lines(part))
+    else:
+        found = _by_key(options, store, Tokeniser(of_texts).key, texts)
+    out = console()
+    for line in found:
+        out.print(plain(line), soft_wrap=True)
+
+
+def _by_key(
+    options: OptionGroup, store: ModelStore, key_of: Callable[[str], str], texts: Iterable[str]
+) -> Iterator[str]:
+    """Yield what is printed of each text, by the model of its key."""
+    version = settings_of(options, VersionSettings).version
+    lines = lru_cache(_MOST_MODELS)(lambda key: _labelled(options, store.manifest(key, version)))
+    for text in texts:
+        key = key_of(text)
+        if store.has_versions(key):
+            yield from lines(key)([text])
+        else:
+            yield f"{_begin(text)} (its key is {key}, which has no model)"
+
+
+def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]], Iterator[str]]:
+    """Return the function that labels texts by a version, and gives what is printed."""
     from model.inference import PublishedModel, inference_for
     from model.inference.features import NumberedDocuments
     from model.inference.labelling_texts import tokenised
     from model.inference.none_share import NoneShares
     from model.words.tokeniser import Tokeniser
 
-    manifest, settings = chosen_version(options), inference_settings_of(options)
-    method, wanted = inference_for(settings), options.view_as(TextOptions)
-    if method.needs or method.needs_all_documents:
-        allowed = "a method that labels one text by the model alone"
-        raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    settings, most = inference_settings_of(options), options.view_as(TextOptions).most_topics
+    method, store = inference_for(settings), ModelStore(settings_of(options, StoreSettings).root)
     snapshot = store.get_snapshot(manifest)
     given = CatalogueStore(store.root).latest(manifest.key)[1].names()
     names, ids = shown_names(snapshot, manifest, given), manifest.ids(snapshot.topic_count)
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
-    tokeniser, out, none = Tokeniser(manifest.tokeniser), console(), NoneShares(snapshot)
-    for texts in _together(wanted.text if wanted.text is not None else _lines()):
+    tokeniser, none = Tokeniser(manifest.tokeniser), NoneShares(snapshot)
+
+    def labelled(texts: list[str]) -> Iterator[str]:
         documents = NumberedDocuments(
             snapshot, [tokenised(text, manifest.key, tokeniser) for text in texts]
         )
         mixtures = none.added_to(method.infer(prepared, documents), documents)
         for text, mixture in zip(texts, mixtures, strict=True):
-            for line in lines_of(text, mixture, names, wanted.most_topics, ids):
-                out.print(plain(line), soft_wrap=True)
+            yield from lines_of(text, mixture, names, most, ids)
+
+    return labelled
 
 
 def lines_of(
@@ -80,13 +121,16 @@ def lines_of(
 ) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
     known = f"{mixture.words_known} of {mixture.tokens} words known, none {mixture.none:.1%}"
-    begin = " ".join(text.split())
-    begin = begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
     rows = [
         f"  {mixture.proportions[topic]:6.1%}  {ids[topic]:4}  {names[topic]}"
         for topic, _ in mixture.top_topics(most)
     ]
-    return [f"{begin} ({known})", *rows]
+    return [f"{_begin(text)} ({known})", *rows]
+
+
+def _begin(text: str) -> str:
+    begin = " ".join(text.split())
+    return begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
 
 
 def _lines() -> Iterator[str]:

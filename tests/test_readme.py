@@ -6,9 +6,11 @@ import re
 import shlex
 from pathlib import Path
 
+import apache_beam as beam
 import fake_learner
 import pytest
 
+from model.records import Document, TokenisedDocument, TopicMixture
 from pipelines import train
 from pipelines.__main__ import COMMANDS as SUBCOMMANDS
 from pipelines.cli.command import parse
@@ -73,6 +75,40 @@ def test_the_estimator_of_the_guide(tmp_path, monkeypatch, capsys):
     exec(compile(ESTIMATOR, "python.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "harbour" in printed and printed.endswith("True\n")
+
+
+DOORS = re.findall(
+    r"```(?:sh|python|yaml)\n(.*?)```", README.partition("## Five doors")[2], re.DOTALL
+)
+
+
+def test_there_are_five_doors_of_at_most_five_lines():
+    assert len(DOORS) == 5
+    assert all(len(block.splitlines()) <= 5 for block in DOORS)
+
+
+def test_the_estimator_of_the_readme(capsys):
+    pytest.importorskip("sklearn")
+    exec(compile(DOORS[1], "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "harbour" in printed and "court" in printed
+
+
+def test_the_run_inference_of_the_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
+    flags = ["--model_store=models", "--dead_letters=dead", "--topics=2"]
+    assert train.main([f"--input={corpus}", *flags, f"--learner={fake_learner.Fake.kind}"]) == 0
+    document = TokenisedDocument.from_words(Document("b", 0, ""), ["ship"])
+
+    def check(found):
+        assert [(m.id, m.words_known) for m in map(TopicMixture.from_bytes, found)] == [("b", 1)]
+
+    with beam.Pipeline(runner="FnApiRunner") as pipeline:
+        names = {"documents": pipeline | beam.Create([document.to_bytes()])}
+        exec(compile(DOORS[3], "README.md", "exec"), names)
+        names["mixtures"] | beam.combiners.ToList() | beam.Map(check)
 
 
 def test_the_subcommands_of_the_guides_exist():

@@ -16,6 +16,8 @@ same. The compatibility forms are not used because they change what was written 
 Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
 that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
 (:mod:`model.words.user_function`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
+With ``--key_from=language`` a document without a key gets the language of its text as its key
+(:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key.
 
 The stop words of a language are those of the library ``stopwordsiso``. ``requirements.txt`` pins
 its release: with another list, the same settings would give other words.
@@ -24,6 +26,7 @@ its release: with another list, the same settings would give other words.
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import regex
@@ -32,8 +35,8 @@ from model.errors import OptionError
 from model.files.regular import read_text
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
+from model.words import languages, segmenters
 from model.words import lemmas as lemma_tables
-from model.words import segmenters
 from model.words.cleaning import check_ways, clean
 from model.words.user_function import load_function
 
@@ -74,6 +77,9 @@ _ELIDED = {
     "ca": ("d", "l", "m", "n", "s", "t"),
 }
 
+# The key whose stop words are left out where the settings name no language themselves.
+_BY_KEY = "language"
+_MOST_LANGUAGES = 16
 _MEMO_WORDS = 200_000
 _MEMO_CHARACTERS = 100
 
@@ -90,6 +96,7 @@ def tokeniser_settings(
     lemmas: str = "none",
     strip: tuple[str, ...] = (),
     function: str = "none",
+    key_from: str = languages.NONE,
 ) -> TokeniserSettings:
     """Return settings from options.
 
@@ -108,6 +115,7 @@ def tokeniser_settings(
         lemmas: ``none`` or a language of :mod:`model.words.lemmas`.
         strip: names of :mod:`model.words.cleaning`.
         function: ``none`` or ``module:function``.
+        key_from: ``none`` or ``language``.
 
     Raises:
         OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be
@@ -141,6 +149,7 @@ def tokeniser_settings(
         lemma_tables.resolved(lemmas),
         strip,
         function,
+        languages.resolved(key_from),
     )
     check_tokeniser(settings)
     return settings
@@ -156,17 +165,18 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     segmenters.resolved(settings.segmenter)
     lemma_tables.resolved(settings.lemmas)
     check_ways(settings.strip)
+    languages.resolved(settings.key_from)
     if settings.function != "none":
         load_function(settings.function)
     # Imported here and below, so that options can be listed without the tables of all languages.
     import stopwordsiso
 
-    languages = sorted(stopwordsiso.langs())
-    if settings.stop_words not in ("none", "file", *languages):
+    known = sorted(stopwordsiso.langs())
+    if settings.stop_words not in ("none", "file", _BY_KEY, *known):
         raise OptionError(
             "--stop_words",
             settings.stop_words,
-            "none, or one of " + ", ".join(languages),
+            "none, or one of " + ", ".join(known),
             "Give words of your own with --stop_words_file, one a line.",
         )
     if settings.stemmer == "none":
@@ -231,16 +241,43 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
+        self._of_language: dict[str, _Words] = {}
+        self._language = languages.language_of(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
         function = settings.function
         self._function = None if function == "none" else load_function(function)
 
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
-        if self.settings.strip:
-            text = clean(text, self.settings.strip)
+        text = self._clean(text)
+        return self._kept(text, self.key(text) if self._by_key else "")
+
+    def key(self, text: str) -> str:
+        """Return the key of a document with this text, which is empty without ``key_from``."""
+        return "" if self._language is None else self._language(self._clean(text))
+
+    def _clean(self, text: str) -> str:
+        return clean(text, self.settings.strip) if self.settings.strip else text
+
+    @property
+    def _by_key(self) -> bool:
+        return self.settings.stop_words == _BY_KEY
+
+    def _kept(self, text: str, key: str) -> list[str]:
+        words = self._words_of(key) if self._by_key else self._words
         found = self._cut(_plain(text))
-        return [word for word in map(self._words.__getitem__, found) if word]
+        return [word for word in map(words.__getitem__, found) if word]
+
+    def _words_of(self, key: str) -> _Words:
+        """Return the words of a language, with its stop words."""
+        if key not in self._of_language:
+            if len(self._of_language) >= _MOST_LANGUAGES:
+                self._of_language.clear()
+            import stopwordsiso
+
+            listed = key if key in stopwordsiso.langs() else "none"
+            self._of_language[key] = _Words(replace(self.settings, stop_words=listed))
+        return self._of_language[key]
 
     def _cut(self, text: str) -> list[str]:
         if self._function is not None:
@@ -248,8 +285,14 @@ class Tokeniser:
         return _cut(text if self._space is None else self._space(text))
 
     def tokenise(self, document: Document) -> TokenisedDocument:
-        """Return the document as tokens; it has none where no word is kept."""
-        return TokenisedDocument.from_words(document, self.words(document.text))
+        """Return the document as tokens; it has none where no word is kept.
+
+        A document without a key gets that of its text.
+        """
+        text = self._clean(document.text)
+        if self._language is not None and not document.key:
+            document = replace(document, key=self._language(text))
+        return TokenisedDocument.from_words(document, self._kept(text, document.key))
 
 
 class _Words(dict[str, str]):
@@ -299,7 +342,7 @@ def _stemmer(name: str) -> Any:
 
 
 def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
-    if settings.stop_words == "none":
+    if settings.stop_words in ("none", _BY_KEY):
         return frozenset()
     if settings.stop_words == "file":
         return frozenset(settings.stop_list)

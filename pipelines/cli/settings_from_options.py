@@ -215,7 +215,14 @@ def learn_options_of(options: PipelineOptions, words: Words = NO_WORDS) -> Learn
         OptionError: a value cannot be used, or needs another option.
     """
     settings = learner_settings_of(options, words)
-    if settings.max_source_share < 1 and read_settings_of(options).parse.fields.source is None:
+    tokeniser, fields = (
+        tokeniser_settings_of(options, words),
+        read_settings_of(options).parse.fields,
+    )
+    if tokeniser.has_keys and fields.key is not None:
+        allowed = "nothing beside --key_from, which takes the keys from the texts"
+        raise OptionError("--key_field", fields.key, allowed, "Leave one of the two out.")
+    if settings.max_source_share < 1 and fields.source is None:
         raise OptionError(
             "--max_source_share",
             settings.max_source_share,
@@ -224,7 +231,7 @@ def learn_options_of(options: PipelineOptions, words: Words = NO_WORDS) -> Learn
         )
     return LearnOptions(
         settings=settings,
-        tokeniser=tokeniser_settings_of(options, words),
+        tokeniser=tokeniser,
         sequence=settings_of(options, SequenceSettings),
         store=settings_of(options, StoreSettings).root,
         run=settings_of(options, RunSettings),

@@ -47,7 +47,7 @@ GROUPS = (
     InferenceOptions,
 )
 # partial_fit continues a model, and versions have their events.
-_NOT_HERE = ("add_documents", "resume_from", "events", "silent_after")
+_NOT_HERE = ("add_documents", "resume_from", "events", "silent_after", "key_from")
 # Parameters that are no option: where the model is kept, and whether progress is shown.
 OWN = ("model_store", "verbose")
 
@@ -78,6 +78,9 @@ def check_names(given: Mapping[str, Any]) -> None:
         UsageError: there is one; the message has the nearest name.
     """
     for name in given:
+        if name == "key_from":
+            remedy = "Use beam-topics train --key_from=language."
+            raise UsageError(f"key_from: TopicModel learns one model for all documents. {remedy}")
         if name not in names():
             near = difflib.get_close_matches(name, names(), 1, 0.6)
             hint = f"Did you mean {near[0]}?" if near else "help(TopicModel) lists them."

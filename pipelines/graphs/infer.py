@@ -16,6 +16,7 @@ from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import CoverageSettings, RetrainSettings
 from model.inference.model_cache import CacheSettings
 from model.inference.serving import ServedModel, Serving
+from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
@@ -76,7 +77,12 @@ def chosen_models(options: PipelineOptions) -> dict[str, ChosenModel]:
     """
     which = settings_of(options, VersionSettings)
     store = ModelStore(settings_of(options, StoreSettings).root)
-    if settings_of(options, ReadSettings).parse.fields.key is None:
+    field = settings_of(options, ReadSettings).parse.fields.key
+    in_texts = _keys_in_texts(store, which.key)
+    if field is not None and in_texts:
+        allowed = "nothing with models that were learned with --key_from"
+        raise OptionError("--key_field", field, allowed, "Leave it out; texts have their keys.")
+    if field is None and not in_texts:
         # Documents without keys have the key "", whichever model they are for.
         chosen = {"": ChosenModel.of(store.manifest(which.key, which.version))}
     else:
@@ -98,6 +104,12 @@ def chosen_models(options: PipelineOptions) -> dict[str, ChosenModel]:
             "Label one at a time, with --model_key.",
         )
     return chosen
+
+
+def _keys_in_texts(store: ModelStore, only: str) -> bool:
+    if only and store.has_versions(only):
+        return store.manifest(only).tokeniser.has_keys
+    return settings_of_keys(store) is not None
 
 
 def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, ChosenModel]:

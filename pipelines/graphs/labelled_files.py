@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from apache_beam.io.filesystems import FileSystems
 from model.errors import OptionError
 from model.publishing.manifest import Manifest
 from model.reading.files import ReadSettings, read_file
+from model.records import Document
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.merging import Grouping
 from model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
@@ -63,8 +65,13 @@ def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from rows_of_file(stream, path)
 
 
-def documents_of(patterns: Sequence[str], settings: ReadSettings) -> Iterator[Any]:
+def documents_of(
+    patterns: Sequence[str], settings: ReadSettings, manifest: Manifest
+) -> Iterator[Any]:
     """Yield the documents and the dead letters of the files of ``--documents``.
+
+    Where texts have keys, each document has that of the model. An id names a document already, so
+    its language need not be found.
 
     Raises:
         OptionError: a pattern matches no file.
@@ -72,7 +79,9 @@ def documents_of(patterns: Sequence[str], settings: ReadSettings) -> Iterator[An
     paths = check_patterns(patterns, settings, "--documents")
     for path in paths:
         with open_stored(path) as stream:
-            yield from read_file(stream, path, settings)
+            for item in read_file(stream, path, settings):
+                keyed = manifest.tokeniser.has_keys and isinstance(item, Document)
+                yield replace(item, key=manifest.key) if keyed else item
 
 
 def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | None) -> None:

@@ -69,7 +69,8 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
-    keyed, adds = read_settings_of(options).parse.fields.key is not None, run.add_documents
+    keyed = learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
+    adds = run.add_documents
     keys = keys_with_checkpoints(store, keyed) if adds else []
     if keyed:
         if adds:

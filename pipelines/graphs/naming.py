@@ -68,10 +68,10 @@ def _by_documents(
         given.mixtures, history, grouping, typical=_TYPICAL, sample=MOST_DOCUMENTS
     )
     tokeniser = Tokeniser(history[-1].tokeniser)
-    items = documents_of(given.documents, settings)
+    items = documents_of(given.documents, settings, history[-1])
     names = names_by_documents(snapshot, dominated(items, labelled.sample, tokeniser))
     shown = {mixture.digest for topic in labelled.typical for mixture in topic}
-    texts = texts_of(documents_of(given.documents, settings), shown, Limits())
+    texts = texts_of(documents_of(given.documents, settings, history[-1]), shown, Limits())
     return names, [
         [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
     ]

@@ -124,7 +124,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> byte
         snapshot,
         store.get_snapshot,
         labelled,
-        _texts(given.documents, labelled, settings, limits),
+        _texts(given.documents, labelled, settings, manifest, limits),
         _refused(dead_letters),
         catalogue,
     )
@@ -135,12 +135,13 @@ def _texts(
     patterns: Sequence[str] | None,
     labelled: Labelled | None,
     settings: ReadSettings,
+    manifest: Manifest,
     limits: Limits,
 ) -> dict[bytes, Text] | None:
     if patterns is None or labelled is None:
         return None
     wanted = {mixture.digest for mixture in shown(labelled)}
-    return texts_of(documents_of(patterns, settings), wanted, limits)
+    return texts_of(documents_of(patterns, settings, manifest), wanted, limits)
 
 
 def _refused(folder: str | None) -> list[Refused] | None:

@@ -138,9 +138,21 @@ class Service:
         return JSONResponse(found, headers=_DATA)
 
     def _labelled(self, key: str, texts: list[str]) -> dict[str, Any]:
+        key_of = None if key else self._models.key_of_text()
+        if key_of is not None:
+            return {"documents": [self._by_key(key_of(text), text) for text in texts]}
         loaded = self._models.get(key)
         documents = [_described(loaded, mixture) for mixture in loaded.mixtures(texts)]
         return {"version": loaded.manifest.version, "documents": documents}
+
+    def _by_key(self, key: str, text: str) -> dict[str, Any]:
+        """Label a text by the model of its key; without one it has no topics."""
+        try:
+            loaded = self._models.get(key)
+        except OptionError:
+            return {"key": key, "version": None, "topics": []}
+        (mixture,) = loaded.mixtures([text])
+        return {"key": key, "version": loaded.manifest.version, **_described(loaded, mixture)}
 
     async def _topics(self, request: Request) -> Response:
         async with self._place():

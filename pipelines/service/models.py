@@ -7,6 +7,7 @@ any path is made of it.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from model.inference.features import NumberedDocuments
 from model.inference.labelling_texts import tokenised
 from model.inference.none_share import NoneShares
 from model.publishing.catalogue import Catalogue, CatalogueStore
+from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import TopicMixture
@@ -99,6 +101,8 @@ class Models:
         self.store, self._settings, self._most_keys = ModelStore(store), settings, most_keys
         self._catalogues = CatalogueStore(store)
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        found = settings_of_keys(self.store)
+        self._key_of_text = None if found is None else Tokeniser(found).key
 
     def check_any(self) -> None:
         """Check that there is something to serve.
@@ -109,6 +113,10 @@ class Models:
         if not any(map(self.store.has_versions, self.store.keys())):
             allowed = "a store in which some key has a version"
             raise OptionError("--model_store", self.store.root, allowed, "Train a model first.")
+
+    def key_of_text(self) -> Callable[[str], str] | None:
+        """Return the function that finds the key of a text; None where texts have no keys."""
+        return self._key_of_text
 
     def get(self, key: str) -> Loaded:
         """Return the version of a key that is at hand, or read the newest one.

@@ -22,6 +22,7 @@ NOT_RUN = re.compile(r"^\| (`.+?) \|", re.MULTILINE)
 WITH_MODEL = {"report.md", "inference.md", "name-topics.md", "from-gensim.md"}
 # Pages whose Python is a part of a program, as docs/checked.md says.
 FRAGMENTS = {"yaml.md"}
+LANGUAGES = ("Ships in the harbour. " * 3, "Das Schiff kam in der Nacht in den Hafen. ")
 SUBJECTS = ("ship harbour sail storm captain", "court judge law trial jury")
 
 
@@ -81,6 +82,10 @@ def write_documents(folder):
             path = folder / name / f"2026-{month:02}.jsonl"
             path.write_text(text, "utf-8")
             path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "posts").mkdir()
+    spoken = [{**row, "text": LANGUAGES[number % 2]} for number, row in enumerate(rows)]
+    lines = "".join(json.dumps(row) + "\n" for row in spoken)
+    (folder / "posts" / "2026.jsonl").write_text(lines, "utf-8")
     (folder / "seeds.yaml").write_text("sea: [ship, sail]\nlaw: [court, trial]\n", "utf-8")
     csv = "".join(f"{row['text']},{row['timestamp']}\n" for row in rows)
     for name in ("data.csv", "posts.csv"):

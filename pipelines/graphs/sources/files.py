@@ -64,7 +64,7 @@ def files_of_model(
 ) -> Documents:
     """Read documents for one model version, with its tokeniser.
 
-    With ``--key_field``, documents of other model keys become dead letters.
+    Where documents have keys, those of other model keys become dead letters.
     """
     import apache_beam as beam
 
@@ -73,7 +73,7 @@ def files_of_model(
 
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
-    if settings_of(options, ReadSettings).parse.fields.key is None:
+    if settings_of(options, ReadSettings).parse.fields.key is None and not tokeniser.has_keys:
         return read
     routed = read.documents | f"Route {name}" >> Route([manifest.key])
     dead_letters = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apache_beam as beam
 import pytest
+import yaml
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.utils.timestamp import Timestamp
 
@@ -135,6 +136,17 @@ def test_the_pipelines_of_the_page_run(lines, tmp_path, monkeypatch):
             yaml_transform.expand_pipeline(p, text)
     assert len(written(tmp_path / "mixtures")) == 60 and written(tmp_path / "refused") == []
     assert ModelStore("models").latest("").snapshot
+
+
+def test_the_step_of_the_readme_labels(lines, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run([read(lines), step("TrainTopics", "models", LEARN)])
+    page = Path(beam_yaml.__file__).parents[2] / "README.md"
+    (text,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    mixtures = tmp_path / "mixtures"
+    documents = {**read(lines), "name": "Documents"}
+    run([documents, *yaml.safe_load(text), write("LabelTopics.mixtures", mixtures)])
+    assert len(written(mixtures)) == 60
 
 
 def test_rows_are_written_as_records():

@@ -1,0 +1,163 @@
+"""The language of a text as the key of its document."""
+
+import random
+from importlib import metadata
+
+import pytest
+from languages import NO_LANGUAGE, SENTENCES
+
+pytest.importorskip("py3langid")
+
+from model.errors import OptionError
+from model.records import Document
+from model.settings import TokeniserSettings
+from model.words import languages
+from model.words.tokeniser import Tokeniser, tokeniser_settings
+
+PAIRS = [(code, text) for code, texts in SENTENCES.items() for text in texts]
+
+
+@pytest.fixture(scope="module")
+def key_of():
+    return Tokeniser(tokeniser_settings(key_from="language")).key
+
+
+def outcomes(find):
+    """Shares of the sentences whose language is found, and is another one."""
+    found = [(code, find(text)) for code, text in PAIRS]
+    right = sum(code == key for code, key in found)
+    wrong = sum(key not in (code, languages.UNDETERMINED) for code, key in found)
+    return right / len(PAIRS), wrong / len(PAIRS)
+
+
+def test_the_languages_of_short_sentences_are_found(key_of):
+    right, wrong = outcomes(key_of)
+    assert right >= 0.9 and wrong == 0
+
+
+def test_a_detector_that_looks_at_letters_alone_fails_this_test(key_of):
+    planted = {code: {c for text in SENTENCES[code] for c in text[:5]} for code in SENTENCES}
+    right, wrong = outcomes(lambda t: max(planted, key=lambda c: len(planted[c] & set(t))))
+    assert right < 0.9 and wrong > 0
+
+
+@pytest.mark.parametrize("text", NO_LANGUAGE)
+def test_what_is_too_short_or_no_language_is_undetermined(key_of, text):
+    assert key_of(text) == "und"
+
+
+def test_texts_that_are_not_sure_are_undetermined(key_of, monkeypatch):
+    text = SENTENCES["de"][0]
+    monkeypatch.setattr(languages, "LEAST_PROBABILITY", 1.0)
+    assert key_of(text) == "und"
+
+
+def test_the_first_characters_decide(key_of):
+    text = (SENTENCES["de"][0] + " ") * 100
+    more = text[: languages.MOST_CHARACTERS] + SENTENCES["ru"][0] * 5000
+    assert key_of(more) == "de"
+
+
+def test_the_same_text_has_the_same_language_whatever_came_before(key_of):
+    texts = [text for _, text in PAIRS]
+    first = [key_of(text) for text in texts]
+    mixed = list(zip(texts, first, strict=True)) * 2
+    random.Random(1).shuffle(mixed)
+    assert all(key_of(text) == key for text, key in mixed)
+
+
+def test_probabilities_are_sums_in_a_stated_order():
+    found = languages._identifier()
+    scores = found._raw_score(found._encode(SENTENCES["fr"][0]))
+    # The library's own has 32 bits and goes by BLAS.
+    assert scores.dtype == "float64"
+    assert found.classify(SENTENCES["fr"][0])[1] == pytest.approx(0.99975, abs=1e-5)
+
+
+def test_markup_is_removed_before_the_language_is_found():
+    pytest.importorskip("lxml")
+    text = "<div class='the article of the day and of the week'>" * 5 + SENTENCES["de"][0]
+    made = tokeniser_settings(key_from="language", strip=("html",))
+    assert Tokeniser(made).key(text) == "de"
+
+
+def test_a_document_gets_the_key_of_its_text_and_keeps_one_that_it_has():
+    cut = Tokeniser(tokeniser_settings(key_from="language"))
+    text = SENTENCES["pl"][0]
+    assert cut.tokenise(Document("1", 0, text)).key == "pl"
+    assert cut.tokenise(Document("1", 0, text, key="de")).key == "de"
+    assert Tokeniser(tokeniser_settings()).tokenise(Document("1", 0, text)).key == ""
+
+
+def test_languages_that_are_not_listed_are_undetermined():
+    made = tokeniser_settings(key_from="language:pl, de,de")
+    assert made.key_from == f"language:de,pl=={metadata.version('py3langid')}"
+    found = {code: Tokeniser(made).key(texts[0]) for code, texts in SENTENCES.items()}
+    assert found == {code: code if code in ("de", "pl") else "und" for code in SENTENCES}
+
+
+def test_stop_words_are_those_of_the_language():
+    cut = Tokeniser(tokeniser_settings(key_from="language", stop_words="language"))
+    german, english = "Der Hafen war voller Schiffe", "The harbour was full of ships"
+    assert cut.words(german) == ["hafen", "voller", "schiffe"]
+    assert cut.words(english) == ["harbour", "ships"]
+    # "war" is a stop word in German alone.
+    assert "war" in cut.tokenise(Document("1", 0, german, key="en")).words
+    assert (
+        "the" in cut.words("of the")
+        and "the" in cut.tokenise(Document("1", 0, "the", key="xx")).words
+    )
+
+
+def test_more_languages_than_are_held_give_the_same_words():
+    cut = Tokeniser(tokeniser_settings(key_from="language", stop_words="language"))
+    texts = [text for _, text in PAIRS]
+    first = [cut.words(text) for text in texts]
+    for code in ("sv", "da", "fi", "no", "hu", "cs"):
+        cut.tokenise(Document("1", 0, "x", key=code))
+    assert [cut.words(text) for text in texts] == first
+
+
+def test_settings_name_the_release_and_defaults_are_stored_as_before():
+    made = tokeniser_settings(key_from="language")
+    assert made.key_from == f"language=={metadata.version('py3langid')}"
+    assert "key_from" not in TokeniserSettings().to_json()
+    assert TokeniserSettings.from_json(made.to_json(), "here") == made
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"key_from": "author"},
+            "--key_from: 'author' was given; allowed is none, language, or",
+        ),
+        ({"key_from": "none:de"}, "--key_from: 'none:de' was given; allowed is none, language, or"),
+        ({"key_from": "language:"}, "--key_from: '' was given; allowed is codes of languages that"),
+        (
+            {"key_from": "language:en,klingon"},
+            "--key_from: 'klingon' was given; allowed is codes of languages that py3langid knows",
+        ),
+        ({"key_from": "language:zxx"}, "--key_from: 'zxx' was given; allowed is codes"),
+        ({"key_from": "none==1"}, "--key_from: .*allowed is none, language, or"),
+        (
+            {"key_from": "language==0.1"},
+            "may find other languages. Run: pip install py3langid==0.1",
+        ),
+        (
+            {"stop_words": "language"},
+            "--stop_words: .*allowed is language only with --key_from=language beside it",
+        ),
+    ],
+)
+def test_wrong_options_are_told(options, told):
+    with pytest.raises(OptionError, match=told):
+        tokeniser_settings(**options)
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.setattr(languages.importlib.util, "find_spec", lambda name: None)
+    told = "allowed is none where py3langid is not installed. Run: pip install 'beam-topics.langua"
+    with pytest.raises(OptionError, match=told):
+        languages.resolved("language")
+    assert languages.resolved("none") == "none"
