@@ -22,7 +22,6 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable
-from importlib.metadata import version
 
 import regex
 
@@ -85,6 +84,9 @@ def resolved(segmenter: str) -> str:
             allowed = f"{name} where {package} is installed"
             remedy = "Run: pip install 'beam-topics[languages]'"
             raise OptionError("--segmenter", segmenter, allowed, remedy)
+    # Imported here, because it takes a tenth of the time of numpy, and few models need it.
+    from importlib.metadata import version
+
     found = "+".join(version(package) for package in packages)
     if wanted and wanted != found:
         pins = " ".join(
