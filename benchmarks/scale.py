@@ -25,16 +25,21 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.runners import ROOT
+from model.compositions import compose
 from model.inference import MaxEnt, PublishedModel, inference_for
 from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import BATCH
+from model.learners import LEARNER, learner_for
 from model.publishing.store import ModelStore
 from model.reading.files import ReadSettings, read_file
 from model.records import Document, FloatArray
+from model.sequencing import chain_start, sequence_documents
+from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 
 DOCUMENTS = 20_000
-_WORDS, _VOCABULARY, _SECONDS = 100, 8_000, 600
+_WORDS, _SHORT, _VOCABULARY, _SECONDS = 100, 25, 8_000, 600
+_MONTH = 30 * 86_400_000_000
 # The time of the first document. Smaller numbers look like years.
 _BEGIN = 1_000_000_000
 _TRAINING = (
@@ -91,14 +96,13 @@ def start(folder: Path, count: int) -> Iterator[Row]:
     write(folder / "few.jsonl", 20)
     write(folder / "some.jsonl", 200)
     learn(folder, "some")
-    yield Row("start: train --help", spent("train", "--help").seconds, wanted=".3 s")
-    shown = spent("show", f"--model_store={folder}/models")
-    yield Row("start: show", shown.seconds, wanted=".6 s")
+    yield Row("start: train --help", least("train", "--help"), wanted=".3 s")
+    yield Row("start: show", least("show", f"--model_store={folder}/models"), wanted=".6 s")
     for name, method in (("infer", "gibbs3"), ("infer by maxent", "maxent")):
         if method == "maxent":
             fit(folder, "some")
-        took = infer(folder, "few", f"--method={method}")
-        yield Row(f"start: {name}, 20 documents", took.seconds, wanted="2 s")
+        flags = (*labelled(folder, "few"), f"--method={method}")
+        yield Row(f"start: {name}, 20 documents", least("infer", *flags), wanted="2 s")
     took = spent("train", *places(folder, "some", "others"), *_TRAINING)
     yield Row("start: train by o-lda, 200 documents", took.seconds)
 
@@ -172,6 +176,44 @@ def topics(folder: Path, count: int) -> Iterator[Row]:
         )
 
 
+def whole(folder: Path, count: int) -> Iterator[Row]:
+    """Measure a document in ``train --learner=o-lda`` against reading and learning alone."""
+    write(folder / "few.jsonl", count // 10)
+    write(folder / "many.jsonl", count)
+    few, many = (
+        spent("train", *places(folder, name, f"models-{name}"), *_TRAINING).seconds
+        for name in ("few", "many")
+    )
+    rest, bare = (many - few) / (count - count // 10), bare_learner(folder, "many", count // 10)
+    yield Row("o-lda: parse, tokenise and learn, a document", bare)
+    yield Row("o-lda: train without its start, a document", rest, rest / bare, "1.67 x")
+
+
+def stored(folder: Path, count: int) -> Iterator[Row]:
+    """Count the files and the bytes of a key and period."""
+    write(folder / "some.jsonl", count, 10)
+    others = [flag for flag in _TRAINING if not flag.startswith("--publish_every")]
+    given = [*places(folder, "some"), *others, "--publish_every=30d", "--key_field=customer"]
+    took = spent("train", *given)
+    versions = sum(1 for _ in (folder / "models").glob("*/manifests/*"))
+    for kind in ("checkpoints", "snapshots", "manifests"):
+        sizes = [path.stat().st_size for path in (folder / "models").glob(f"*/{kind}/*")]
+        facts = f"{len(sizes) / versions:.2f} files, {sum(sizes) / versions / 1000:,.1f} kB"
+        yield Row(f"{kind}: {versions} versions of 10 keys", took.seconds, facts=facts)
+
+
+def short(folder: Path, count: int) -> Iterator[Row]:
+    """Whole commands over short documents at T = 50, against tomotopy's batch of 200 sweeps."""
+    write(folder / "short.jsonl", count // 2, words=_SHORT)
+    theirs = cost(sys.executable, "-c", TOMOTOPY, f"{folder}/short.jsonl").seconds
+    yield Row(f"tomotopy, batch: {count // 2:,} documents of {_SHORT} words", theirs)
+    for learner in ("particle-filter", "o-lda"):
+        flags = ("--window=30d", "--publish_every=3650d", f"--learner={learner}")
+        ours = spent("train", *places(folder, "short", f"models-{learner}"), *flags)
+        facts = f"{ours.megabytes:,.0f} MB"
+        yield Row(f"train by {learner}", ours.seconds, ours.seconds / theirs, "1 x", facts)
+
+
 # A row that measures another direction is added here.
 ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "start": start,
@@ -179,6 +221,9 @@ ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "infer_document": infer_document,
     "train_keys": train_keys,
     "topics": topics,
+    "whole": whole,
+    "stored": stored,
+    "short": short,
 }
 
 
@@ -192,13 +237,31 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
 
+# A newcomer's script for tomotopy, of the extra "bench".
+TOMOTOPY = """
+import json, re, sys, tomotopy
+model = tomotopy.LDAModel(k=50, seed=1)
+for line in open(sys.argv[1], encoding="utf-8"):
+    model.add_doc(re.findall("[a-z]+", json.loads(line)["text"].lower()))
+model.train(200, workers=1, parallel=tomotopy.ParallelScheme.NONE)
+"""
+
 
 def spent(program: str, *flags: str) -> Command:
     """Run a program as a user would, and return what it cost."""
-    command = [sys.executable, "-c", CHILD, sys.executable, "-m", f"pipelines.{program}", *flags]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return cost(sys.executable, "-m", f"pipelines.{program}", *flags)
+
+
+def cost(*given: str) -> Command:
+    """Run a command, and return what it cost.
+
+    An installation has byte code, so the commands may write it, whatever the environment says.
+    """
+    command = [sys.executable, "-c", CHILD, *given]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if done.returncode:
-        raise SystemExit(f"pipelines.{program} failed:\n{done.stderr}")
+        raise SystemExit(f"{' '.join(given[1:3])} failed:\n{done.stderr}")
     return Command(*map(float, done.stdout.split()))
 
 
@@ -221,10 +284,20 @@ def fit(folder: Path, name: str) -> None:
     spent("fit_classifier", *places(folder, name), "--fit_iterations=20")
 
 
+def least(program: str, *flags: str) -> float:
+    """Return the least seconds of three runs; the first may compile byte code."""
+    return min(spent(program, *flags).seconds for _ in range(3))
+
+
 def infer(folder: Path, name: str, *flags: str, models: str = "models") -> Command:
     """Label documents."""
-    flags = (*flags, f"--output={folder}/mixtures", "--coverage_window=365d")
-    return spent("infer", *places(folder, name, models), *flags)
+    return spent("infer", *labelled(folder, name, models), *flags)
+
+
+def labelled(folder: Path, name: str, models: str = "models") -> list[str]:
+    """Return the flags of a program that labels documents."""
+    given = places(folder, name, models)
+    return [*given, f"--output={folder}/mixtures", "--coverage_window=365d"]
 
 
 def bare_maxent(folder: Path, name: str) -> float:
@@ -254,6 +327,27 @@ def bare_maxent(folder: Path, name: str) -> float:
     return best
 
 
+def bare_learner(folder: Path, name: str, skipped: int) -> float:
+    """Seconds a document of parsing, tokenising and, after the first documents, learning."""
+    cleaned, sequence = TokeniserSettings(), SequenceSettings(window=_MONTH)
+    tokeniser = Tokeniser(cleaned)
+    began = time.process_time()
+    with (folder / f"{name}.jsonl").open("rb") as stream:
+        read = list(read_file(stream, f"{name}.jsonl", ReadSettings()))
+    documents = [tokeniser.tokenise(item) for item in read if isinstance(item, Document)]
+    reading = (time.process_time() - began) / len(documents)
+    start = chain_start("", cleaned, sequence)
+    settings = compose(LEARNER, {"learner": "o-lda", "concentrations": "fixed", "topics": 20})
+    learner, seen, seconds = learner_for(settings), 0, 0.0
+    state = learner.init(settings, "", 0)
+    for link in sequence_documents("", documents, sequence, start):
+        minibatch, began = link.minibatch(), time.process_time()
+        learner.step(state, minibatch)
+        seconds += (time.process_time() - began) * (seen >= skipped)
+        seen += len(minibatch)
+    return reading + seconds / (len(documents) - skipped)
+
+
 def copy_models(source: Path, target: Path, keys: int) -> None:
     """Publish the newest version of a store under many keys."""
     store, others = ModelStore(str(source)), ModelStore(str(target))
@@ -266,19 +360,19 @@ def copy_models(source: Path, target: Path, keys: int) -> None:
         )
 
 
-def write(path: Path, documents: int, keys: int = 1) -> None:
+def write(path: Path, documents: int, keys: int = 1, words: int = _WORDS) -> None:
     """Write made-up documents in the order of time, with a customer each."""
     generator = np.random.default_rng(1)
-    words, weights = made_up_words()
+    known, weights = made_up_words()
     customers = 1 / np.arange(1, keys + 1)
     owners = generator.choice(keys, documents, p=customers / customers.sum())
     with path.open("w", encoding="utf-8") as lines:
         for number in range(documents):
-            chosen = generator.choice(_VOCABULARY, _WORDS, p=weights)
+            chosen = generator.choice(_VOCABULARY, words, p=weights)
             record = {
                 "id": str(number),
                 "timestamp": _BEGIN + number * _SECONDS,
-                "text": " ".join(words[word] for word in chosen.tolist()),
+                "text": " ".join(known[word] for word in chosen.tolist()),
                 "customer": _customer(int(owners[number])),
             }
             lines.write(json.dumps(record) + "\n")

@@ -132,12 +132,13 @@ def offsets(name: str, values: Array, parts: int, end: int) -> None:
 
 def rows_ascending(name: str, values: Array) -> None:
     """Refuse rows that do not ascend strictly in the order of their first difference."""
-    steps = np.diff(values.astype(np.int64), axis=0)
-    if len(steps):
-        first = np.take_along_axis(steps, (steps != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
-        if not (first > 0).all():
-            wrong = int(np.argmax(first <= 0))
-            refuse(name, f"row {wrong + 1} after row {wrong}", "distinct rows in ascending order")
+    less = np.zeros(max(len(values) - 1, 0), bool)
+    # From the last column to the first: an earlier one decides before a later one.
+    for column in values.T[::-1]:
+        less = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & less)
+    if not less.all():
+        wrong = int(np.argmin(less))
+        refuse(name, f"row {wrong + 1} after row {wrong}", "distinct rows in ascending order")
 
 
 def distinct(name: str, values: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 r"""The words of a model that was read, kept as one text until one of them is asked for.
 
-Inference looks words up in an index of this text, so it needs no string for each word. To cut the
-text into strings, and to measure them, takes as long as half of the rest of reading a model.
+Inference looks words up in an index of this text, so it needs no string for each word, and a
+publisher needs those of the first words of topics alone. To cut the text into strings, and to
+measure them, takes as long as half of the rest of reading a model.
 
 >>> words = WordList.from_bytes(b"sea\nship")
 >>> len(words), words[1], words == ("sea", "ship")
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from model import wire
 from model.errors import DamagedDataError
+from model.records import LongArray
 
 _END = b"\n"
 
@@ -57,12 +59,28 @@ class WordList(Sequence[str]):
     def __len__(self) -> int:
         return self._count
 
+    @cached_property
+    def _ends(self) -> LongArray:
+        """int64[len(self)], where each word ends in the text."""
+        return np.append(np.flatnonzero(self.text == ord(_END)), len(self.text))
+
+    def begins_with(self, words: Sequence[str]) -> bool:
+        """Return whether these are the first words."""
+        if not isinstance(words, WordList):
+            return self[: len(words)] == words
+        size = len(words.text)
+        ends = not size or size == len(self.text) or self.text[size : size + 1].tobytes() == _END
+        return ends and np.array_equal(self.text[:size], words.text)
+
     @overload
     def __getitem__(self, place: int) -> str: ...
     @overload
     def __getitem__(self, place: slice) -> tuple[str, ...]: ...
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        return self._words[place]
+        if isinstance(place, slice) or not 0 <= place < len(self) or "_words" in vars(self):
+            return self._words[place]
+        begin = self._ends[place - 1] + 1 if place else 0
+        return self.text[begin : self._ends[place]].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._words)

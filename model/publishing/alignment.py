@@ -17,6 +17,7 @@ import numpy as np
 
 from model.records import FloatArray
 from model.snapshot import Snapshot
+from model.word_list import WordList
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -81,7 +82,7 @@ def similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
     """Return the similarities, float64[T, T]: rows are previous topics, columns new ones."""
     known = len(previous.words)
     before = _root_frequencies(previous, known)
-    if new.words[:known] == previous.words:
+    if _begins_with(new.words, previous.words):
         # A learner appends new words, so the rows of the words that both know are the same.
         after = _root_frequencies(new, known)
     else:
@@ -89,6 +90,12 @@ def similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
         rows = np.array([previous.numbers.get(word, -1) for word in new.words], np.int64)
         before, after = before[rows[rows >= 0]], after[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
+
+
+def _begins_with(words: Sequence[str], first: Sequence[str]) -> bool:
+    if isinstance(words, WordList):
+        return words.begins_with(first)
+    return words[: len(first)] == first
 
 
 def _root_frequencies(snapshot: Snapshot, words: int) -> csr_array:

@@ -29,6 +29,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
@@ -195,7 +196,7 @@ class LocalBlobs:
         self._root = Path(root)
 
     def where(self, path: str) -> str:
-        return str(self._root / path)
+        return self._path(path) if path else str(self._root)
 
     def read(self, path: str) -> bytes:
         with self._explained():
@@ -282,6 +283,11 @@ class LocalBlobs:
         Raises:
             DamagedDataError: It leads out of the store, or back to itself.
         """
+        # Most paths have no link below the root, and need not be resolved from the start.
+        real, parts = os.path.realpath(self._root), path.split("/")
+        within = accumulate(parts, "{}/{}".format, initial=real)
+        if ".." not in parts and not any(map(os.path.islink, within)):
+            return Path(f"{real}/{path}")
         try:
             target, root = (self._root / path).resolve(), self._root.resolve()
         except RuntimeError as error:
@@ -289,10 +295,8 @@ class LocalBlobs:
                 f"{self.where(path)} is a link that leads back to itself; put a file there"
             ) from error
         if not target.is_relative_to(root):
-            raise DamagedDataError(
-                f"{self.where(path)} is a link out of the model store, to {target}; put a file"
-                " there"
-            )
+            told = f"{self.where(path)} is a link out of the model store, to {target}"
+            raise DamagedDataError(f"{told}; put a file there")
         return target
 
     def _stamp(self, path: str) -> Stamp | None:

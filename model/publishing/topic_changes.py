@@ -74,7 +74,7 @@ def _row(snapshot: Snapshot, word: str, likely: int) -> int:
     A learner appends new words, so most have the row that they had before. To number the words of a
     new model takes longer than all the rest of a comparison.
     """
-    same = snapshot.words[likely : likely + 1] == (word,)
+    same = likely < len(snapshot.words) and snapshot.words[likely] == word
     return likely if same else snapshot.row_of(word)
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable, Sequence
-from email.parser import HeaderParser
 
 from model.errors import OptionError
 
@@ -42,6 +41,9 @@ def _without_header(text: str) -> str:
     blank = _BLANK.search(text, 0, _LONGEST_HEADER)
     if blank is None or not _is_header(text[: blank.start()]):
         return text
+    # Imported here, because only --strip=mail needs it.
+    from email.parser import HeaderParser
+
     subject = HeaderParser().parsestr(text[: blank.start()]).get("Subject", "")
     return f"{subject} {text[blank.end() :]}"
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from importlib.metadata import version
 
 from model.errors import OptionError
 
@@ -32,6 +31,9 @@ def resolved(lemmas: str) -> str:
     if language not in known:
         allowed = "none, or one of " + ", ".join(known)
         raise OptionError("--lemmas", lemmas, allowed, "Correct the code of the language.")
+    # Imported here, because it takes a tenth of the time of numpy, and few models need it.
+    from importlib.metadata import version
+
     found = version("simplemma")
     if wanted and wanted != found:
         allowed = f"the installed release {found}, because another one gives other words"

@@ -24,7 +24,6 @@ import importlib.util
 import logging
 import os
 from collections.abc import Callable
-from importlib.metadata import version
 
 import regex
 
@@ -99,6 +98,9 @@ def resolved(segmenter: str) -> str:
             allowed = f"{name} where {package} is installed"
             remedy = "Run: pip install 'beam-topics[languages]'"
             raise OptionError("--segmenter", segmenter, allowed, remedy)
+    # Imported here, because it takes a tenth of the time of numpy, and few models need it.
+    from importlib.metadata import version
+
     found = "+".join(version(package) for package in packages)
     if wanted and wanted != found:
         pins = " ".join(

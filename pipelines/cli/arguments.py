@@ -12,16 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rich.console import Console
-
 from model.reading.files import ReadSettings
 from pipelines.cli import guessing, places
-from pipelines.cli.all_groups import all_groups
 from pipelines.cli.config import expanded
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.invocation import shown
 from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import plain
 
 Groups = Sequence[type[OptionGroup]]
 
@@ -47,7 +43,7 @@ class Arranged:
             folder.mkdir(parents=True, exist_ok=True)
             self.run_file.write_text(self.text, encoding="utf-8")
             told = f"Next: {shown('pipelines.show')} {folder}, {shown('pipelines.report')} {folder}"
-            _console().print(plain(told))
+            _tell(told)
 
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
@@ -65,6 +61,9 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     """
     if any(one.partition("=")[0] in ("-h", "--help") for one in argv):
         return Arranged(list(argv))
+    # Imported here, because --help needs the program's own groups alone.
+    from pipelines.cli.all_groups import all_groups
+
     own, known = names_of(tuple(groups)), names_of(tuple(all_groups()))
     bare, rest = places.without_name(expanded(argv, own, known))
     if not bare and prog != "pipelines.label":
@@ -113,11 +112,16 @@ def _written(rest: Sequence[str], own: frozenset[str]) -> dict[str, str]:
 def _say(prog: str, options: dict[str, str], why: str) -> None:
     if options:
         flags = " ".join(f"--{name}={value}" for name, value in options.items())
-        _console().print(plain(f"{shown(prog)}: {flags} ({why})"))
+        _tell(f"{shown(prog)}: {flags} ({why})")
 
 
-def _console() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+def _tell(line: str) -> None:
+    # Imported here, because --help tells nothing.
+    from rich.console import Console
+
+    from pipelines.cli.terminal import plain
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(line))
 
 
 @cache

@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from model.errors import BeamTopicsError
-from pipelines.cli.all_groups import all_groups
 from pipelines.cli.arguments import arranged
 from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
@@ -204,6 +203,9 @@ def _refuse_unknown(
 
 def _all_flags() -> set[str]:
     """Return the options of all pipelines; no runner has an option of such a name."""
+    # Imported here, because only an unknown option asks for the groups of other programs.
+    from pipelines.cli.all_groups import all_groups
+
     parser = argparse.ArgumentParser(add_help=False)
     for group in all_groups():
         group._add_argparse_args(parser)

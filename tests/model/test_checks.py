@@ -3,6 +3,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model import checks
 from model.errors import DamagedDataError
@@ -161,3 +163,13 @@ def test_lists_of_lists_have_the_type_of_their_members():
     assert checks.fits([["a"], []], list[list[str]])
     assert not checks.fits(["a"], list[list[str]])
     assert not checks.fits([[3]], list[list[str]])
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), max_size=6))
+def test_rows_ascend_where_their_sorted_set_is_themselves(rows):
+    values = np.array(rows, np.uint32).reshape(-1, 3)
+    if rows == sorted(set(rows)):
+        checks.rows_ascending("r", values)
+    else:
+        with pytest.raises(DamagedDataError, match="distinct rows in ascending order"):
+            checks.rows_ascending("r", values)

@@ -20,6 +20,22 @@ def test_a_list_is_the_words_that_were_written(words):
     assert wire.words_to_bytes(found) == data
 
 
+@given(WORDS, WORDS)
+def test_single_words_and_beginnings_need_no_other_words(words, others):
+    found = WordList.from_bytes(wire.words_to_bytes(tuple(words)))
+    assert [found[place] for place in range(len(words))] == words
+    for first in (words, words[:1], others, words[:2] + others):
+        same = tuple(words[: len(first)]) == tuple(first)
+        assert found.begins_with(tuple(first)) is same
+        assert found.begins_with(WordList.from_bytes(wire.words_to_bytes(first))) is same
+
+
+def test_a_beginning_ends_with_a_word():
+    found = WordList.from_bytes(b"sea\nships")
+    assert not found.begins_with(WordList.from_bytes(b"sea\nship"))
+    assert "_words" not in vars(found)
+
+
 def test_membership_and_places():
     found = WordList.from_bytes("été\nsea".encode())
     assert "sea" in found and "se" not in found

@@ -43,6 +43,12 @@ def test_help_imports_no_slow_package(name):
     assert not found & set(SLOW)
 
 
+@pytest.mark.parametrize("name", ["train", "stream", "infer"])
+def test_help_of_a_graph_imports_neither_the_terminal_nor_the_releases_of_packages(name):
+    # importlib.metadata imports the package email.
+    assert not imported_by(f"pipelines.{name}", "--help") & {"rich", "email"}
+
+
 @pytest.mark.parametrize("command", [["show"], ["versions", "list"], ["topics"]], ids=" ".join)
 def test_what_reads_a_store_alone_needs_neither_beam_nor_numba(command, tmp_path):
     store, _ = stored(tmp_path)

@@ -185,6 +185,11 @@ class TestPaths:
         with pytest.raises(DamagedDataError, match="out of the model store"):
             blobs.read("../secret")
 
+    def test_a_path_that_climbs_out_of_the_store_is_refused(self, blobs, tmp_path):
+        (tmp_path / "outside").write_bytes(b"secret")
+        with pytest.raises(DamagedDataError, match="out of the model store"):
+            blobs.read("../outside")
+
     def test_a_link_to_itself_is_refused(self, blobs):
         Path(blobs.where("a/link")).symlink_to("link")
         with pytest.raises((DamagedDataError, OptionError)):
