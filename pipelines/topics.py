@@ -23,6 +23,7 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
+from model.snapshot import Snapshot
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import RecordOptions
@@ -188,7 +189,9 @@ def _table(
     for part, root in zip(parts, roots[len(ids) :], strict=True):
         entry = catalogue.of(part)
         marks = f"words of {entry.split}, {_marks(entry, part, root)}".rstrip(", ")
-        table.add_row(*map(plain, (str(part), entry.name, ", ".join(entry.words), marks, entry.note)))
+        table.add_row(
+            *map(plain, (str(part), entry.name, ", ".join(entry.words), marks, entry.note))
+        )
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 
 

@@ -69,7 +69,7 @@ def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
         ("--topic_ids=x --hide", "--topic_ids: 'x' was given; allowed is a whole number"),
         (
             "--topic_ids=-1 --hide",
-            "--topic_ids: '-1' was given; allowed is whole numbers of 0 or more",
+            "--topic_ids: -1 was given; allowed is topics of version",
         ),
     ],
 )

@@ -185,13 +185,17 @@ def test_a_part_has_an_id_that_is_never_used_twice(tmp_path):
     store.put("", found)
     assert part == -1 and store.latest("")[1].of(-1) == Entry(split=1, words=("x", "y"))
     store.put("", store.get("", first))
-    assert store.latest("")[1].parts_of(1) == [] and store.latest("")[1].split_off(1, ["x"])[0] == -2
+    assert (
+        store.latest("")[1].parts_of(1) == [] and store.latest("")[1].split_off(1, ["x"])[0] == -2
+    )
 
 
 def test_words_of_parts_are_refused():
     found = Catalogue().split_off(1, ["x"])[1]
     assert found.split_off(2, ["x"])[0] == -2
-    with pytest.raises(OptionError, match="'x' was given; allowed is words that no part of topic 1"):
+    with pytest.raises(
+        OptionError, match="'x' was given; allowed is words that no part of topic 1"
+    ):
         found.split_off(1, ["y", "x"])
     with pytest.raises(OptionError, match="allowed is 1 to 1000 words"):
         found.split_off(1, [])
