@@ -139,6 +139,9 @@ class Catalogue:
         Raises:
             OptionError: There are no words, too many, or one that another part of the topic has.
         """
+        if self.made >= _MOST_PARTS:
+            allowed = f"{_MOST_PARTS} parts in all"
+            raise OptionError("--split_words", ",".join(words), allowed, "Merge topics instead.")
         given = tuple(dict.fromkeys(words))
         if not 0 < len(given) <= MOST_WORDS:
             allowed = f"1 to {MOST_WORDS} words, with commas"
@@ -195,6 +198,11 @@ class Catalogue:
         return cls(parent, found, made)._checked(name)
 
     def _checked(self, name: str) -> Catalogue:
+        words: dict[int | None, list[str]] = {}
+        for entry in self.entries.values():
+            words.setdefault(entry.split, []).extend(entry.words)
+        for topic, found in words.items():
+            checks.distinct(f"words of the parts of topic {topic} of {name}", found)
         for topic, entry in self.entries.items():
             where = f"field merged of topic {topic} of {name}"
             if not _is_colour(entry.colour):
@@ -215,8 +223,6 @@ class Catalogue:
         checks.whole(where.replace("words", "split", 1), entry.split)
         if not 0 < len(entry.words) <= MOST_WORDS:
             checks.refuse(where, f"{len(entry.words)} words", f"1 to {MOST_WORDS} words")
-        siblings = self.parts_of(entry.split) if entry.split is not None else []
-        checks.distinct(where, [word for part in siblings for word in self.of(part).words])
 
 
 class CatalogueStore:
