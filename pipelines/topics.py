@@ -23,6 +23,7 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
+from model.snapshot import Snapshot
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import RecordOptions
@@ -39,7 +40,7 @@ from pipelines.cli.terminal import console, plain, titled
 GROUPS = (StoreOptions, ModelVersionOptions, CatalogueOptions, LabelledOptions, RecordOptions)
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
-_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into")
+_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into", "split_words")
 
 
 def topics(options: OptionGroup) -> None:
@@ -52,7 +53,8 @@ def topics(options: OptionGroup) -> None:
     store, manifest = CatalogueStore(root), chosen_version(options)
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
-    check(wanted, manifest, snapshot.topic_count)
+    check(wanted, manifest, snapshot.topic_count, catalogue)
+    check_split(wanted, snapshot)
     check_naming(wanted, options.view_as(LabelledOptions))
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
@@ -73,7 +75,7 @@ def topics(options: OptionGroup) -> None:
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
 
-def check(wanted: Any, manifest: Manifest, topics: int) -> None:
+def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) -> None:
     """Refuse options that contradict each other, and topics that do not exist.
 
     Raises:
@@ -92,12 +94,39 @@ def check(wanted: Any, manifest: Manifest, topics: int) -> None:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
+    ids = [*ids, *(part for topic in ids for part in catalogue.parts_of(topic))]
     for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "pipelines.topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
+
+
+def check_split(wanted: Any, snapshot: Snapshot) -> None:
+    """Refuse words that cannot be split off.
+
+    Raises:
+        OptionError: so it is.
+    """
+    if wanted.split_words is None:
+        return
+    if len(wanted.topic_ids) != 1 or wanted.topic_ids[0] < 0:
+        given = ",".join(map(str, wanted.topic_ids))
+        remedy = "Split one topic after the other; merge the parts."
+        raise OptionError("--topic_ids", given, "one topic beside --split_words", remedy)
+    if wanted.merge_into is not None:
+        allowed = "nothing beside --split_words"
+        raise OptionError("--merge_into", wanted.merge_into, allowed, "Do one after the other.")
+    for word in words_of(wanted.split_words):
+        if word not in snapshot.numbers:
+            allowed = "words of the model, as its tokeniser writes them"
+            raise OptionError("--split_words", word, allowed, "Correct the word or leave it out.")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of ``--split_words``."""
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def check_naming(wanted: Any, labelled: Any) -> None:
@@ -125,6 +154,9 @@ def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
     fields = {field: value for field, value in named.items() if value is not None}
     if wanted.topic_name is not None:
         fields["automatic"] = False
+    if wanted.split_words is not None:
+        part, split = catalogue.split_off(wanted.topic_ids[0], words_of(wanted.split_words))
+        return split.with_entries([part], **fields)
     found = catalogue.with_entries(wanted.topic_ids, **fields)
     return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)
 
@@ -143,14 +175,22 @@ def _table(
     digest: str | None, catalogue: Catalogue, words: Sequence[str], ids: Sequence[int]
 ) -> Any:
     """Return a table of all topics with their names and what the catalogue says of them."""
+    parts = [part for topic in ids for part in catalogue.parts_of(topic)]
+    roots = catalogue.roots([*ids, *parts])
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("name", "by words", "", "note"):
         table.add_column(column, overflow="fold")
-    for topic, root, by_words in zip(ids, catalogue.roots(ids), words, strict=True):
+    for topic, root, by_words in zip(ids, roots, words, strict=False):
         entry = catalogue.of(topic)
         table.add_row(
             *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))
+        )
+    for part, root in zip(parts, roots[len(ids) :], strict=True):
+        entry = catalogue.of(part)
+        marks = f"words of {entry.split}, {_marks(entry, part, root)}".rstrip(", ")
+        table.add_row(
+            *map(plain, (str(part), entry.name, ", ".join(entry.words), marks, entry.note))
         )
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 

@@ -240,7 +240,7 @@ class CatalogueOptions(OptionGroup):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument(
-            "--topic_ids", type=values.wholes, default=(), help="numbers of topics, with commas"
+            "--topic_ids", type=values.topics, default=(), help="numbers of topics, with commas"
         )
         parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
         parser.add_argument("--topic_note", help="note on these topics")
@@ -254,6 +254,9 @@ class CatalogueOptions(OptionGroup):
             "--merge_into",
             type=values.whole,
             help="show these topics as parts of another; its own number takes a topic apart again",
+        )
+        parser.add_argument(
+            "--split_words", help="show these words of one topic as a topic of its own, with commas"
         )
         parser.add_argument(
             "--name_topics",

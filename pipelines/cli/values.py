@@ -158,6 +158,16 @@ def wholes(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def topics(text: str) -> tuple[int, ...]:
+    """Parse ids of topics, which are below 0 for parts, separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: there is none, or one of them is not a whole number.
+    """
+    found = [whole(part) for part in _parts(text, "whole numbers", "Name the topics.")]
+    return tuple(dict.fromkeys(found))
+
+
 def positive(text: str) -> int:
     """Parse a whole number of 1 or more.
 

@@ -43,7 +43,7 @@ def labelled_of(
     found = read_mixtures(
         lambda: _rows(paths),
         {manifest.version: grouping.own(manifest) for manifest in history},
-        len(grouping.of),
+        len(grouping.topics),
         lambda micros: period_start(micros, unit),
         typical=typical,
         sample=sample,

@@ -97,15 +97,15 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[d
     documents: dict[tuple[int, str], int] = {}
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows:
-        start, (topic,) = row["window_start"], grouping.groups_of([row["topic"]])
+        start = row["window_start"]
         documents[start, row["group"]] = row["documents"]
-        one = found.setdefault(
-            (start, topic),
-            {**row, "topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []},
-        )
-        one["tokens"] += row["tokens"]
-        one["mean_share"] += row["mean_share"] * row["documents"]
-        one["typical"] = [*one["typical"], *row["typical"]]
+        for topic, part in grouping.fractions_in(row["topic"]):
+            empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
+            one = found.setdefault((start, topic), {**row, **empty})
+            one["tokens"] += row["tokens"] * part
+            one["mean_share"] += row["mean_share"] * row["documents"] * part
+            typical = [{**d, "share": d["share"] * part} for d in row["typical"]]
+            one["typical"] = [*one["typical"], *typical]
     sizes: dict[int, int] = {}
     for (start, _), count in documents.items():
         sizes[start] = sizes.get(start, 0) + count

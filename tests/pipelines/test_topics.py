@@ -69,7 +69,7 @@ def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
         ("--topic_ids=x --hide", "--topic_ids: 'x' was given; allowed is a whole number"),
         (
             "--topic_ids=-1 --hide",
-            "--topic_ids: '-1' was given; allowed is whole numbers of 0 or more",
+            "--topic_ids: -1 was given; allowed is topics of version",
         ),
     ],
 )
@@ -167,3 +167,18 @@ def test_wrong_options_of_names_change_nothing(store, capsys, options, message):
     assert run(store, *options.split()) == 2
     assert message in capsys.readouterr().err
     assert CatalogueStore(store.root).history("") == []
+
+
+def test_words_are_split_off_and_refused(store, capsys):
+    assert run(store, "--topic_ids=1", "--split_words=word1, word2", "--topic_name=Part") == 0
+    assert CatalogueStore(store.root).latest("")[1].of(-1).words == ("word1", "word2")
+    assert "words of 1" in capsys.readouterr().out
+    assert run(store, "--topic_ids=-1", "--merge_into=2") == 0
+    for options, message in (
+        (["--topic_ids=1", "--split_words=nothing"], "allowed is words of the model"),
+        (["--topic_ids=1", "--split_words=word2"], "words that no part of topic 1 has; -1 has"),
+        (["--topic_ids=1,2", "--split_words=word3"], "one topic beside --split_words"),
+        (["--topic_ids=-2", "--hide"], "--topic_ids: -2 was given; allowed is topics of version"),
+    ):
+        assert run(store, *options) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
