@@ -17,7 +17,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -57,6 +56,9 @@ def resolved(key_from: str) -> str:
         allowed = f"{NONE} where {_PACKAGE} is not installed"
         remedy = "Run: pip install 'beam-topics[languages]'"
         raise OptionError("--key_from", key_from, allowed, remedy)
+    # Imported here, so that --help does not read the releases of packages.
+    from importlib.metadata import version
+
     found = version(_PACKAGE)
     if wanted and wanted != found:
         allowed = f"the installed release {found}, because another one may find other languages"

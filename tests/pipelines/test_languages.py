@@ -11,7 +11,6 @@ pytest.importorskip("py3langid")
 from beam_topics import TopicModel
 from model.inference import Gibbs3
 from model.publishing.store import ModelStore
-from model.words import languages
 from pipelines import evaluate, infer, label, report, stream, train
 from pipelines.cli.shared_options import UsageError
 
@@ -158,7 +157,7 @@ def test_a_report_shows_texts_of_its_language(run, tmp_path):
 
 
 def test_another_release_is_refused(root, capsys, monkeypatch):
-    monkeypatch.setattr(languages, "version", lambda package: "9.9")
+    monkeypatch.setattr("importlib.metadata.version", lambda package: "9.9")
     assert label.main([f"--model_store={root}", "--text=Schiffe"]) == 2
     assert "Run: pip install py3langid==" in capsys.readouterr().err
 

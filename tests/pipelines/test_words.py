@@ -11,7 +11,6 @@ pytest.importorskip("sklearn")
 from beam_topics import TopicModel
 from model.inference import Gibbs3
 from model.publishing.store import ModelStore
-from model.words import segmenters
 from pipelines import label
 from pipelines.service.models import Models
 
@@ -60,6 +59,6 @@ def test_a_loaded_estimator_cuts_texts_as_the_model_does(root):
 
 
 def test_another_release_is_refused(root, capsys, monkeypatch):
-    monkeypatch.setattr(segmenters, "version", lambda package: "9.9")
+    monkeypatch.setattr("importlib.metadata.version", lambda package: "9.9")
     assert label.main([f"--model_store={root}", "--text=足球"]) == 2
     assert "Run: pip install jieba==" in capsys.readouterr().err
