@@ -261,4 +261,5 @@ def published_model(
         found = classifiers.get(
             key, classifier or classifiers.find(key, manifest.version, settings.kind)
         )
-    return PublishedModel(store.get_snapshot(manifest), manifest.version, found, training)
+    snapshot, ids = store.get_snapshot(manifest), tuple(manifest.topic_ids)
+    return PublishedModel(snapshot, manifest.version, found, training, ids)

@@ -8,6 +8,7 @@ from apache_beam.ml.inference.base import ModelMetadata, RunInference
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from fake_learner import fake_settings
 from learner_options import inferring
+from made import manifest_of, random_snapshot
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
 from model.encoding import mixtures_to_json_lines
@@ -89,6 +90,14 @@ def test_mixtures_have_the_ids_of_their_topics(store):
     (data,) = handler.run_inference([ITEMS[0].to_bytes()], loaded)
     row = json.loads(mixtures_to_json_lines([data], 3))
     assert row["top_topics"][0] % 3 == np.argmax(row["proportions"])
+
+
+def test_a_loaded_model_has_the_ids_of_its_manifest(tmp_path):
+    store, ids = ModelStore(str(tmp_path)), [0, 6, 2, 13, 4]
+    digest = store.put_snapshot(random_snapshot())
+    store.publish(manifest_of(3, snapshot=digest, topic_ids=ids))
+    loaded = TopicModelHandler(store.root, settings=SETTINGS).load_model()
+    assert loaded.topic_ids == tuple(ids)
 
 
 def test_latest_is_the_newest_when_the_graph_is_built(store):
