@@ -94,7 +94,7 @@ def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) ->
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    ids = [*ids, *(part for topic in ids for part in catalogue.parts_of(topic))]
+    ids = [*ids, *catalogue.parts_of(*ids)]
     for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
@@ -175,13 +175,13 @@ def _table(
     digest: str | None, catalogue: Catalogue, words: Sequence[str], ids: Sequence[int]
 ) -> Any:
     """Return a table of all topics with their names and what the catalogue says of them."""
-    parts = [part for topic in ids for part in catalogue.parts_of(topic)]
+    parts = catalogue.parts_of(*ids)
     roots = catalogue.roots([*ids, *parts])
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("name", "by words", "", "note"):
         table.add_column(column, overflow="fold")
-    for topic, root, by_words in zip(ids, roots, words, strict=False):
+    for topic, root, by_words in zip(ids, roots[: len(ids)], words, strict=True):
         entry = catalogue.of(topic)
         table.add_row(
             *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))

@@ -155,9 +155,12 @@ class Catalogue:
         entries = self.entries | {part: Entry(split=topic, words=given)}
         return part, replace(self, entries=entries, made=self.made + 1)
 
-    def parts_of(self, topic: int) -> list[int]:
-        """Return the ids of the parts that were split off a topic, the first one first."""
-        return sorted((z for z, one in self.entries.items() if one.split == topic), reverse=True)
+    def parts_of(self, *topics: int) -> list[int]:
+        """Return the ids of the parts that were split off each topic, the first one first."""
+        split: dict[int | None, list[int]] = {}
+        for part in sorted(self.entries, reverse=True):
+            split.setdefault(self.entries[part].split, []).append(part)
+        return [part for topic in topics for part in split.get(topic, [])]
 
     def roots(self, topics: Sequence[int]) -> list[int]:
         """Return for each topic the topic that it is shown as.

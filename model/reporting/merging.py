@@ -47,7 +47,7 @@ class Grouping:
         self, catalogue: Catalogue, topics: Sequence[int], snapshot: Snapshot | None = None
     ) -> None:
         self.topics = list(topics)
-        split = [p for z in topics for p in catalogue.parts_of(z)] if snapshot is not None else []
+        split = [] if snapshot is None else catalogue.parts_of(*topics)
         self._all = [*topics, *sorted(split, reverse=True)]
         roots = catalogue.roots(self._all)
         self.ids = [topic for topic in self._all if topic in set(roots)]

@@ -250,11 +250,15 @@ class Tokeniser:
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
         text = self._clean(text)
-        return self._kept(text, self.key(text) if self._by_key else "")
+        return self._kept(text, self._key_of(text) if self._by_key else "")
 
     def key(self, text: str) -> str:
         """Return the key of a document with this text, which is empty without ``key_from``."""
-        return "" if self._language is None else self._language(self._clean(text))
+        return self._key_of(self._clean(text))
+
+    def _key_of(self, text: str) -> str:
+        """Return the key of a text that is clean."""
+        return "" if self._language is None else self._language(text)
 
     def _clean(self, text: str) -> str:
         return clean(text, self.settings.strip) if self.settings.strip else text
