@@ -16,9 +16,9 @@ from itertools import chain
 from typing import Any
 
 import fastavro
-import numpy as np
 
 from model import wire
+from model.groups import as_they_are
 from model.inference.mixture_blocks import MixtureBlock, mixtures_of
 from model.records import Document, TopicMixture
 from model.times import to_iso
@@ -53,6 +53,7 @@ MIXTURE_SCHEMA = _mixture_schema()
 _OTHER_FIELDS = (
     {"name": "none", "type": ["null", "double"], "default": None},
     {"name": "topic_names", "type": {"type": "array", "items": "string"}, "default": []},
+    {"name": "top_shares", "type": {"type": "array", "items": "double"}, "default": []},
 )
 
 DOCUMENT_SCHEMA = fastavro.parse_schema(
@@ -85,12 +86,16 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
     Args:
         mixture: The mixture.
         top_topics: The number of largest topics whose ids are named, in descending order, ties by
-            place. The id of a topic modulo T is its place in ``proportions``.
+            place. The id of a topic modulo T is its place in ``proportions``. With names they are
+            the largest groups and parts of the catalogue, without hidden ones; the id of a part is
+            below 0.
     """
-    places = np.argsort(-mixture.proportions, kind="stable")[:top_topics].tolist()
+    groups = mixture.groups or as_they_are(mixture.topic_ids or range(len(mixture.proportions)))
+    largest = groups.largest(mixture.proportions, top_topics)
     others: dict[str, Any] = {} if mixture.none is None else {"none": mixture.none}
     if mixture.names:
-        others["topic_names"] = [mixture.names[place] for place in places]
+        others["topic_names"] = [mixture.names[group] for group, _ in largest]
+        others["top_shares"] = [share for _, share in largest]
     return others | {
         "key": mixture.key,
         "id": mixture.id,
@@ -98,9 +103,7 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
         "model_version": mixture.model_version,
         "method": mixture.method,
         "proportions": mixture.proportions.tolist(),
-        "top_topics": [mixture.topic_ids[place] for place in places]
-        if mixture.topic_ids
-        else places,
+        "top_topics": [groups.ids[group] for group, _ in largest],
         "words_known": mixture.words_known,
         "tokens": mixture.tokens,
     }

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from model import checks, wire
 from model.errors import DamagedDataError
+from model.groups import Groups, named_groups
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -353,8 +354,9 @@ class TopicMixture:
         words_known: The number of tokens whose word the model knows.
         tokens: The number of tokens of the document.
         none: The share of :mod:`model.inference.none_share`; None where it was not computed.
-        names: The name of each topic; empty where names are not wanted.
+        names: The name of each topic, or of each group; empty where names are not wanted.
         topic_ids: The id of the topic in each place; empty where each is the number of its place.
+        groups: The groups that are named; None where each topic is one.
     """
 
     key: str
@@ -368,27 +370,28 @@ class TopicMixture:
     none: float | None = None
     names: tuple[str, ...] = ()
     topic_ids: tuple[int, ...] = ()
+    groups: Groups | None = None
 
     MAGIC = b"BTx1"
 
     def to_bytes(self) -> bytes:
         fields = ("key", "id", "timestamp", "model_version", "method", "words_known", "tokens")
-        header = {name: getattr(self, name) for name in fields}
-        others = {"none": self.none, "names": self.names, "topic_ids": self.topic_ids}
-        header |= {name: value for name, value in others.items() if value not in (None, ())}
+        header = {name: getattr(self, name) for name in (*fields, "none", "names", "topic_ids")}
+        header["groups"] = self.groups and self.groups.to_json()
+        header = {name: value for name, value in header.items() if value not in (None, ())}
         return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.proportions, "<f8"))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TopicMixture:
         header, (blob,) = wire.unpack(cls.MAGIC, data, 1)
-        facts = checks.record(cls, header, "a mixture", apart=("proportions",))
-        proportions = wire.array_from_bytes(blob, "<f8")
+        groups = header.pop("groups", None)
+        facts = checks.record(cls, header, "a mixture", apart=("proportions", "groups"))
+        proportions, names = wire.array_from_bytes(blob, "<f8"), facts.get("names", ())
         checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
         if facts.get("none") is not None:
             checks.number("none of a mixture", facts["none"], 0.0, 1.0)
-        if facts.get("names"):
-            checks.sized("names of a mixture", facts["names"], len(proportions))
         checks.topic_ids("topic_ids of a mixture", facts.get("topic_ids") or (), len(proportions))
+        facts["groups"] = named_groups(groups, names, len(proportions), "a mixture")
         return cls(proportions=proportions, **facts)
 
     def top_topics(self, count: int) -> list[tuple[int, float]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from model.errors import OptionError, OutputError
 from model.exports import Exported
@@ -18,6 +17,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
+from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
@@ -25,9 +25,6 @@ from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain, thin
 from pipelines.cli.values import choices
-
-if TYPE_CHECKING:
-    from model.exports.lineage import Version
 
 FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "dot", "seeds")
 
@@ -59,12 +56,9 @@ def export(options: OptionGroup) -> None:
         given, remedy = ",".join(map(str, freeze)), "Add --format=seeds, or leave it out."
         raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
-    exported = Exported(
-        manifest,
-        store.get_snapshot(manifest),
-        store.up_to(manifest),
-        CatalogueStore(store.root).latest(manifest.key)[1].names(),
-    )
+    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
+    shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
+    exported = Exported(shown, store.up_to(manifest))
     path = Path(wanted.output)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +95,7 @@ def data_of(exported: Exported, form: str, options: OptionGroup, store: ModelSto
 
     wanted = options.view_as(ExportOptions)
     if form == "dot":
-        return lineage.to_dot(exported, versions_of(exported, wanted.graph_versions, store))
+        return lineage.to_dot(versions_of(exported, wanted.graph_versions, store))
     if form == "pyldavis":
         return pyldavis.to_pyldavis(exported)
     if form == "seeds":
@@ -112,8 +106,8 @@ def data_of(exported: Exported, form: str, options: OptionGroup, store: ModelSto
     return forms[form](exported, wanted.words_per_topic)
 
 
-def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Version]:
-    """Return the versions of the graph, evenly spread, with their models.
+def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Shown]:
+    """Return the versions of the graph, evenly spread, as the catalogue shows them.
 
     Raises:
         OptionError: fewer than two versions have a model.
@@ -126,7 +120,8 @@ def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Versio
             "a form for a store with two versions or more",
             "Train with a shorter --publish_every.",
         )
-    return [(one, store.get_snapshot(one)) for one in thin(there, most)]
+    catalogue = exported.shown.catalogue
+    return [shown_of(catalogue, one, store.get_snapshot(one)) for one in thin(there, most)]
 
 
 main = command(

@@ -11,7 +11,7 @@ learned with ``--key_from=language`` label the texts of their language.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -22,7 +22,7 @@ from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.reporting.names import shown_names
+from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -100,8 +100,7 @@ def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]],
     settings, most = inference_settings_of(options), options.view_as(TextOptions).most_topics
     method, store = inference_for(settings), ModelStore(settings_of(options, StoreSettings).root)
     snapshot = store.get_snapshot(manifest)
-    given = CatalogueStore(store.root).latest(manifest.key)[1].names()
-    names, ids = shown_names(snapshot, manifest, given), manifest.ids(snapshot.topic_count)
+    shown = shown_of(CatalogueStore(store.root).latest(manifest.key)[1], manifest, snapshot)
     prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
     tokeniser, none = Tokeniser(manifest.tokeniser), NoneShares(snapshot)
 
@@ -111,19 +110,17 @@ def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]],
         )
         mixtures = none.added_to(method.infer(prepared, documents), documents)
         for text, mixture in zip(texts, mixtures, strict=True):
-            yield from lines_of(text, mixture, names, most, ids)
+            yield from lines_of(text, mixture, shown, most)
 
     return labelled
 
 
-def lines_of(
-    text: str, mixture: Any, names: Sequence[str], most: int, ids: Sequence[int]
-) -> list[str]:
+def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
     known = f"{mixture.words_known} of {mixture.tokens} words known, none {mixture.none:.1%}"
     rows = [
-        f"  {mixture.proportions[topic]:6.1%}  {ids[topic]:4}  {names[topic]}"
-        for topic, _ in mixture.top_topics(most)
+        f"  {share:6.1%}  {shown.ids[group]:4}  {shown.names[group]}"
+        for group, share in shown.grouping.groups.largest(mixture.proportions, most)
     ]
     return [f"{_begin(text)} ({known})", *rows]
 

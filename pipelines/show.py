@@ -8,18 +8,19 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import compress
 
 from model.evaluation.mixed import judge
 from model.learner_log.at_hand import documents_at_hand
 from model.learners.particles.settings import memory_text
 from model.publishing.catalogue import CatalogueStore
-from model.publishing.curves import curves
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.usage import topics_in_use
 from model.publishing.version_events import events_of, line_of
+from model.reporting.shown import shown_of
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
@@ -66,25 +67,30 @@ def show(options: OptionGroup) -> None:
     chosen = chosen_version(options)
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
-    drawn = curves(history, snapshot.topic_count, _CURVE)
+    shown = shown_of(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
+    drawn = shown.curves(history, _CURVE)
     out = console()
     out.print(
         topic_table(
             f"version {chosen.version}, up to {day(chosen.event_time)}",
-            snapshot,
+            shown.snapshot,
             [sparkline(trace) for trace in drawn.shares.T],
             f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
             display.top_words,
-            CatalogueStore(store.root).latest(chosen.key)[1].names(),
-            ids=chosen.ids(snapshot.topic_count),
+            shown.given,
+            ids=shown.ids,
+            hidden=shown.hidden,
         )
     )
+    if any(shown.hidden):
+        left_out = ", ".join(map(str, compress(shown.ids, shown.hidden)))
+        out.print(f"hidden: {left_out}")
     out.print()
-    if chosen.changes:
+    if changes := shown.grouping.changes(chosen):
         out.print(
             change_table(
                 f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now",
-                chosen.changes,
+                [{**one, "topic": shown.ids[one["topic"]]} for one in changes],
             )
         )
         out.print()
@@ -116,7 +122,7 @@ def show(options: OptionGroup) -> None:
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
     if plot is not None:
-        plots.draw_curves(plot, curves(history, snapshot.topic_count, _POINTS), snapshot)
+        plots.draw_curves(plot, shown.curves(history, _POINTS), shown.snapshot)
 
 
 def last_events(history: Sequence[Manifest]) -> list[str]:

@@ -7,8 +7,10 @@ from model.exports import Exported
 from model.learner_log.local import learn_documents
 from model.learner_log.options import LearnOptions, Publication, RunSettings
 from model.learners import LEARNER
+from model.publishing.catalogue import Catalogue
 from model.publishing.store import ModelStore
 from model.records import Document
+from model.reporting.shown import shown_of
 from model.settings import SequenceSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 
@@ -44,4 +46,5 @@ def learned(root, **options):
     )
     store = ModelStore(str(root))
     newest = store.manifest("")
-    return Exported(newest, store.get_snapshot(newest), store.manifests(""), {1: 'the "sea"'})
+    catalogue = Catalogue().with_entries([1], name='the "sea"')
+    return Exported(shown_of(catalogue, newest, store.get_snapshot(newest)), store.manifests(""))

@@ -4,7 +4,8 @@ A node is a topic of a version, with its first words. Between two versions that 
 there is an edge where the similarity of two topics is :data:`SIMILAR` or more
 (:func:`model.publishing.alignment.similarity`). A topic without an edge to an earlier version is
 born, one without an edge to a later version ends. Two edges from one topic are a split, two edges
-to one are a merger. Topics have the ids of their versions, whatever the edges say.
+to one are a merger. Topics have the ids of their versions, whatever the edges say. Groups and parts
+are those of the catalogue; a part has the words of its topic in each version.
 """
 
 from __future__ import annotations
@@ -14,39 +15,34 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from model.exports import Exported
 from model.publishing.alignment import similarity
-from model.publishing.manifest import Manifest
-from model.snapshot import Snapshot
+from model.reporting.shown import Shown
 from model.times import to_iso
 
 # Topics that are at least so similar (0 to 1) are one topic.
 SIMILAR = 0.5
 _WORDS = 3
 
-Version = tuple[Manifest, Snapshot]
 Similar = npt.NDArray[np.bool_]
 
 
-def to_dot(exported: Exported, versions: Sequence[Version]) -> bytes:
+def to_dot(versions: Sequence[Shown]) -> bytes:
     """Return the graph in UTF-8.
 
     Args:
-        exported: the model, with the names of topics.
         versions: two versions or more, the oldest first.
     """
     edges = [
-        similarity(before, after) >= SIMILAR
-        for (_, before), (_, after) in zip(versions[:-1], versions[1:], strict=True)
+        similarity(before.snapshot, after.snapshot) >= SIMILAR
+        for before, after in zip(versions[:-1], versions[1:], strict=True)
     ]
     lines = ["digraph topics {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
-    for at, (manifest, snapshot) in enumerate(versions):
+    for at, shown in enumerate(versions):
         lines.append(f"  subgraph cluster_{at} {{")
-        lines.append(f"    label={_quoted(to_iso(manifest.event_time)[:10])};")
-        ids = manifest.ids(snapshot.topic_count)
-        for topic, words in enumerate(snapshot.top_words(_WORDS)):
-            id = ids[topic]
-            name = f"{id} {exported.names.get(id) or ' '.join(words)}"
+        lines.append(f"    label={_quoted(to_iso(shown.manifest.event_time)[:10])};")
+        for topic, words in enumerate(shown.snapshot.top_words(_WORDS)):
+            id = shown.ids[topic]
+            name = f"{id} {shown.given.get(id) or ' '.join(words)}"
             lines.append(f"    {_node(at, topic)} [{_look(edges, at, topic, name)}];")
         lines.append("  }")
     for at, similar in enumerate(edges):

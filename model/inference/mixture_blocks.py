@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from model import checks, wire
+from model.groups import Groups, named_groups
 from model.records import MOST_PROPORTION, FloatArray, LongArray, TopicMixture
 
 
@@ -33,7 +35,8 @@ class MixtureBlock:
         topic_ids: The ids of the topics by place; empty where each is the number of its place.
         none: float64[D], the shares of :mod:`model.inference.none_share`; empty where they were not
             computed.
-        names: The names of the topics; empty where they are not wanted.
+        names: The names of the topics, or of the groups; empty where they are not wanted.
+        groups: The groups that are named; None where each topic is one.
     """
 
     key: str
@@ -49,6 +52,7 @@ class MixtureBlock:
     none: FloatArray
     topic_ids: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    groups: Groups | None = None
 
     MAGIC = b"BTu3"
 
@@ -84,6 +88,7 @@ class MixtureBlock:
             np.array([] if first.none is None else [one.none for one in mixtures], np.float64),
             tuple(topic_ids),
             first.names,
+            first.groups,
         )
 
     def ids_of_topics(self) -> tuple[int, ...]:
@@ -109,10 +114,11 @@ class MixtureBlock:
                 none[place],
                 self.names,
                 self.topic_ids,
+                self.groups,
             )
 
     def to_bytes(self) -> bytes:
-        header = {
+        header: dict[str, Any] = {
             "key": self.key,
             "model_version": self.model_version,
             "method": self.method,
@@ -121,6 +127,8 @@ class MixtureBlock:
             "topic_ids": self.topic_ids,
             "names": self.names,
         }
+        if self.groups is not None:
+            header["groups"] = self.groups.to_json()
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
         return wire.pack(
             self.MAGIC,
@@ -134,7 +142,8 @@ class MixtureBlock:
     def from_bytes(cls, data: bytes) -> MixtureBlock:
         header, (*blobs, last) = wire.unpack(cls.MAGIC, data, 6)
         apart = ("timestamps", "times", "words_known", "tokens", "proportions")
-        facts = checks.record(cls, header, "a block of mixtures", apart=(*apart, "none"))
+        groups = header.pop("groups", None)
+        facts = checks.record(cls, header, "a block of mixtures", apart=(*apart, "none", "groups"))
         count = checks.whole("mixtures of a block", len(facts["ids"]), 1)
         checks.sized("labels of a block of mixtures", facts["labels"], count)
         *columns, flat = (
@@ -153,9 +162,9 @@ class MixtureBlock:
         if len(none):
             checks.sized("none of a block of mixtures", none, count)
             checks.measures("none of a mixture", none, 0.0, 1.0)
-        if facts.get("names"):
-            checks.sized("names of a block of mixtures", facts["names"], proportions.shape[1])
         facts["none"] = none
+        names = facts.get("names", ())
+        facts["groups"] = named_groups(groups, names, places, "a block of mixtures")
         return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
 
 

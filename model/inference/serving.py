@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.groups import Groups
 from model.inference.base import (
     CLASSIFIER,
     InferenceSettings,
@@ -32,7 +33,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
-from model.reporting.names import shown_names
+from model.reporting.shown import shown_of
 from model.snapshot import Snapshot
 from model.units import MEGABYTE
 
@@ -69,11 +70,14 @@ class Others(NamedTuple):
 
     Attributes:
         none: Computes the none shares; None where they are not wanted.
-        names: The names of the topics; empty where they are not wanted.
+        names: The names of the topics that are shown; empty where they are not wanted.
+        groups: The groups and parts of the topics that are shown; None without names, and where the
+            catalogue shows the topics as they are.
     """
 
     none: NoneShares | None
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    groups: Groups | None = None
 
     def added_to(
         self, mixtures: list[TopicMixture], documents: NumberedDocuments
@@ -81,7 +85,9 @@ class Others(NamedTuple):
         """Return the mixtures of documents with what is wanted."""
         if self.none is not None:
             mixtures = self.none.added_to(mixtures, documents)
-        return [replace(one, names=self.names) for one in mixtures] if self.names else mixtures
+        if not self.names:
+            return mixtures
+        return [replace(one, names=self.names, groups=self.groups) for one in mixtures]
 
 
 class Loaded(NamedTuple):
@@ -197,14 +203,14 @@ class Serving:
     def _others(self, published: PublishedModel) -> Others:
         snapshot = published.snapshot
         none = NoneShares(snapshot) if self.none_share else None
-        names: list[str] = []
-        if self.topic_names:
-            manifest = ModelStore(self.store).manifest(snapshot.key, published.version)
-            catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
-            given = shown_names(snapshot, manifest, catalogue.names())
-            ids = list(manifest.ids(snapshot.topic_count))
-            names = [given[ids.index(root)] for root in catalogue.roots(ids)]
-        return Others(none, tuple(names))
+        if not self.topic_names:
+            return Others(none)
+        manifest = ModelStore(self.store).manifest(snapshot.key, published.version)
+        catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
+        shown = shown_of(catalogue, manifest, snapshot)
+        groups = shown.grouping.groups
+        as_they_are = groups.trivial and not groups.hidden
+        return Others(none, tuple(shown.names), None if as_they_are else groups)
 
     def _load(self, served: ServedModel) -> Loaded:
         published = self._published(served)

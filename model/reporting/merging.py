@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from model.groups import Groups, sums_of, with_parts
 from model.publishing.catalogue import Catalogue
 from model.publishing.curves import Came, came_to
 from model.publishing.manifest import Manifest
@@ -41,6 +42,7 @@ class Grouping:
         topics: The same ids.
         ids: For each group, the id of the topic or part that it is named after.
         of: int64[T + parts], the group of the topic in each place, and of each part.
+        groups: What gives the shares of groups.
     """
 
     def __init__(
@@ -59,7 +61,13 @@ class Grouping:
             [place[catalogue.of(part).split or 0] for part in self._all[len(topics) :]], np.int64
         )
         self._fractions = self._fractions_of(snapshot) if snapshot is not None else np.zeros(0)
-        self._trivial = not split and len(self.ids) == len(self.topics)
+        self.groups = Groups(
+            tuple(self.ids),
+            tuple(self.of.tolist()),
+            tuple(self._places.tolist()),
+            tuple(self._fractions.tolist()),
+            tuple(n for n, topic in enumerate(self.ids) if catalogue.of(topic).hidden),
+        )
 
     def _rows(self, snapshot: Snapshot, part: int) -> LongArray:
         """Return the rows of the words of a part that a model has."""
@@ -75,11 +83,6 @@ class Grouping:
             found[part] = held.sum() / (snapshot.normalisers[place] or 1.0)
         return found
 
-    def _with_parts(self, values: FloatArray, fractions: FloatArray) -> FloatArray:
-        """Return values of topics, less those of their parts, and the values of the parts."""
-        moved = values[self._places] * fractions
-        return np.concatenate([values - _sums(self._places, moved, len(values)), moved])
-
     def fractions_in(self, topic: int) -> list[tuple[int, float]]:
         """Return the groups that a topic of the shown version is in, each with its fraction of it.
 
@@ -89,7 +92,7 @@ class Grouping:
         place = place_of(topic, self.topics)
         if place is None:
             return []
-        found = self._with_parts(np.eye(len(self.topics))[place], self._fractions)
+        found = with_parts(np.eye(len(self.topics))[place], self._places, self._fractions)
         parts = len(self.topics) + np.flatnonzero(self._places == place)
         return [(int(self.of[at]), float(found[at])) for at in (place, *parts.tolist())]
 
@@ -110,10 +113,7 @@ class Grouping:
         Args:
             values: One value for each place.
         """
-        given = np.asarray(values, np.float64)
-        if self._trivial:
-            return given
-        return _sums(self.of, self._with_parts(given, self._fractions), len(self.ids))
+        return self.groups.sums(values)
 
     def of_version(self, manifest: Manifest, snapshot: Snapshot) -> Snapshot:
         """Return the model of a version by groups, without the topics that died later."""
@@ -133,11 +133,11 @@ class Grouping:
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a model of the groups: P(w | g) is the weighted mean over its topics."""
-        if self._trivial:
+        if self.groups.trivial:
             return snapshot
         groups, words = len(self.ids), len(snapshot.words)
         topics, weights = self._split_entries(snapshot)
-        strength = self._with_parts(snapshot.prior.strength, weights)
+        strength = with_parts(snapshot.prior.strength, self._places, weights)
         by_word = np.repeat(np.arange(words), np.diff(snapshot.offsets))
         pairs, inverse = np.unique(by_word * groups + self.of[topics], return_inverse=True)
         offsets = np.zeros(words + 1, np.int64)
@@ -147,11 +147,11 @@ class Grouping:
             snapshot,
             alpha=self.sums(snapshot.alpha),
             prior=TopicWordPrior(
-                _sums(self.of, strength, groups), prior.base, prior.unseen, prior.characters
+                sums_of(self.of, strength, groups), prior.base, prior.unseen, prior.characters
             ),
             offsets=offsets,
             topics=(pairs % groups).astype(np.int32),
-            counts=_sums(inverse, snapshot.counts, len(pairs)),
+            counts=sums_of(inverse, snapshot.counts, len(pairs)),
         )
 
     def _split_entries(self, snapshot: Snapshot) -> tuple[LongArray, FloatArray]:
@@ -202,8 +202,3 @@ def grouping_of(catalogue: Catalogue, manifest: Manifest, snapshot: Snapshot) ->
         snapshot: Its model.
     """
     return Grouping(catalogue, manifest.ids(snapshot.topic_count), snapshot)
-
-
-def _sums(places: LongArray, values: FloatArray, count: int) -> FloatArray:
-    """Return the sum of the values of each place, in their order."""
-    return np.bincount(places, weights=values, minlength=count).astype(np.float64)

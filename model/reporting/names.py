@@ -30,7 +30,7 @@ import numpy.typing as npt
 from model.publishing.manifest import Manifest
 from model.records import FloatArray, LongArray
 from model.reporting.phrases import Pairs
-from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
+from model.reporting.relevance import WordStatistics, topic_shares
 from model.snapshot import Snapshot
 
 MOST_WORDS = 4
@@ -145,19 +145,6 @@ def model_names(
         length: The mean number of tokens of a document.
     """
     return names_of(snapshot, statistics, Expected(snapshot, length)).texts
-
-
-def shown_names(snapshot: Snapshot, manifest: Manifest, given: Mapping[int, str]) -> list[str]:
-    """Return the name of each topic: that of the catalogue, else the one of the model alone.
-
-    Args:
-        snapshot: The model of a version.
-        manifest: The version.
-        given: The names of the catalogue, by id.
-    """
-    automatic = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-    ids = manifest.ids(snapshot.topic_count)
-    return [given.get(topic) or name for topic, name in zip(ids, automatic, strict=True)]
 
 
 def mean_length(manifest: Manifest) -> float:

@@ -202,7 +202,7 @@ class ExportOptions(OptionGroup):
         )
         parser.add_argument(
             "--freeze",
-            type=values.wholes,
+            type=values.topics,
             default=(),
             help="seeds: ids of topics, with commas; without it, all",
         )

@@ -99,11 +99,12 @@ def topic_table(
     names: Mapping[int, str] | None = None,
     *,
     ids: Sequence[int] | None = None,
+    hidden: Sequence[bool] = (),
 ) -> Group:
     """Make a table of topics by share: id, share, curve, most frequent words.
 
     Without ``ids`` a topic's place is its id. A topic that has a name in ``names``, by id, has it
-    before its words.
+    before its words. ``hidden`` says of each topic whether it is left out.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -112,7 +113,8 @@ def topic_table(
     table.add_column("words", overflow="fold", ratio=1)
     share, top = shares(snapshot), snapshot.top_words(words)
     ids = ids or range(snapshot.topic_count)
-    for topic in sorted(range(snapshot.topic_count), key=lambda t: (-share[t], t)):
+    listed = [topic for topic in range(snapshot.topic_count) if not (hidden and hidden[topic])]
+    for topic in sorted(listed, key=lambda t: (-share[t], t)):
         named = plain(f"{names[ids[topic]]}: " if names and ids[topic] in names else "")
         named.stylize("bold")
         table.add_row(

@@ -144,20 +144,6 @@ def whole(text: str) -> int:
     return int(text.replace("_", ""))
 
 
-def wholes(text: str) -> tuple[int, ...]:
-    """Parse whole numbers of 0 or more, separated by commas; a repeated number counts once.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none, or one of them is not such a number.
-    """
-    found = [whole(part) for part in _parts(text, "whole numbers", "Name the topics.")]
-    if min(found) < 0:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is whole numbers of 0 or more. Correct the value."
-        )
-    return tuple(dict.fromkeys(found))
-
-
 def topics(text: str) -> tuple[int, ...]:
     """Parse ids of topics, which are below 0 for parts, separated by commas.
 

@@ -16,9 +16,8 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
-from model.reporting.merging import Grouping, grouping_of
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import word_statistics
+from model.reporting.merging import Grouping
+from model.reporting.shown import shown_of
 from model.times import EPOCH
 from model.trend_rows import rows_of_file, whole_rows
 from pipelines.cli.groups import OptionGroup
@@ -67,15 +66,8 @@ def named(options: OptionGroup) -> tuple[list[str], Grouping]:
     """Return the names of the groups of topics, and the groups."""
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    snapshot = store.get_snapshot(manifest)
-    grouping = grouping_of(catalogue, manifest, snapshot)
-    whole, given = grouping.snapshot(snapshot), catalogue.names()
-    words = model_names(whole, word_statistics(whole), mean_length(manifest))
-    names = [
-        given.get(topic) or words[group] or f"topic {topic}"
-        for group, topic in enumerate(grouping.ids)
-    ]
-    return names, grouping
+    shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
+    return shown.names, shown.grouping
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:

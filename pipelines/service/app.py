@@ -198,10 +198,5 @@ def _described(loaded: Loaded, mixture: Any) -> dict[str, Any]:
         "tokens": int(mixture.tokens),
         "words_known": int(mixture.words_known),
         "none": mixture.none,
-        "topics": [
-            {"topic": topic, "name": name, "share": share}
-            for topic, name, share in zip(
-                loaded.ids, loaded.names, mixture.proportions.tolist(), strict=True
-            )
-        ],
+        "topics": loaded.shares(mixture),
     }

@@ -17,13 +17,13 @@ from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.features import NumberedDocuments
 from model.inference.labelling_texts import tokenised
 from model.inference.none_share import NoneShares
-from model.publishing.catalogue import Catalogue, CatalogueStore
+from model.publishing.catalogue import CatalogueStore
 from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import TopicMixture
-from model.reporting.names import shown_names
 from model.reporting.relevance import topic_shares
+from model.reporting.shown import Shown, shown_of
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 
@@ -37,25 +37,18 @@ class Loaded:
         snapshot: Its model.
         prepared: The model as the method needs it.
         settings: The settings of the method.
-        names: The name of each topic.
+        shown: The topics as the catalogue shows them.
         none: Computes the shares of texts that no topic explains.
-        catalogue: What people say of the topics.
-        catalogue_digest: Its digest; None where there is none.
+        catalogue_digest: The digest of the catalogue; None where there is none.
     """
 
     manifest: Manifest
     snapshot: Snapshot
     prepared: Any
     settings: InferenceSettings
-    names: list[str]
+    shown: Shown
     none: NoneShares
-    catalogue: Catalogue
     catalogue_digest: str | None
-
-    @property
-    def ids(self) -> list[int]:
-        """The id of the topic in each place."""
-        return self.manifest.ids(self.snapshot.topic_count)
 
     @cached_property
     def tokeniser(self) -> Tokeniser:
@@ -70,17 +63,28 @@ class Loaded:
         return self.none.added_to(found, documents)
 
     def topics(self) -> list[dict[str, Any]]:
-        """Return the id, the place, the name, the share and the first words of each topic."""
-        words, shares = self.snapshot.top_words(10), topic_shares(self.snapshot)
+        """Return id, place, name, share and first words of each topic that is shown."""
+        shown = self.shown
+        words, shares = shown.snapshot.top_words(10), topic_shares(shown.snapshot)
         return [
             {
-                "topic": self.ids[n],
-                "place": n,
-                "name": name,
+                "topic": shown.ids[n],
+                "place": shown.places[n],
+                "name": shown.names[n],
                 "share": float(shares[n]),
                 "words": list(words[n]),
+                "hidden": hidden,
             }
-            for n, name in enumerate(self.names)
+            for n, hidden in enumerate(shown.hidden)
+        ]
+
+    def shares(self, mixture: TopicMixture) -> list[dict[str, Any]]:
+        """Return id, name and share in a text of each topic that is shown."""
+        shown = self.shown
+        shares = shown.grouping.sums(mixture.proportions).tolist()
+        return [
+            {"topic": topic, "name": name, "share": share}
+            for topic, name, share in zip(shown.ids, shown.names, shares, strict=True)
         ]
 
 
@@ -154,11 +158,11 @@ class Models:
     def _load(self, manifest: Manifest) -> Loaded:
         snapshot = self.store.get_snapshot(manifest)
         digest, catalogue = self._catalogues.latest(manifest.key)
-        names = shown_names(snapshot, manifest, catalogue.names())
+        shown = shown_of(catalogue, manifest, snapshot)
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)
         none = NoneShares(snapshot)
-        found = Loaded(manifest, snapshot, prepared, self._settings, names, none, catalogue, digest)
+        found = Loaded(manifest, snapshot, prepared, self._settings, shown, none, digest)
         self._loaded[manifest.key] = found
         while len(self._loaded) > self._most_keys:
             self._loaded.popitem(last=False)

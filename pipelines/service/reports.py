@@ -50,5 +50,7 @@ class Reports:
     def _made(self, loaded: Loaded) -> str:
         store, manifest = self._store, loaded.manifest
         history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
-        sources = Sources(history, loaded.snapshot, store.get_snapshot, catalogue=loaded.catalogue)
+        sources = Sources(
+            history, loaded.snapshot, store.get_snapshot, catalogue=loaded.shown.catalogue
+        )
         return render(figures_of(sources, Limits.of(loaded.snapshot.topic_count)), _TITLE)

@@ -101,7 +101,7 @@ def test_mixtures_have_names_and_the_none_share_where_they_are_wanted(command, t
         files = sorted((tmp_path / name).glob("mixtures-*.jsonl"))
         lines = [line for file in files for line in file.read_text().splitlines()]
         rows[name] = {row["id"]: row for row in map(json.loads, lines)}
-    added = {"none", "topic_names"}
+    added = {"none", "topic_names", "top_shares"}
     for id, row in rows["more"].items():
         assert {k: v for k, v in row.items() if k not in added} == rows["plain"][id]
     own = [row for id, row in rows["more"].items() if id.isdecimal()]

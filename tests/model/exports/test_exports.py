@@ -15,12 +15,14 @@ from made import manifest_of
 
 from model.errors import OptionError
 from model.evaluation.perplexity import Score, first_moment
-from model.exports import lineage, mallet, pyldavis, tables, web
+from model.exports import Exported, lineage, mallet, pyldavis, tables, web
 from model.exports.gensim_model import to_gensim, write_gensim
 from model.exports.seeds import to_seeds
 from model.learners.particles.seeds import MOST_TOKENS, seeds_of
+from model.publishing.catalogue import Catalogue
 from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
+from model.reporting.shown import shown_of
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.seeds_file import lines_of_text
@@ -42,6 +44,14 @@ def exported(root):
 def flat(tmp_path_factory):
     """A model whose counts are whole."""
     return learned(tmp_path_factory.mktemp("flat"), prior="flat")
+
+
+def shown_by(exported, catalogue):
+    """The same version with another catalogue."""
+    grouping = exported.shown.grouping
+    plain = shown_of(Catalogue(), exported.manifest, exported.snapshot)
+    assert grouping.ids == plain.ids, "the model of the groups is the model itself"
+    return Exported(shown_of(catalogue, exported.manifest, plain.snapshot), exported.history)
 
 
 def phi_of(snapshot):
@@ -220,8 +230,9 @@ def test_other_counts_are_rounded_for_mallet(exported):
 def test_graphviz(exported, root):
     pydot = pytest.importorskip("pydot")
     store = ModelStore(str(root))
-    versions = [(one, store.get_snapshot(one)) for one in exported.history]
-    (graph,) = pydot.graph_from_dot_data(lineage.to_dot(exported, versions).decode())
+    catalogue = exported.shown.catalogue
+    versions = [shown_of(catalogue, one, store.get_snapshot(one)) for one in exported.history]
+    (graph,) = pydot.graph_from_dot_data(lineage.to_dot(versions).decode())
     clusters = graph.get_subgraphs()
     assert len(clusters) == len(versions) > 2
     assert all(len(one.get_nodes()) == 2 for one in clusters)
@@ -239,10 +250,8 @@ def test_births_splits_and_ends():
         return as_snapshot(np.array(topics) / 1e6, "abcde", [1.0, 1.0])
 
     here = manifest_of(1, event_time=0, topic_ids=[0, 3])
-    exported = type("Named", (), {"names": {}})()
-    drawn = lineage.to_dot(
-        exported, [(here, model(both, new)), (here, model(sea, law)), (here, model(sea, new))]
-    ).decode()
+    models = model(both, new), model(sea, law), model(sea, new)
+    drawn = lineage.to_dot([shown_of(Catalogue(), here, one) for one in models]).decode()
     look = {
         line.split()[0]: line for line in drawn.splitlines() if "_t" in line and "->" not in line
     }
@@ -259,7 +268,8 @@ def test_births_splits_and_ends():
 
 def test_a_word_with_a_comma_or_a_quote_survives(exported):
     words = ('a,"b"', *exported.snapshot.words[1:])
-    odd = replace(exported, snapshot=replace(exported.snapshot, words=words))
+    model = replace(exported.snapshot, words=words)
+    odd = Exported(shown_of(exported.shown.catalogue, exported.manifest, model))
     rows = list(csv.DictReader(io.StringIO(tables.to_csv(odd).decode())))
     assert 'a,"b"' in {row["word"] for row in rows}
 
@@ -298,4 +308,4 @@ def test_seeds_of_all_topics_and_of_topics_that_are_not_there(exported):
     with pytest.raises(OptionError, match="each once"):
         to_seeds(exported, [0, 0])
     with pytest.raises(OptionError, match="topics with names of their own. Rename one"):
-        to_seeds(replace(exported, names={0: "a", 1: "a"}), [0, 1])
+        to_seeds(shown_by(exported, Catalogue().with_entries([0, 1], name="a")), [0, 1])
