@@ -18,6 +18,7 @@ import signal
 import sys
 import traceback
 import tracemalloc
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,14 +28,22 @@ from corpora import document_of, learned, minibatches_of, topical
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
+from made import manifest_of
 
 from model import columns, wire
+from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
+from model.groups import Groups
 from model.inference import PublishedModel, inference_for
+from model.inference.base import make_mixtures
 from model.inference.classifier import Classifier, Provenance
+from model.inference.mixture_blocks import MixtureBlock
 from model.learners import learner_for
 from model.publishing import snapshot_file
+from model.publishing.catalogue import Catalogue
+from model.publishing.sealing import seal
 from model.records import Minibatch, TokenisedDocument
+from model.reporting.shown import shown_of
 from model.trends import Trends, added_up
 
 SECONDS, MEMORY = 60, 1 << 30
@@ -201,6 +210,50 @@ def try_trends(data):
         list(table.records())
 
 
+@cache
+def catalogue():
+    """Names, a merge of merged topics, parts of two topics, one of which is merged."""
+    found = Catalogue().with_entries([0], name="a", note="n", colour="#123456", hidden=True)
+    found = found.split_off(1, ["w1", "w2"])[1].split_off(1, ["w3"])[1].split_off(2, ["w1"])[1]
+    return found.merged([-1], into=2).merged([2], into=0).to_bytes()
+
+
+def try_catalogue(data):
+    """Read it, show a model by it, change it, and read it again."""
+    found = Catalogue.from_bytes(data)
+    snapshot = snapshot_file.snapshot_from_bytes(snapshot_of())
+    manifest = manifest_of(1)
+    shown = shown_of(found, manifest, snapshot)
+    shares = shown.grouping.sums(np.full(snapshot.topic_count, 1 / snapshot.topic_count))
+    assert abs(shares.sum() - 1) < 1e-9 and shares.min() >= -1e-9, "shares do not sum to 1"
+    assert abs(shown.snapshot.totals.sum() - snapshot.totals.sum()) < 1e-6, "counts are lost"
+    assert len(shown.names) == len(shown.ids) == shown.snapshot.topic_count
+    groups = shown.grouping.groups
+    assert Groups.from_json(json.loads(json.dumps(groups.to_json())), 3, "a test") == groups
+    again = found.merged(shown.ids[:1], into=shown.ids[-1])
+    assert Catalogue.from_bytes(again.to_bytes()).roots(shown.ids) == again.roots(shown.ids)
+
+
+@cache
+def mixtures():
+    """A block of mixtures with groups, names and none shares."""
+    snapshot = snapshot_file.snapshot_from_bytes(snapshot_of())
+    shown = shown_of(Catalogue.from_bytes(catalogue()), manifest_of(1), snapshot)
+    even = np.full((len(DOCUMENTS), snapshot.topic_count), 1 / snapshot.topic_count)
+    plain = make_mixtures(DOCUMENTS, "v", "gibbs3", even, np.ones(len(DOCUMENTS), np.int64))
+    named = [
+        replace(one, none=0.5, names=tuple(shown.names), groups=shown.grouping.groups)
+        for one in plain
+    ]
+    return MixtureBlock.of(named, range(len(named))).to_bytes()
+
+
+def try_mixtures(data):
+    """Read them, and write them as others read them."""
+    mixtures_to_json_lines([data])
+    mixtures_to_avro([data])
+
+
 def try_state(kind, data):
     """Load, go on, publish, label, save and load again."""
     learner = learner_for(settings_of(kind))
@@ -293,6 +346,8 @@ KINDS = {
     ),
     "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
     "trends": Kind(trends, Trends.from_bytes, try_trends),
+    "catalogue": Kind(catalogue, Catalogue.from_bytes, try_catalogue),
+    "mixtures": Kind(mixtures, MixtureBlock.from_bytes, try_mixtures),
     "minibatch, filter": kind_of_minibatch("filter, hierarchical"),
     "minibatch, chains": kind_of_minibatch("chains"),
     "minibatch, fixvoc": kind_of_minibatch("fixvoc-vb"),
@@ -336,6 +391,8 @@ def good_peak(kind):
 
 def damaged(draw, data):
     """The artefact with one part changed, whatever seals it made good."""
+    if data[:1] == b"{" and draw(st.integers(0, 9)):
+        return _damaged_line(draw, data)
     if data[:4] == snapshot_file.MAGIC and draw(st.integers(0, 3)):
         return _damaged_snapshot(draw, data)
     if data[:2] == b"BT" and draw(st.integers(0, 9)):
@@ -345,6 +402,21 @@ def damaged(draw, data):
             return _damaged_bytes(draw, data)
         return _damaged_message(draw, data[:4], header, blobs)
     return _damaged_bytes(draw, data)
+
+
+def _damaged_line(draw, data):
+    """A sealed line with a value changed, or an entry under another id."""
+    try:
+        values = {name: one for name, one in json.loads(data).items() if name != "sha256"}
+    except ValueError:
+        return _damaged_bytes(draw, data)
+    entries = values.get("entries")
+    if isinstance(entries, dict) and entries and not draw(st.integers(0, 3)):
+        name = draw(st.sampled_from(sorted(entries)))
+        other = draw(st.sampled_from(["-1", "-2", "-3", "-4", "0", "1", "9", "-0", "٣", "x", ""]))
+        return seal({**values, "entries": {**entries, other: entries[name]}})
+    changed = _damaged_value(draw, values)
+    return seal(changed) if isinstance(changed, dict) else json.dumps(changed).encode()
 
 
 def _damaged_message(draw, magic, header, blobs):

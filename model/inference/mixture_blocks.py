@@ -157,7 +157,7 @@ class MixtureBlock:
         )
         checks.measures("proportions of a mixture", proportions, 0.0, MOST_PROPORTION)
         places = proportions.shape[1]
-        checks.topic_ids("topic_ids of a block of mixtures", facts["topic_ids"], places)
+        checks.topic_ids("topic_ids of a block of mixtures", facts.get("topic_ids", ()), places)
         none = wire.array_from_bytes(last, "<f8")
         if len(none):
             checks.sized("none of a block of mixtures", none, count)
