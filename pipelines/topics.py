@@ -81,7 +81,7 @@ def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) ->
     Raises:
         OptionError: an option cannot be used.
     """
-    given = [name for name in _CHANGES if getattr(wanted, name) is not None]
+    given = _given(wanted)
     if wanted.topic_ids and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
@@ -111,17 +111,26 @@ def check_split(wanted: Any, snapshot: Snapshot) -> None:
     """
     if wanted.split_words is None:
         return
-    if len(wanted.topic_ids) != 1 or wanted.topic_ids[0] < 0:
+    if len(wanted.topic_ids) != 1:
         given = ",".join(map(str, wanted.topic_ids))
         remedy = "Split one topic after the other; merge the parts."
         raise OptionError("--topic_ids", given, "one topic beside --split_words", remedy)
     if wanted.merge_into is not None:
         allowed = "nothing beside --split_words"
         raise OptionError("--merge_into", wanted.merge_into, allowed, "Do one after the other.")
-    for word in words_of(wanted.split_words):
+    words = words_of(wanted.split_words)
+    if not words and len(_given(wanted)) > 1:
+        allowed = "words of the part, where something else is changed, too"
+        raise OptionError("--split_words", "", allowed, "Do one after the other.")
+    for word in words:
         if word not in snapshot.numbers:
             allowed = "words of the model, as its tokeniser writes them"
             raise OptionError("--split_words", word, allowed, "Correct the word or leave it out.")
+
+
+def _given(wanted: Any) -> list[str]:
+    """Return the names of the changes that the options have."""
+    return [name for name in _CHANGES if getattr(wanted, name) is not None]
 
 
 def words_of(text: str) -> list[str]:
@@ -155,7 +164,11 @@ def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
     if wanted.topic_name is not None:
         fields["automatic"] = False
     if wanted.split_words is not None:
-        part, split = catalogue.split_off(wanted.topic_ids[0], words_of(wanted.split_words))
+        topic, words = wanted.topic_ids[0], words_of(wanted.split_words)
+        if topic < 0:
+            found = catalogue.with_words(topic, words)
+            return found.with_entries([topic], **fields) if words else found
+        part, split = catalogue.split_off(topic, words)
         return split.with_entries([part], **fields)
     found = catalogue.with_entries(wanted.topic_ids, **fields)
     return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)

@@ -32,7 +32,7 @@ from model.publishing.sealing import seal, unseal
 
 MOST_NAME, MOST_NOTE, MOST_WORDS = 200, 2000, 1000
 _MOST_DIGITS, _MOST_PARTS = 12, 100_000
-_NUMBER = re.compile("-?[0-9]+")
+_NUMBER = re.compile("0|-?[1-9][0-9]*")
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
 
@@ -142,18 +142,44 @@ class Catalogue:
         if self.made >= _MOST_PARTS:
             allowed = f"{_MOST_PARTS} parts in all"
             raise OptionError("--split_words", ",".join(words), allowed, "Merge topics instead.")
+        part = -self.made - 1
+        entry = Entry(split=topic, words=self._free_words(part, topic, words))
+        entries = self.entries | {part: entry}
+        return part, replace(self, entries=entries, made=self.made + 1)
+
+    def with_words(self, part: int, words: Sequence[str]) -> Catalogue:
+        """Return a catalogue in which a part has other words; without words there is no such part.
+
+        Topics that were merged into a part that is gone are shown themselves.
+
+        Args:
+            part: A part of this catalogue.
+            words: The words that the part takes from its topic.
+
+        Raises:
+            OptionError: There are too many words, or one that another part of the topic has.
+        """
+        if words:
+            given = self._free_words(part, self.of(part).split, words)
+            return self.with_entries([part], words=given)
+        apart = self.with_entries(
+            (z for z, one in self.entries.items() if one.merged == part), merged=None
+        )
+        return replace(apart, entries={z: one for z, one in apart.entries.items() if z != part})
+
+    def _free_words(self, part: int, topic: int | None, words: Sequence[str]) -> tuple[str, ...]:
+        """Return the words of a part, each once; refuse those of another part of the topic."""
         given = tuple(dict.fromkeys(words))
         if not 0 < len(given) <= MOST_WORDS:
             allowed = f"1 to {MOST_WORDS} words, with commas"
             raise OptionError("--split_words", ",".join(given), allowed, "Correct the words.")
-        taken = {word: part for part in self.parts_of(topic) for word in self.of(part).words}
+        others = [] if topic is None else [z for z in self.parts_of(topic) if z != part]
+        taken = {word: other for other in others for word in self.of(other).words}
         for word in given:
             if word in taken:
                 allowed = f"words that no part of topic {topic} has; {taken[word]} has this one"
                 raise OptionError("--split_words", word, allowed, "Leave it out.")
-        part = -self.made - 1
-        entries = self.entries | {part: Entry(split=topic, words=given)}
-        return part, replace(self, entries=entries, made=self.made + 1)
+        return given
 
     def parts_of(self, *topics: int) -> list[int]:
         """Return the ids of the parts that were split off each topic, the first one first."""
