@@ -38,6 +38,7 @@ class Document:
         label: Its label, or None.
         key: The key of the model that it belongs to; ``""`` if there is one model for all.
         source: Its author or other source, or None.
+        group: The group of trends that it counts in, or None.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Document:
     label: str | None = None
     key: str = ""
     source: str | None = None
+    group: str | None = None
 
     MAGIC = b"BTt1"
 
@@ -72,7 +74,7 @@ class TokenisedDocument:
         key: The key of the model that it belongs to.
         words: The distinct words in order of first use.
         tokens: int32 indices into ``words``.
-        source: Its author or other source, or None.
+        source, group: As of a :class:`Document`.
     """
 
     id: str
@@ -82,6 +84,7 @@ class TokenisedDocument:
     words: tuple[str, ...]
     tokens: IntArray
     source: str | None = None
+    group: str | None = None
 
     MAGIC = b"BTd1"
 
@@ -122,18 +125,15 @@ class TokenisedDocument:
             tuple(numbers),
             np.array(tokens, np.int32),
             document.source,
+            document.group,
         )
 
 
 def _facts(document: Document | TokenisedDocument) -> dict[str, Any]:
-    """Return the header of a document; without a source it has no field for one."""
-    facts = {
-        "id": document.id,
-        "timestamp": document.timestamp,
-        "label": document.label,
-        "key": document.key,
-    }
-    return facts if document.source is None else {**facts, "source": document.source}
+    """Return the header of a document; without a source or a group it has no field for one."""
+    facts = {name: getattr(document, name) for name in ("id", "timestamp", "label", "key")}
+    marks = {"source": document.source, "group": document.group}
+    return facts | {name: mark for name, mark in marks.items() if mark is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +153,7 @@ class Minibatch:
         tokens: int32 indices into ``words``, one document after the other.
         offsets: int64, one more than documents. Document d is
             ``tokens[offsets[d]:offsets[d + 1]]``.
-        sources: The source of each document, or None; empty if no document has one.
+        sources, groups: Those of each document, or None; empty if no document has one.
     """
 
     key: str
@@ -167,6 +167,7 @@ class Minibatch:
     tokens: IntArray
     offsets: LongArray
     sources: tuple[str | None, ...] = ()
+    groups: tuple[str | None, ...] = ()
 
     MAGIC = b"BTm1"
 
@@ -174,15 +175,10 @@ class Minibatch:
         return len(self.ids)
 
     def to_bytes(self) -> bytes:
-        header = {
-            "key": self.key,
-            "sequence": self.sequence,
-            "window_end": self.window_end,
-            "closes_window": self.closes_window,
-            "ids": self.ids,
-            "labels": self.labels,
-            **({"sources": self.sources} if self.sources else {}),
-        }
+        names = ("key", "sequence", "window_end", "closes_window", "ids", "labels")
+        marks = {"sources": self.sources, "groups": self.groups}
+        header = {name: getattr(self, name) for name in names}
+        header |= {name: values for name, values in marks.items() if values}
         return wire.pack(
             self.MAGIC,
             header,
@@ -205,8 +201,9 @@ class Minibatch:
         )
         checks.whole("sequence of a minibatch", facts["sequence"])
         checks.sized("labels of a minibatch", facts["labels"], len(facts["ids"]))
-        if facts.get("sources"):
-            checks.sized("sources of a minibatch", facts["sources"], len(facts["ids"]))
+        for name in ("sources", "groups"):
+            if facts.get(name):
+                checks.sized(f"{name} of a minibatch", facts[name], len(facts["ids"]))
         checks.sized("timestamps of a minibatch", timestamps, len(facts["ids"]))
         checks.distinct("words of a minibatch", words)
         checks.within("tokens of a minibatch", tokens, 0, len(words))
@@ -226,6 +223,7 @@ class Minibatch:
                 words,
                 tokens,
                 self.sources[d] if self.sources else None,
+                self.groups[d] if self.groups else None,
             )
 
     @classmethod
@@ -248,6 +246,7 @@ class Minibatch:
             parts.append(local[document.tokens])
         offsets = np.array([0, *accumulate(map(len, parts))], np.int64)
         sources = tuple(document.source for document in documents)
+        groups = tuple(document.group for document in documents)
         return cls(
             key=key,
             sequence=sequence,
@@ -262,6 +261,7 @@ class Minibatch:
             else np.zeros(0, np.int32),
             offsets=offsets,
             sources=sources if any(source is not None for source in sources) else (),
+            groups=groups if any(group is not None for group in groups) else (),
         )
 
 

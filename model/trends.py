@@ -9,6 +9,10 @@ A cell also has the typical documents of each topic: those with the largest shar
 the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
 so these do not depend on the parts either. A document that comes twice is listed once.
 
+A window has at most ``most_groups`` groups. Where documents have more, those whose names have the
+smallest digests keep cells of their own, and all other ones share the cell of :data:`OTHERS`. The
+smallest digests of parts are those of the whole, so this does not depend on the parts either.
+
 Columns have the ids of topics (:mod:`model.publishing.topic_ids`). Documents of a window may be
 labelled by versions with different topics; the table has a column for each of them.
 
@@ -23,6 +27,7 @@ labelled by versions with different topics; the table has a column for each of t
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import itemgetter
@@ -36,9 +41,13 @@ from model.records import FloatArray
 from model.times import to_iso
 
 UNIT = 2**40
+# The group of documents whose group has no cell of its own.
+OTHERS = "(others)"
+MOST_GROUPS = 1000
 # No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
 _LARGEST = 2**168
 _LATEST = 2**62
+_MOST_GROUPS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -81,12 +90,18 @@ class Trends:
         most: The number of typical documents of each topic in a cell.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
+        most_groups: The most groups of a window, beside documents without one and the others.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
     most: int = 0
     ids: tuple[int, ...] = ()
+    most_groups: int = MOST_GROUPS
+    # For each window, the digests and names of its groups, in ascending order.
+    _named: dict[int, list[tuple[bytes, str]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     MAGIC = b"BTb3"
 
@@ -135,7 +150,22 @@ class Trends:
         for place, cell in other.cells.items():
             self._merge_cell(place, _widened(cell, other.ids, self.ids))
 
+    def _counted_in(self, place: tuple[int, str]) -> tuple[int, str]:
+        """Return the place at which a group counts; another group may lose its cell to it."""
+        start, group = place
+        if place in self.cells or group in ("", OTHERS):
+            return place
+        named, mine = self._named.setdefault(start, []), (wire.digest(group.encode()), group)
+        if len(named) == self.most_groups:
+            if mine > named[-1]:
+                return start, OTHERS
+            last = start, named.pop()[1]
+            self._merge_cell((start, OTHERS), self.cells.pop(last))
+        insort(named, mine)
+        return place
+
     def _merge_cell(self, place: tuple[int, str], cell: Cell) -> None:
+        place = self._counted_in(place)
         mine = self.cells.get(place)
         if mine is None:
             mine = self.cells[place] = _empty(len(self.ids))
@@ -175,7 +205,10 @@ class Trends:
             {"start": start, "group": group, **asdict(cell)}
             for (start, group), cell in sorted(self.cells.items())
         ]
-        header = {"topics": self.topics, "ids": self.ids, "most": self.most, "cells": cells}
+        header: dict[str, Any] = {"topics": self.topics, "ids": self.ids, "most": self.most}
+        header["cells"] = cells
+        if self.most_groups != MOST_GROUPS:
+            header["most_groups"] = self.most_groups
         return wire.pack(self.MAGIC, header)
 
     @classmethod
@@ -192,6 +225,8 @@ class Trends:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
         found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
+        groups = header.get("most_groups", MOST_GROUPS)
+        found.most_groups = checks.whole("groups of trends", groups, 1, _MOST_GROUPS + 1)
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
             checks.refuse("cells of trends", type(cells).__name__, "a list")
@@ -212,6 +247,9 @@ class Trends:
         values["typical"] = [self._typical(documents) for documents in values["typical"]]
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
+        if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == self.most_groups:
+            checks.refuse("groups of a window of trends", "more", f"at most {self.most_groups}")
+        self._counted_in(place)
         self.cells[place] = Cell(**values)
 
     def _typical(self, documents: list[Any]) -> list[tuple[int, int, str]]:
@@ -283,5 +321,6 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        found.setdefault(table.topics, Trends(table.topics, most=table.most)).merge(table)
+        empty = Trends(table.topics, most=table.most, most_groups=table.most_groups)
+        found.setdefault(table.topics, empty).merge(table)
     return [found[topics] for topics in sorted(found)]

@@ -9,18 +9,19 @@ workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
-best ones first) and ``part``. ``group`` is the label of the documents where they are grouped, else
-"". ``part`` is ``window_end``, unless mixtures came after their window had been closed:
-they are in another part of it, which is named after the window that was open then. A row is named
-by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are, mean
-shares weighted by documents (:func:`model.trend_rows.whole_rows`). A job that does not stream
-writes one part of each window.
+best ones first) and ``part``. ``group`` is the label of the documents, or the group that they name,
+where they are grouped, else "". Groups beyond the bound of a window are one group
+(:mod:`model.trends`). ``part`` is ``window_end``, unless mixtures came after their window had been
+closed: they are in another part of it, which is named after the window that was open then. A row is
+named by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are,
+mean shares weighted by documents (:func:`model.trend_rows.whole_rows`). A job that does not stream
+writes one part of each window. Each part has a bound of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
@@ -31,10 +32,11 @@ from model import pending, wire
 from model.inference.mixture_blocks import MixtureBlock
 from model.pending import PendingHead
 from model.times import to_iso
-from model.trends import Trends, added_up
+from model.trends import MOST_GROUPS, Trends, added_up
 from transforms.constants import LAST_TIME
 from transforms.periods import PeriodDoFn
 
+By = Literal["all", "label", "group"]
 # The number of waiting tables of a window at which they are added up.
 MAX_TABLES = 256
 
@@ -46,8 +48,8 @@ class _Count(beam.DoFn):
     RunInference gives its outputs the end of time.
     """
 
-    def __init__(self, window_micros: int, by_label: bool, typical: int) -> None:
-        self._window, self._by_label, self._typical = window_micros, by_label, typical
+    def __init__(self, window_micros: int, by: By, typical: int, groups: int) -> None:
+        self._window, self._by, self._typical, self._groups = window_micros, by, typical, groups
 
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
@@ -55,14 +57,18 @@ class _Count(beam.DoFn):
     def process(self, element: bytes) -> None:
         block = MixtureBlock.from_bytes(element)
         ids = block.ids_of_topics()
-        for mixture, label in zip(block.mixtures(), block.labels, strict=True):
+        groups = {"all": (), "label": block.labels, "group": block.document_groups}[self._by]
+        of_all = groups or (None,) * len(block.ids)
+        for mixture, group in zip(block.mixtures(), of_all, strict=True):
             window = mixture.timestamp // self._window
             place = mixture.key, ids, window
             if place not in self._tables:
-                self._tables[place] = Trends(len(ids), most=self._typical, ids=ids)
+                self._tables[place] = Trends(
+                    len(ids), most=self._typical, ids=ids, most_groups=self._groups
+                )
             self._tables[place].add(
                 window * self._window,
-                (label or "") if self._by_label else "",
+                group or "",
                 mixture.proportions,
                 tokens=mixture.tokens,
                 words_known=mixture.words_known,
@@ -121,15 +127,22 @@ class AddUpTrends(beam.PTransform):
         window_micros: The length of the windows in microseconds.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`transforms.sequence.Sequence`.
-        by_label: Whether documents are grouped by their label.
+        by: By what documents are grouped.
         typical: The number of typical documents of each row.
+        groups: The most groups of a window; others are one group.
     """
 
     def __init__(
-        self, window_micros: int, *, streams: bool, by_label: bool = False, typical: int = 0
+        self,
+        window_micros: int,
+        *,
+        streams: bool,
+        by: By = "all",
+        typical: int = 0,
+        groups: int = MOST_GROUPS,
     ) -> None:
         super().__init__()
-        self._count = _Count(window_micros, by_label, typical)
+        self._count = _Count(window_micros, by, typical, groups)
         self._add_up = _AddUp(window_micros, streams)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:

@@ -27,6 +27,7 @@ class MixtureBlock:
         key, model_version, method: Those of all the mixtures.
         ids: The ids of the documents.
         labels: Their labels; None without one.
+        document_groups: The groups of trends that the documents name, or None; empty if none does.
         timestamps: int64[D], the event times of the documents in microseconds.
         times: int64[D], the event times of the mixtures in the stream, in microseconds.
         words_known: int64[D].
@@ -53,6 +54,7 @@ class MixtureBlock:
     topic_ids: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
     groups: Groups | None = None
+    document_groups: tuple[str | None, ...] = ()
 
     MAGIC = b"BTu3"
 
@@ -63,6 +65,7 @@ class MixtureBlock:
         times: Sequence[int],
         labels: Sequence[str | None] | None = None,
         *,
+        document_groups: Sequence[str | None] = (),
         topic_ids: Sequence[int] = (),
     ) -> MixtureBlock:
         """Return a block.
@@ -71,6 +74,7 @@ class MixtureBlock:
             mixtures: At least one mixture; all have one key, version and method.
             times: The event time of each mixture in the stream, in microseconds.
             labels: The label of each document; None where no document has one.
+            document_groups: The group of each document; empty where no document has one.
             topic_ids: The ids of the topics; empty where each is the number of its place.
         """
         first = mixtures[0]
@@ -89,6 +93,7 @@ class MixtureBlock:
             tuple(topic_ids),
             first.names,
             first.groups,
+            tuple(document_groups) if any(one is not None for one in document_groups) else (),
         )
 
     def ids_of_topics(self) -> tuple[int, ...]:
@@ -127,6 +132,8 @@ class MixtureBlock:
             "topic_ids": self.topic_ids,
             "names": self.names,
         }
+        if self.document_groups:
+            header["document_groups"] = self.document_groups
         if self.groups is not None:
             header["groups"] = self.groups.to_json()
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
@@ -146,6 +153,8 @@ class MixtureBlock:
         facts = checks.record(cls, header, "a block of mixtures", apart=(*apart, "none", "groups"))
         count = checks.whole("mixtures of a block", len(facts["ids"]), 1)
         checks.sized("labels of a block of mixtures", facts["labels"], count)
+        if facts.get("document_groups"):
+            checks.sized("groups of documents of a block", facts["document_groups"], count)
         *columns, flat = (
             wire.array_from_bytes(blob, form)
             for blob, form in zip(blobs, ["<i8"] * 4 + ["<f8"], strict=True)

@@ -150,8 +150,7 @@ class Serving:
                 mixtures = inference_for(self.settings).infer(loaded.prepared, documents)
                 mixtures = loaded.others.added_to(mixtures, documents)
                 self._tally(served, documents, part, tallies)
-            labels = [item.document.label for item in part]
-            yield MixtureBlock.of(mixtures, [item.time for item in part], labels, topic_ids=ids)
+            yield _block(mixtures, part, ids)
 
     def label_together(
         self,
@@ -176,13 +175,9 @@ class Serving:
         mixtures = method.infer(method.prepare(self.settings, published), documents)
         mixtures = self._others(published).added_to(mixtures, documents)
         self._tally(served, documents, waiting, tallies)
-        times = [item.time for item in waiting]
-        labels = [item.document.label for item in waiting]
         for begin in range(0, len(waiting), BATCH):
             part = slice(begin, begin + BATCH)
-            yield MixtureBlock.of(
-                mixtures[part], times[part], labels[part], topic_ids=published.ids
-            )
+            yield _block(mixtures[part], waiting[part], published.ids)
 
     def _tally(
         self,
@@ -242,6 +237,19 @@ class Serving:
         file = served.file or ModelFile.of(store.manifest(served.key, served.version))
         snapshot = store.get_model(served.key, served.version, file)
         return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
+
+
+def _block(
+    mixtures: Sequence[TopicMixture], waiting: Sequence[Waiting], ids: Sequence[int]
+) -> MixtureBlock:
+    """Return the block of documents with their mixtures and the ids of the topics."""
+    return MixtureBlock.of(
+        mixtures,
+        [item.time for item in waiting],
+        [item.document.label for item in waiting],
+        document_groups=[item.document.group for item in waiting],
+        topic_ids=ids,
+    )
 
 
 def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:

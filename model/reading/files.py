@@ -217,7 +217,7 @@ def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> Parque
         name,
         (
             *needed_fields(settings.parse, settings.time_from == "field"),
-            settings.parse.fields.label,
+            *settings.parse.fields.optional(),
         ),
     )
 
@@ -280,7 +280,9 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
         )
         return missing("the file", lacking, table.names, record)
     if repeated := [
-        field for field in (*needed, settings.parse.fields.label) if table.names.count(field) > 1
+        field
+        for field in (*needed, *settings.parse.fields.optional())
+        if table.names.count(field) > 1
     ]:
         return f"the file has more than one field {listed(repeated)}"
     return None

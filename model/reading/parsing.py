@@ -107,6 +107,16 @@ class FieldNames(Record):
         "field with the author or other source, for --max_source_share; records may lack it",
         name="source_field",
     )
+    group: str | None = option(
+        None,
+        "field by which --trends_by=group groups documents; records may lack it",
+        name="group_field",
+    )
+
+    def optional(self) -> tuple[str, ...]:
+        """Return the fields that records may lack."""
+        named = (self.label, self.source, self.group)
+        return tuple(dict.fromkeys(field for field in named if field is not None))
 
 
 @dataclass(frozen=True)
@@ -266,7 +276,9 @@ def _document(
     moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
     source = _short(record, fields.source) if fields.source is not None else None
-    return Document(name, moment, _text(record, settings), label, _key(record, fields), source)
+    group = _short(record, fields.group) if fields.group is not None else None
+    text, key = _text(record, settings), _key(record, fields)
+    return Document(name, moment, text, label, key, source, group)
 
 
 @cache

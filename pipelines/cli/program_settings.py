@@ -163,10 +163,17 @@ class TrendSettings(Record):
     format: Literal["jsonl", "parquet"] = option(
         "jsonl", "format of the files in --trends", name="trends_format"
     )
-    by: Literal["all", "label"] = option(
+    by: Literal["all", "label", "group"] = option(
         "all",
-        "rows of all documents, or of those of each label; --label_field names any field",
+        "rows of all documents, of those of each label, or of each value of --group_field",
         name="trends_by",
+    )
+    groups: int = option(
+        1000,
+        "most labels or groups in a window; others are one group, (others)",
+        name="trends_groups",
+        least=1,
+        most=1_000_000,
     )
     typical: int = option(
         3,

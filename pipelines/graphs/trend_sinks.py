@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from model.errors import OptionError
 from model.options import options_of
@@ -19,6 +20,7 @@ from model.times import duration_text
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.program_settings import DAY, KafkaClientSettings, TrendSettings
+from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
@@ -50,8 +52,9 @@ def write_trends(blocks: beam.PCollection, options: PipelineOptions, streams: bo
     added = AddUpTrends(
         wanted.window or DAY,
         streams=streams,
-        by_label=wanted.by == "label",
+        by=wanted.by,
         typical=wanted.typical,
+        groups=wanted.groups,
     )
     rows = blocks | "Trends" >> added
     if wanted.trends is not None:
@@ -73,6 +76,7 @@ def check_trends(wanted: TrendSettings, options: OptionGroup) -> bool:
     places = {"trends", "topic", "table"}
     names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, OutputOptions, TrendSettings)
+    _check_groups(wanted, options, given)
     if not places & set(given):
         for field, value in given.items():
             allowed = "nothing without --trends, --trends_topic or --trends_table"
@@ -88,6 +92,19 @@ def check_trends(wanted: TrendSettings, options: OptionGroup) -> bool:
     if wanted.table is not None:
         _check_table(wanted.table)
     return True
+
+
+def _check_groups(wanted: TrendSettings, options: OptionGroup, given: Mapping[str, Any]) -> None:
+    field = read_settings_of(options).parse.fields.group
+    if field is not None and wanted.by != "group":
+        allowed = "nothing without --trends_by=group"
+        raise OptionError("--group_field", field, allowed, "Add it, or leave the field out.")
+    if field is None and wanted.by == "group":
+        allowed = "group beside --group_field"
+        raise OptionError("--trends_by", "group", allowed, "Name the field, for example region.")
+    if wanted.by == "all" and "groups" in given:
+        allowed = "nothing without --trends_by=label or group"
+        raise OptionError("--trends_groups", wanted.groups, allowed, "Leave it out.")
 
 
 def _check_table(table: str) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from model import wire
 from model.errors import DamagedDataError
 from model.times import to_iso
-from model.trends import Trends, added_up
+from model.trends import MOST_GROUPS, OTHERS, Trends, added_up
+from pipelines.cli.program_settings import TrendSettings
 
 DOCUMENTS = st.lists(
     st.tuples(
@@ -37,6 +38,47 @@ def test_parts_in_any_order_add_up_to_the_whole(documents, random, count):
     for part in range(count):
         merged.merge(table_of(shuffled[part::count]))
     assert merged == table_of(documents)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["", OTHERS, *"abcdefg"])), max_size=40),
+    st.randoms(use_true_random=False),
+    st.integers(1, 5),
+)
+def test_the_groups_that_are_kept_do_not_depend_on_the_parts(documents, random, count):
+    def counted(some):
+        found = Trends(1, most=1, most_groups=3)
+        for start, group in some:
+            number = ord(group[-1:] or "z")
+            found.add(start, group, [0.5], tokens=number, words_known=1, named=(start, group))
+        return found
+
+    whole, shuffled = counted(documents), list(documents)
+    random.shuffle(shuffled)
+    parts = [counted(shuffled[part::count]).to_bytes() for part in range(count)]
+    (merged,) = added_up(parts)
+    assert merged == whole and Trends.from_bytes(whole.to_bytes()) == whole
+    for start in (0, 1):
+        mine = {group for s, group in documents if s == start} - {"", OTHERS}
+        kept = sorted(mine, key=lambda group: wire.digest(group.encode()))[:3]
+        others = {OTHERS} if mine - set(kept) or (start, OTHERS) in documents else set()
+        empty = {""} if (start, "") in documents else set()
+        assert {g for s, g in whole.cells if s == start} == {*kept, *others, *empty}
+    assert sum(cell.documents for cell in whole.cells.values()) == len(documents)
+
+
+def test_more_groups_than_the_bound_are_refused():
+    table = Trends(1, most_groups=2)
+    for group in "abc":
+        table.add(0, group, [0.5], tokens=1, words_known=1)
+    stored = wire.header_of(Trends.MAGIC, table.to_bytes())
+    assert stored["most_groups"] == 2 and len(stored["cells"]) == 3
+    stored["most_groups"] = 1
+    with pytest.raises(DamagedDataError, match="groups of a window of trends: found more, allowed"):
+        Trends.from_bytes(wire.pack(Trends.MAGIC, stored))
+    # The default is not stored, so tables of earlier releases are read.
+    assert "most_groups" not in wire.header_of(Trends.MAGIC, Trends(1).to_bytes())
+    assert TrendSettings().groups == MOST_GROUPS
 
 
 @given(DOCUMENTS)

@@ -170,17 +170,18 @@ def test_mixtures_come_back():
     assert again.top_topics(2) == [(1, 0.5), (0, 0.25)]
 
 
-def test_sources_are_in_the_bytes_only_where_there_are_some():
-    plain = Document("d", 1, "a b", "x", "k")
-    with_source = replace(plain, source="ann")
-    assert "source" not in wire.header_of(Document.MAGIC, plain.to_bytes())
-    assert Document.from_bytes(with_source.to_bytes()) == with_source
-    first, second = (TokenisedDocument.from_words(one, ["a", "b"]) for one in (plain, with_source))
-    assert TokenisedDocument.from_bytes(second.to_bytes()).source == "ann"
+@pytest.mark.parametrize("mark", ["source", "group"])
+def test_sources_and_groups_are_in_the_bytes_only_where_there_are_some(mark):
+    plain, many = Document("d", 1, "a b", "x", "k"), f"{mark}s"
+    marked = replace(plain, **{mark: "ann"})
+    assert mark not in wire.header_of(Document.MAGIC, plain.to_bytes())
+    assert Document.from_bytes(marked.to_bytes()) == marked
+    first, second = (TokenisedDocument.from_words(one, ["a", "b"]) for one in (plain, marked))
+    assert getattr(TokenisedDocument.from_bytes(second.to_bytes()), mark) == "ann"
     joined = Minibatch.from_documents("k", 1, 9, True, [first, second])
-    assert Minibatch.from_bytes(joined.to_bytes()).sources == (None, "ann")
-    assert [one.source for one in joined.documents()] == [None, "ann"]
+    assert getattr(Minibatch.from_bytes(joined.to_bytes()), many) == (None, "ann")
+    assert [getattr(one, mark) for one in joined.documents()] == [None, "ann"]
     alone = Minibatch.from_documents("k", 1, 9, True, [first])
-    assert alone.sources == () and "sources" not in wire.header_of(b"BTm1", alone.to_bytes())
-    with pytest.raises(DamagedDataError, match="sources of a minibatch"):
-        Minibatch.from_bytes(replace(joined, sources=("ann",)).to_bytes())
+    assert getattr(alone, many) == () and many not in wire.header_of(b"BTm1", alone.to_bytes())
+    with pytest.raises(DamagedDataError, match=f"{many} of a minibatch"):
+        Minibatch.from_bytes(replace(joined, **{many: ("ann",)}).to_bytes())

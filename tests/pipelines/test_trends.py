@@ -1,15 +1,19 @@
 """``--trends`` of infer: the table equals sums over the mixtures, and the figures of the report."""
 
+import csv
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from reported import DAY, published
 
 from model.publishing.catalogue import Catalogue
 from model.reporting.merging import grouping_of
 from model.times import parse_time, to_iso
-from pipelines import infer, report, topics, trends
+from model.trend_rows import rows_of_file
+from pipelines import infer, report, stream, topics, trends
 from pipelines.graphs.labelled_files import labelled_of
 from pipelines.graphs.trends import merged_rows
 
@@ -42,6 +46,84 @@ def test_the_table_equals_the_mixtures_and_the_report(tmp_path, capsys):
     check_report(tmp_path, store.root, rows)
     check_parts(tmp_path, store, rows)
     check_program(tmp_path, store.root, capsys)
+
+
+def grouped_documents():
+    """Every third document has no region; those of others have two."""
+    return [
+        {
+            "id": str(n),
+            "timestamp": to_iso(n * DAY),
+            "text": f"word{n % 40} word{n % 7}",
+            "label": "l",
+            **({"region": ("north", "süd")[n % 2]} if n % 3 else {}),
+        }
+        for n in range(60)
+    ]
+
+
+def write_jsonl(path, documents):
+    path.write_text("\n".join(map(json.dumps, documents)))
+
+
+def write_csv(path, documents):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ("id", "timestamp", "text", "label", "region"))
+        writer.writeheader()
+        writer.writerows(documents)
+
+
+def write_parquet(path, documents):
+    pq.write_table(pa.Table.from_pylist([{"region": None, **one} for one in documents]), path)
+
+
+WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet}
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("rows_form", ["jsonl", "parquet"])
+def test_a_field_of_the_records_is_the_group(tmp_path, form, rows_form, capsys):
+    store = published(tmp_path / "models", versions=2, words=tuple(f"word{n}" for n in range(40)))
+    documents = grouped_documents()
+    WRITERS[form](tmp_path / f"new.{form}", documents)
+    given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends")]
+    given += [f"--model_store={store.root}", f"--input={tmp_path / f'new.{form}'}"]
+    given += [f"--output={tmp_path / 'mixtures'}", "--trends_window=30d"]
+    given += [f"--trends_format={rows_form}"]
+    assert infer.main([*given, "--trends_by=group", "--group_field=region"]) == 0
+    regions = {one["id"]: one.get("region", "") for one in documents}
+    mixtures = rows_of(tmp_path / "mixtures")
+    rows = []
+    for path in (tmp_path / "trends").glob("*"):
+        with path.open("rb") as stream:
+            rows += rows_of_file(stream, path.name)
+    assert len(rows) == 2 * 3 * 5 and {row["group"] for row in rows} == {"north", "süd", ""}
+    for row in rows:
+        own = [
+            m
+            for m in mixtures
+            if row["window_start"] <= parse_time(m["timestamp"]) < row["window_end"]
+            and regions[m["id"]] == row["group"]
+        ]
+        shares = [m["proportions"][row["topic"]] for m in own]
+        assert row["documents"] == len(own) == 10
+        assert row["mean_share"] == pytest.approx(np.mean(shares), abs=1e-9)
+    capsys.readouterr()
+    shown = [f"--model_store={store.root}", f"--rows={tmp_path / 'trends'}", "--trends_group=süd"]
+    assert trends.main(shown) == 0
+    assert "20 documents in 2 windows" in capsys.readouterr().out
+
+
+def test_a_stream_groups_by_a_field(tmp_path):
+    write_jsonl(tmp_path / "new.jsonl", grouped_documents())
+    given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends", "output")]
+    given += [f"--model_store={tmp_path / 'models'}", f"--input={tmp_path / 'new.jsonl'}"]
+    given += ["--window=5d", "--publish_every=10d", "--topics=5", "--particles=1"]
+    given += ["--trends_window=30d", "--trends_by=group", "--group_field=region"]
+    assert stream.main(given) == 0
+    rows = [row for row in rows_of(tmp_path / "trends") if row["topic"] % 5 == 0]
+    assert {row["group"] for row in rows} == {"north", "süd", ""}
+    assert sum(row["documents"] for row in rows) == 60
 
 
 def check_parts(folder, store, rows):
@@ -93,6 +175,12 @@ def check_program(folder, root, capsys):
             "--trends_by=label",
             "--trends_by: 'label' was given; allowed is nothing without --trends,",
         ),
+        (
+            "--group_field=x",
+            "--group_field: 'x' was given; allowed is nothing without --trends_by=",
+        ),
+        ("--trends_by=group --trends=t", "--trends_by: 'group' was given; allowed is group beside"),
+        ("--trends_groups=5 --trends=t", "allowed is nothing without --trends_by=label or group"),
         ("--trends_topic=t --trends_format=parquet", "allowed is nothing without --trends. "),
         ("--trends_topic=t", "a topic with --kafka_servers beside it"),
         ("--trends_table=x", "allowed is project:dataset.table or dataset.table"),

@@ -15,7 +15,7 @@ from model.reporting import bursts
 from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
 from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
-from model.trends import Trends
+from model.trends import OTHERS, Trends
 from transforms import trends
 from transforms.trends import AddUpTrends, rows_of
 
@@ -39,15 +39,22 @@ def mixtures(count=40, topics=3):
     ]
 
 
-def block_of(mixture, time, labels):
-    return MixtureBlock.of([mixture], [time], labels and [labels[mixture.id]]).to_bytes()
+def block_of(mixture, time, labels, groups):
+    return MixtureBlock.of(
+        [mixture],
+        [time],
+        labels and [labels[mixture.id]],
+        document_groups=[groups[mixture.id]] if groups else (),
+    ).to_bytes()
 
 
-def table(found, *flags, streams=False, late=0, labels=None, **settings):
+def table(found, *flags, streams=False, late=0, labels=None, groups_of=None, **settings):
     """The rows, where each mixture comes ``late`` microseconds after its own time."""
 
     def build(pipeline):
-        items = [(m.timestamp + late, block_of(m, m.timestamp + late, labels)) for m in found]
+        items = [
+            (m.timestamp + late, block_of(m, m.timestamp + late, labels, groups_of)) for m in found
+        ]
         stamped = (
             pipeline
             | beam.Create(items)
@@ -101,11 +108,48 @@ def test_rows_are_sums_over_the_mixtures(streams):
 def test_groups_add_up_to_the_whole(streams):
     found = mixtures()
     labels = {m.id: ("a", "b", None)[n % 3] for n, m in enumerate(found)}
-    rows = table(found, streams=streams, labels=labels, by_label=True)
+    rows = table(found, streams=streams, labels=labels, by="label")
     assert {row["group"] for row in rows} == {"a", "b", ""}
     for group in ("a", "b", ""):
         own = [m for m in found if (labels[m.id] or "") == group]
         check([row for row in rows if row["group"] == group], own)
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_groups_that_documents_name_are_apart_from_labels(streams):
+    found = mixtures()
+    labels = {m.id: "label" for m in found}
+    regions = {m.id: ("north", "south", None)[n % 3] for n, m in enumerate(found)}
+    rows = table(found, streams=streams, labels=labels, groups_of=regions, by="group")
+    assert {row["group"] for row in rows} == {"north", "south", ""}
+    for group in ("north", "south", ""):
+        own = [m for m in found if (regions[m.id] or "") == group]
+        check([row for row in rows if row["group"] == group], own)
+    plain = table(found, streams=streams, labels=labels, groups_of=regions)
+    assert plain == table(found, streams=streams)
+
+
+def test_groups_are_bounded_and_the_others_are_one():
+    found = mixtures()
+    regions = {m.id: f"region {n % 9}" for n, m in enumerate(found)}
+    rows = table(found, groups_of=regions, by="group", groups=2, typical=2)
+    kept = defaultdict(set)
+    for row in rows:
+        kept[row["key"], parse_time(row["window_start"])].add(row["group"])
+    assert any(OTHERS in groups for groups in kept.values())
+    for place, groups in kept.items():
+        assert len(groups - {OTHERS}) <= 2
+
+        def group_of(m, groups=groups):
+            return regions[m.id] if regions[m.id] in groups else OTHERS
+
+        there = [m for m in found if (m.key, m.timestamp // DAY * DAY) == place]
+        for group in groups:
+            own = [m for m in there if group_of(m) == group]
+            some = [row for row in rows if row["group"] == group]
+            mine = [r for r in some if (r["key"], parse_time(r["window_start"])) == place]
+            check(mine, own)
+    assert rows == table(found[::-1], groups_of=regions, by="group", groups=2, typical=2)
 
 
 def test_typical_documents_are_the_best_of_the_window():
