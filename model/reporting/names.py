@@ -4,7 +4,7 @@ The own documents of a topic are those in which it has the largest share. A name
 that holds one of its words. Words are chosen one after the other. Each is the candidate w with the
 largest gain
 
-    own(w) - PRICE * other(w)
+    own(w) - price * other(w)
 
 where own(w) is the share of own documents that hold w and no word chosen before, and other(w) is
 that of all other documents. Candidates are the first words by relevance with several values of
@@ -15,7 +15,10 @@ frequent in the topic, so equal models and documents give equal names.
 Two classes say how many documents hold a word: :class:`Counted` from documents at hand, and
 :class:`Expected` from the model alone. The model takes a token of an own document from the topic
 with probability :data:`OWN_SHARE`, and otherwise from all topics by their shares. Words come in
-bursts: the number of tokens of a word in a document is negative binomial with size :data:`BURSTS`.
+bursts of :data:`BURST` tokens, whose number in a document is a Poisson variable. So a document
+holds a rare word about half as often as independent tokens say, as posts do. The price is
+:data:`EXPECTED_PRICE` for expected shares and :data:`PRICE` for counted ones
+(``benchmarks/names.py`` measures both).
 """
 
 from __future__ import annotations
@@ -35,11 +38,12 @@ from model.snapshot import Snapshot
 
 MOST_WORDS = 4
 PRICE = 0.7
+EXPECTED_PRICE = 0.3
 LEAST_GAIN = 0.01
 LAMBDAS = (0.0, 0.3, 0.6, 1.0)
 CANDIDATES = 40
 OWN_SHARE = 0.6
-BURSTS = 0.5
+BURST = 2.0
 # Tokens of a document where nothing is known of the documents.
 USUAL_LENGTH = 100.0
 # Words that share so many first characters are taken for forms of one word.
@@ -53,7 +57,7 @@ class Cover(Protocol):
     """Which documents the words of a name cover so far."""
 
     def gains(self) -> FloatArray:
-        """Return own(w) - PRICE * other(w) of each candidate."""
+        """Return own(w) - price * other(w) of each candidate."""
         ...
 
     def add(self, place: int) -> None:
@@ -172,9 +176,7 @@ class Expected:
         anywhere = (probability @ self._share)[:, None]
         tokens = self._length * (OWN_SHARE * probability + (1 - OWN_SHARE) * anywhere)
         others = np.where(np.arange(len(self._share)) == topic, 0.0, self._share)
-        return _ExpectedCover(
-            (1 + tokens / BURSTS) ** -BURSTS, topic, others / (others.sum() or 1.0)
-        )
+        return _ExpectedCover(np.exp(-tokens / BURST), topic, others / (others.sum() or 1.0))
 
 
 class _ExpectedCover:
@@ -192,7 +194,7 @@ class _ExpectedCover:
 
     def gains(self) -> FloatArray:
         new = self._uncovered * (1 - self._without)
-        found: FloatArray = new[:, self._topic] - PRICE * (new @ self._others)
+        found: FloatArray = new[:, self._topic] - EXPECTED_PRICE * (new @ self._others)
         return found
 
     def add(self, place: int) -> None:

@@ -8,6 +8,7 @@ from model.reporting.names import (
     MOST_WORDS,
     USUAL_LENGTH,
     Counted,
+    Expected,
     candidates,
     mean_length,
     model_names,
@@ -67,6 +68,28 @@ def test_a_name_has_one_form_of_a_word():
     snapshot = snapshot_of(counts, words)
     names = model_names(snapshot, word_statistics(snapshot), length=1.0)
     assert names == ["learning, matrix", "court, judge"]
+
+
+def test_expected_gains_by_hand():
+    """Two topics of equal shares; their documents have 60 % of their tokens from them."""
+    snapshot = snapshot_of([[30.0, 0.0], [10.0, 20.0], [0.0, 20.0]], ("a", "b", "c"))
+    rows = np.arange(3)
+    p = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
+    tokens = 5.0 * (0.6 * p + 0.4 * p.mean(axis=1, keepdims=True))
+    held = 1 - np.exp(-tokens / 2)
+    cover = Expected(snapshot, 5.0).cover(0, [0, 1, 2])
+    assert cover.gains() == pytest.approx(held[:, 0] - 0.3 * held[:, 1])
+    cover.add(0)
+    left = (1 - held[0]) * held
+    assert cover.gains() == pytest.approx(left[:, 0] - 0.3 * left[:, 1])
+
+
+def test_the_model_names_by_frequent_words_before_rare_ones_of_one_topic_alone():
+    """The first word has 30 % of a topic and 15 % of the other one, the rest 7 % each."""
+    own, others = ([f"{letter}{what}" for letter in "abcdefghij"] for what in ("own", "other"))
+    counts = [[30.0, 15.0], *[[7.0, 0.0]] * 10, *[[0.0, 8.5]] * 10]
+    snapshot = snapshot_of(counts, ("often", *own, *others))
+    assert model_names(snapshot, word_statistics(snapshot), 20.0)[0].startswith("often, ")
 
 
 def test_a_topic_without_words_has_no_name():
