@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
 
 from model import columns, wire
+from model.document_blocks import DocumentBlock, documents_in
 from model.errors import BeamTopicsError
 from model.inference import PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
@@ -260,6 +261,12 @@ def try_document(data):
         label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
 
 
+def try_documents(data):
+    """Read them, and label them."""
+    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v")
+    label(published, inferring(METHODS[0], sweeps=3), documents_in(data))
+
+
 def load_state(kind, data):
     return learner_for(settings_of(kind)).load(settings_of(kind), "", 0, data)
 
@@ -301,6 +308,11 @@ KINDS = {
         lambda: document_of(["w1", "w2", "w1"]).to_bytes(),
         TokenisedDocument.from_bytes,
         try_document,
+    ),
+    "block of documents": Kind(
+        lambda: DocumentBlock.of([document_of(["w1", "w2", "w1"]), document_of(["w3"])]).to_bytes(),
+        documents_in,
+        try_documents,
     ),
 }
 
