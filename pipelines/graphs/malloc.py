@@ -8,7 +8,7 @@ glibc keeps freed memory in two ways, and both look like a leak:
   not. With two arenas it does not grow (``docs/results/soak.md``).
 - When a large array is freed, glibc raises the size from which arrays have pages of their own, up
   to 32 MB. Later arrays of that size lie between small objects, and leave holes that are not given
-  back. A learner of 30,000 words then kept 112 MB of holes beside 190 MB of live bytes. With fixed
+  back. A learner of 36,000 words then kept 112 MB of holes beside 190 MB of live bytes. With fixed
   sizes it keeps 12 MB, in the same time (``docs/results/headlines.md``).
 
 The local runner and Prism run their workers in the process that was started. Setting the variables
