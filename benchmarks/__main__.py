@@ -14,6 +14,7 @@ from benchmarks.capacity import capacity
 from benchmarks.drift import drift
 from benchmarks.fanout import fanout
 from benchmarks.flood import flood
+from benchmarks.headlines import headlines
 from benchmarks.history import history
 from benchmarks.labelling import labelling
 from benchmarks.may import may
@@ -56,6 +57,7 @@ CASES = {
     "stop_words": compare_stop_words,
     "serve": serve,
     "soak": soak,
+    "headlines": headlines,
     "drift": drift,
     "births": births,
     "flood": flood,

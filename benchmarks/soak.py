@@ -19,7 +19,8 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,16 +105,22 @@ def soak() -> None:
         watch = Watch(
             *write_archive(folder / "archive", int(os.environ.get("BENCHMARK_EVERY", "10")))
         )
-        observe(watch)
-        stop = threading.Event()
-        sampler = threading.Thread(target=watch.sample, args=(stop,))
-        sampler.start()
-        try:
+        with observe(watch), sampled(watch):
             run(folder, watch.span / 1e6 / _PASS_SECONDS)
-        finally:
-            stop.set()
-            sampler.join()
     report(watch)
+
+
+@contextmanager
+def sampled(watch: Watch) -> Iterator[None]:
+    """Let the watch sample memory."""
+    stop = threading.Event()
+    sampler = threading.Thread(target=watch.sample, args=(stop,))
+    sampler.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        sampler.join()
 
 
 def write_archive(folder: Path, every: int) -> tuple[int, int]:
@@ -140,7 +147,8 @@ def write_archive(folder: Path, every: int) -> tuple[int, int]:
     return first, span
 
 
-def observe(watch: Watch) -> None:
+@contextmanager
+def observe(watch: Watch) -> Iterator[None]:
     """Let the stateful steps tell what they keep, each time that they have worked."""
     add_document, close_windows = sequencing.add_document, sequencing.close_windows
     handle, publish = Session.handle, Publisher.handle
@@ -174,6 +182,11 @@ def observe(watch: Watch) -> None:
 
     sequencing.add_document, sequencing.close_windows = adding, closing
     Session.handle, Publisher.handle = learning, publishing  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        sequencing.add_document, sequencing.close_windows = add_document, close_windows
+        Session.handle, Publisher.handle = handle, publish  # type: ignore[method-assign]
 
 
 def run(folder: Path, speed: float) -> None:
@@ -199,8 +212,8 @@ def run(folder: Path, speed: float) -> None:
         raise SystemExit(f"pipelines.train ended with {status}")
 
 
-def report(watch: Watch) -> None:
-    """Print a table of the passes, and whether it is flat.
+def report(watch: Watch, since: int = 2) -> None:
+    """Print a table of the passes, and whether it is flat from pass ``since`` to the last.
 
     A worker that does not follow the pace may learn several passes at once. A step is then not seen
     in some passes, and the table has no figure for them.
@@ -214,10 +227,10 @@ def report(watch: Watch) -> None:
         "worker MB, peak": {n: max(found) for n, found in watch.resident.items()},
     }
     for name, peaks in sorted((watch.peaks | memory).items()):
-        grown = growth(peaks)
+        grown = growth(peaks, since)
         verdict = "not seen in both passes" if grown is None else f"{grown:+.1%}"
         print(f"{name:22}{cells(peaks)}   {verdict}{'   grows' * ((grown or 0) > _MOST)}")
-    slower = growth(rates)
+    slower = growth(rates, 2)
     verdict = "not known" if slower is None else f"{1 + slower:.2f}"
     print(
         f"documents {sum(watch.documents.values())}   throughput of the last pass / the second:"
@@ -234,8 +247,8 @@ def cells(figures: Mapping[int, float]) -> str:
     )
 
 
-def growth(figures: Mapping[int, float]) -> float | None:
-    """Return the growth from the second pass to the last; None where one of them has no figure."""
-    if not figures.get(2) or PASSES not in figures:
+def growth(figures: Mapping[int, float], since: int) -> float | None:
+    """Return the growth from a pass to the last; None where one of them has no figure."""
+    if not figures.get(since) or PASSES not in figures:
         return None
-    return figures[PASSES] / figures[2] - 1
+    return figures[PASSES] / figures[since] - 1

@@ -19,6 +19,8 @@ import numpy as np
 
 from benchmarks.corpora import minibatches
 from benchmarks.newcomers import abstracts
+from model import wire
+from model.columns import unpack_columns
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.publishing.alignment import align_topics
@@ -26,13 +28,20 @@ from model.publishing.candidates import Candidate
 from model.publishing.choice import PublishSettings
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
-from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_file
+from model.publishing.snapshot_file import (
+    MAGIC,
+    Facts,
+    SnapshotFile,
+    snapshot_from_bytes,
+    snapshot_to_file,
+)
 from model.publishing.store import ModelStore
 from model.publishing.topic_changes import changes
 from model.scaled import Scaled
-from model.snapshot import Snapshot
+from model.snapshot import Snapshot, TopicWordPrior
 
 SIZES = (7_000, 30_000)
+READ = ((30_000, 50), (50_000, 1_000))
 ROUNDS = 7
 FIELDS = (("word", "string"), ("base", "double"), ("topics", "int"), ("counts", "double"))
 
@@ -51,6 +60,51 @@ def versions() -> None:
         figures = [len(after.words), len(after.counts), record, size, *found]
         figures += [*published(before, after), len(file.data), len(file.data) / size]
         print("  ".join(f"{one:8.2f}" if one % 1 else f"{one:8.0f}" for one in figures), flush=True)
+    readers()
+
+
+def readers() -> None:
+    """Print what a reader of three topics costs, in milliseconds of the processor, by its parts."""
+    columns = ("words", "topics", "bytes", "unpack", "digest", "whole", "first 10", "three")
+    print("  ".join(f"{name:>8}" for name in columns))
+    for words, topics in READ:
+        file = snapshot_to_file(made_up(words, topics))
+        cells = "  ".join(f"{one:8.2f}" for one in read_times(file))
+        print(f"{words:8}  {topics:8}  {len(file.data):8}  {cells}", flush=True)
+
+
+def read_times(file: SnapshotFile) -> tuple[float, ...]:
+    """Return the milliseconds of the parts of a reader.
+
+    These are: to unpack, the digest, to read all, to read all without a digest and find the first
+    words of all topics, and to find the entries of three topics in what was read.
+    """
+    header, packed = wire.unpack(MAGIC, file.data)
+    lengths = Facts(**header).lengths()
+    unpack, contents = milliseconds(lambda: unpack_columns("", packed, lengths))
+    digest, _ = milliseconds(lambda: wire.digest(MAGIC, *contents))
+    whole, read = milliseconds(lambda: snapshot_from_bytes(file.data, "", file.digest))
+    first, _ = milliseconds(lambda: snapshot_from_bytes(file.data).top_words(10))
+    three, _ = milliseconds(lambda: [np.flatnonzero(read.topics == z) for z in range(3)])
+    return unpack, digest, whole, first, three
+
+
+def made_up(words: int, topics: int) -> Snapshot:
+    """Return a model whose words follow Zipf's law; each is in a few topics."""
+    generator = np.random.default_rng(1)
+    chosen = generator.zipf(1.3, words * 200) % words
+    places = (chosen * 7919 + generator.zipf(1.5, len(chosen))) % topics
+    counts = np.bincount(chosen * topics + places, minlength=words * topics)
+    return Snapshot.from_dense(
+        counts.reshape(words, topics).astype(np.float64),
+        key="",
+        sequence=1,
+        event_time=0,
+        fingerprint="",
+        alpha=np.full(topics, 0.1),
+        prior=TopicWordPrior.flat(0.1 * words, words, words, topics),
+        words=tuple(f"word{number}" for number in range(words)),
+    )
 
 
 def models() -> Iterator[tuple[Snapshot, Snapshot]]:

@@ -31,6 +31,7 @@ from learner_options import REAL_LEARNERS, inferring, made
 from made import manifest_of
 
 from model import columns, wire
+from model.document_blocks import DocumentBlock, documents_in
 from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
 from model.groups import Groups
@@ -313,6 +314,12 @@ def try_document(data):
         label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
 
 
+def try_documents(data):
+    """Read them, and label them."""
+    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v")
+    label(published, inferring(METHODS[0], sweeps=3), documents_in(data))
+
+
 def load_state(kind, data):
     return learner_for(settings_of(kind)).load(settings_of(kind), "", 0, data)
 
@@ -356,6 +363,11 @@ KINDS = {
         lambda: document_of(["w1", "w2", "w1"]).to_bytes(),
         TokenisedDocument.from_bytes,
         try_document,
+    ),
+    "block of documents": Kind(
+        lambda: DocumentBlock.of([document_of(["w1", "w2", "w1"]), document_of(["w3"])]).to_bytes(),
+        documents_in,
+        try_documents,
     ),
 }
 

@@ -1,6 +1,6 @@
 """Infer topic mixtures of documents with the models of their keys, in blocks.
 
-    documents: bytes (TokenisedDocument)
+    documents: bytes (TokenisedDocument, or DocumentBlock)
         -> blocks: bytes (MixtureBlock), tallies: (key, bytes), dead_letters: bytes (JSON)
 
 One step serves all keys. It gathers the documents of a bundle, up to :data:`FLUSH_DOCUMENTS`, and
@@ -8,7 +8,8 @@ infers those of each model together. The models that it has read are kept in mem
 of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
 depend on the bundles, on the order of the documents, or on which models were at hand.
 
-* :class:`InferByKey` takes one version for each key, chosen when the graph is built.
+* :class:`InferByKey` takes one version for each key, chosen when the graph is built. Its documents
+  may come in blocks (:mod:`model.document_blocks`).
 * :class:`InferLabelled` takes documents that have a version of their own (:mod:`transforms.label`).
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another. It
   is a batch job, with one element for each key.
@@ -27,6 +28,7 @@ from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
+from model.document_blocks import documents_in
 from model.inference.coverage import Tally
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.serving import ServedModel, Serving, Waiting, Window
@@ -69,11 +71,11 @@ class _InferBatches(beam.DoFn):
         self._tallies: dict[Window, Tally] = {}
         self._count = self._size = 0
 
-    def gather(self, served: ServedModel, data: bytes, item: Waiting) -> Iterator[WindowedValue]:
-        """Keep a document, and yield the blocks of all if many wait."""
+    def gather(self, served: ServedModel, size: int, item: Waiting) -> Iterator[WindowedValue]:
+        """Keep a document of so many bytes, and yield the blocks of all if many wait."""
         self._waiting.setdefault((served, item.document.key), []).append(item)
         self._count += 1
-        self._size += len(data)
+        self._size += size
         if self._count >= FLUSH_DOCUMENTS or self._size >= FLUSH_BYTES:
             yield from self._flush()
 
@@ -99,15 +101,17 @@ class _InferByKey(_InferBatches):
         self._models = dict(models)
         self._refusals = Refusals((UNKNOWN_KEY,))
 
-    def process(self, element: bytes, time: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
-        document = TokenisedDocument.from_bytes(element)
-        served = self._models.get(document.key)
-        if served is None:
-            letter = without_model(document, list(self._models))
-            self._refusals.add(letter)
-            yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
-        else:
-            yield from self.gather(served, element, Waiting(document, time.micros))
+    def process(self, element: bytes) -> Iterator[Any]:
+        documents = documents_in(element)
+        for document in documents:
+            served = self._models.get(document.key)
+            if served is None:
+                letter = without_model(document, list(self._models))
+                self._refusals.add(letter)
+                yield beam.pvalue.TaggedOutput(DEAD_LETTERS, letter.as_json().encode())
+            else:
+                item = Waiting(document, document.timestamp)
+                yield from self.gather(served, len(element) // len(documents), item)
 
 
 class _InferLabelled(_InferBatches):
@@ -117,7 +121,7 @@ class _InferLabelled(_InferBatches):
         data, version = element
         document = TokenisedDocument.from_bytes(data)
         yield from self.gather(
-            ServedModel(document.key, version), data, Waiting(document, time.micros)
+            ServedModel(document.key, version), len(data), Waiting(document, time.micros)
         )
 
 

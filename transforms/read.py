@@ -34,11 +34,12 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model.dead_letters import DeadLetter
+from model.document_blocks import BLOCK_DOCUMENTS, BLOCK_TOKENS, DocumentBlock
 from model.errors import OptionError
 from model.files.regular import check_regular
 from model.reading.files import ReadSettings, check_formats, read_file
 from model.reading.parsing import REASONS, ParseSettings, parse_line
-from model.records import Document
+from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
@@ -111,10 +112,11 @@ class Emit(beam.DoFn):
 
     Args:
         tokeniser: The settings of the tokeniser. None emits documents with their texts.
+        blocks: Whether the documents of a file are emitted in blocks.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None) -> None:
-        self._tokeniser_settings = tokeniser
+    def __init__(self, tokeniser: TokeniserSettings | None, blocks: bool = False) -> None:
+        self._tokeniser_settings, self._blocks = tokeniser, blocks
         self._tokeniser: Tokeniser | None = None
         self._records = Metrics.counter(NAMESPACE, "records_read")
         self._documents = Metrics.counter(NAMESPACE, "documents")
@@ -148,6 +150,36 @@ class Emit(beam.DoFn):
         self._event_time.reached(item.timestamp)
         return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
 
+    def emit_all(self, items: Iterable[Document | DeadLetter]) -> Iterator[Any]:
+        """Yield the outputs for the items of a file."""
+        if not self._blocks:
+            yield from map(self.emit, items)
+            return
+        assert self._tokeniser is not None, "blocks hold tokenised documents"
+        gathered, tokens = list[TokenisedDocument](), 0
+        for item in items:
+            if isinstance(item, DeadLetter):
+                yield self.emit(item)
+                continue
+            gathered.append(self._tokeniser.tokenise(item))
+            tokens += len(gathered[-1].tokens)
+            if len(gathered) >= BLOCK_DOCUMENTS or tokens >= BLOCK_TOKENS:
+                yield self._block(gathered, tokens)
+                gathered, tokens = [], 0
+        if gathered:
+            yield self._block(gathered, tokens)
+
+    def _block(self, documents: Sequence[TokenisedDocument], tokens: int) -> TimestampedValue:
+        """Return a block at the earliest time of its documents, and count them."""
+        self._records.inc(len(documents))
+        self._documents.inc(len(documents))
+        self._tokens.inc(tokens)
+        times = [document.timestamp for document in documents]
+        for time in times:
+            self._event_time.reached(time)
+        block = DocumentBlock.of(documents).to_bytes()
+        return TimestampedValue(block, Timestamp(micros=min(times)))
+
     def _bytes(self, document: Document) -> bytes:
         if self._tokeniser is None:
             return document.to_bytes()
@@ -159,32 +191,40 @@ class Emit(beam.DoFn):
 class _ReadFile(Emit):
     """Read one file, given by its path."""
 
-    def __init__(self, settings: ReadSettings, tokeniser: TokeniserSettings | None) -> None:
-        super().__init__(tokeniser)
+    def __init__(
+        self, settings: ReadSettings, tokeniser: TokeniserSettings | None, blocks: bool
+    ) -> None:
+        super().__init__(tokeniser, blocks)
         self._settings = settings
 
     def process(self, element: str) -> Iterator[Any]:
         with open_stored(element) as stream:
-            for item in read_file(stream, element, self._settings):
-                yield self.emit(item)
+            yield from self.emit_all(read_file(stream, element, self._settings))
 
 
 class _ReadInOrder(Emit):
     """Read all files one after the other; the number of a record is its time."""
 
     def __init__(
-        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None
+        self,
+        patterns: Sequence[str],
+        settings: ReadSettings,
+        tokeniser: TokeniserSettings | None,
+        blocks: bool,
     ) -> None:
-        super().__init__(tokeniser)
+        super().__init__(tokeniser, blocks)
         self._patterns = patterns
         self._settings = settings
 
     def process(self, element: bytes) -> Iterator[Any]:
+        yield from self.emit_all(self._items())
+
+    def _items(self) -> Iterator[Document | DeadLetter]:
         number = 0
         for path in check_patterns(self._patterns, self._settings):
             with open_stored(path) as stream:
                 for item in read_file(stream, path, self._settings, number):
-                    yield self.emit(item)
+                    yield item
                     number += 1
 
 
@@ -208,9 +248,14 @@ def _paths(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterabl
 
 class _Read(beam.PTransform):
     def __init__(
-        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings | None
+        self,
+        patterns: Sequence[str],
+        settings: ReadSettings,
+        tokeniser: TokeniserSettings | None,
+        blocks: bool = False,
     ) -> None:
         super().__init__()
+        self._blocks = blocks
         if tokeniser is not None:
             check_tokeniser(tokeniser)
         self._patterns = tuple(patterns)
@@ -220,15 +265,15 @@ class _Read(beam.PTransform):
     def expand(self, pipeline: Any) -> Documents:
         begin = pipeline | "Begin" >> beam.Impulse()
         if self._settings.time_from == "order":
-            return documents_of(
-                begin, "ReadInOrder", _ReadInOrder(self._patterns, self._settings, self._tokeniser)
-            )
+            fn = _ReadInOrder(self._patterns, self._settings, self._tokeniser, self._blocks)
+            return documents_of(begin, "ReadInOrder", fn)
         paths = (
             begin
             | "Files" >> beam.FlatMap(_paths, self._patterns, self._settings).with_output_types(str)
             | "Spread" >> beam.Reshuffle().with_output_types(str)
         )
-        return documents_of(paths, "ReadFile", _ReadFile(self._settings, self._tokeniser))
+        fn = _ReadFile(self._settings, self._tokeniser, self._blocks)
+        return documents_of(paths, "ReadFile", fn)
 
 
 class ReadDocuments(_Read):
@@ -240,12 +285,19 @@ class ReadDocuments(_Read):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser.
+        blocks: Whether the documents are bytes of blocks (:mod:`model.document_blocks`), each at
+            the earliest time of its documents.
     """
 
     def __init__(
-        self, patterns: Sequence[str], settings: ReadSettings, tokeniser: TokeniserSettings
+        self,
+        patterns: Sequence[str],
+        settings: ReadSettings,
+        tokeniser: TokeniserSettings,
+        *,
+        blocks: bool = False,
     ) -> None:
-        super().__init__(patterns, settings, tokeniser)
+        super().__init__(patterns, settings, tokeniser, blocks)
 
 
 class ReadRecords(_Read):

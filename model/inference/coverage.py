@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from model import checks, wire
-from model.inference.features import numbered
+from model.inference.features import NumberedDocuments, numbered
 from model.options import Record, option
-from model.records import TokenisedDocument
+from model.records import LongArray, TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import MICROSECONDS_PER_SECOND, to_iso
 
@@ -131,26 +131,40 @@ def tally_documents(
             :class:`~model.inference.features.NumberedDocuments`.
         windows: The number of each document's window.
     """
-    words = [word for document in documents for word in document.words]
-    looked_up = numbered(snapshot, documents)
-    rows, starts = looked_up.rows, looked_up.offsets
     by_window: dict[int, list[int]] = {}
     for place, window in enumerate(windows):
         by_window.setdefault(window, []).append(place)
-    found = {}
-    for window, places in by_window.items():
-        tally = found[window] = Tally(documents=len(places))
-        uses = np.concatenate([documents[place].tokens + starts[place] for place in places])
-        own = np.concatenate([np.arange(starts[place], starts[place + 1]) for place in places])
-        known = rows[own] >= 0
-        tally.tokens, tally.tokens_known = len(uses), int(np.count_nonzero(rows[uses] >= 0))
-        unknown = {words[at] for at in own[~known].tolist()}
-        tally.unknown = set(map(_digest, unknown))
-        if snapshot.buckets:
-            tally.known = {_digest(words[at]) for at in own[known].tolist()}
-        else:
-            tally.known = set(np.unique(rows[own[known]]).tolist())
-    return found
+    if len(by_window) == 1:
+        return {windows[0]: _tally(snapshot, numbered(snapshot, documents))}
+    looked_up = numbered(snapshot, documents)
+    return {
+        window: _tally(snapshot, looked_up.chosen(places)) for window, places in by_window.items()
+    }
+
+
+def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
+    """Return the tally of documents of one window."""
+    rows, starts = documents.rows, documents.offsets
+    sizes = [len(document.tokens) for document in documents]
+    tokens = np.concatenate([document.tokens for document in documents])
+    uses = rows[tokens + np.repeat(starts[:-1], sizes)]
+    known = rows >= 0
+    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses >= 0)))
+    tally.unknown = set(map(_digest, _words_at(documents, np.flatnonzero(~known))))
+    if snapshot.buckets:
+        tally.known = set(map(_digest, _words_at(documents, np.flatnonzero(known))))
+    else:
+        seen = np.zeros(len(snapshot.words), bool)
+        seen[rows[known]] = True
+        tally.known = set(np.flatnonzero(seen).tolist())
+    return tally
+
+
+def _words_at(documents: NumberedDocuments, places: LongArray) -> set[str]:
+    """Return the words at some places of the words of all documents."""
+    owners = np.searchsorted(documents.offsets, places, side="right") - 1
+    within = (places - documents.offsets[owners]).tolist()
+    return {documents[d].words[at] for d, at in zip(owners.tolist(), within, strict=True)}
 
 
 def _digest(word: str) -> int:

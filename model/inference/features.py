@@ -80,6 +80,13 @@ class NumberedDocuments(list[TokenisedDocument]):
         self.snapshot = snapshot
         self.offsets = np.cumsum([0, *(len(document.words) for document in documents)])
 
+    def chosen(self, places: Sequence[int]) -> NumberedDocuments:
+        """Return the documents at some places, with the rows that were looked up."""
+        found = NumberedDocuments(self.snapshot, [self[place] for place in places])
+        parts = (self.rows[self.offsets[place] : self.offsets[place + 1]] for place in places)
+        found.rows = np.concatenate([np.zeros(0, np.int64), *parts])
+        return found
+
     @cached_property
     def rows(self) -> LongArray:
         """int64[offsets[D]], the row of each document's words; -1 where a word has none."""

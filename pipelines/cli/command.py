@@ -32,7 +32,7 @@ from pipelines.cli.invocation import shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
-from pipelines.graphs.arenas import limit_arenas
+from pipelines.graphs.malloc import limit_malloc
 from pipelines.graphs.runners import check_name, complete, is_local
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def command(
     """
 
     def main(argv: Sequence[str] | None = None) -> int:
-        limit_arenas()
+        limit_malloc()
         try:
             given = arranged(sys.argv[1:] if argv is None else argv, prog, groups)
             options = parse(given.argv, prog, description, groups, required, graph=graph)

@@ -178,7 +178,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     chosen, window = chosen_models(options), settings_of(options, CoverageSettings).window
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
-    documents, unreadable = read_source(pipeline, options, tokeniser)
+    together = inference_for(settings).needs_all_documents
+    documents, unreadable = read_source(pipeline, options, tokeniser, blocks=not together)
     training = training_documents(pipeline, options, settings, tokeniser)
     serving = Serving(
         store,
@@ -189,7 +190,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         none_share=settings_of(options, MixtureSettings).none_share,
         topic_names=settings_of(options, MixtureSettings).topic_names,
     )
-    if inference_for(settings).needs_all_documents:
+    if together:
         learned = None if training is None else training.documents
         infer: beam.PTransform = InferTogether(serving, models, learned)
     else:

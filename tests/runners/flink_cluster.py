@@ -25,7 +25,7 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-from pipelines.graphs import arenas
+from pipelines.graphs.malloc import LIMITS
 
 _START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for
@@ -272,7 +272,8 @@ class FlinkCluster:
         # Workers import the project, which need not be installed, from the folder that they start
         # in.
         path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
-        env = {"PYTHONPATH": path, arenas.VARIABLE: str(arenas.ARENAS)}
+        limits = {name: str(limit.value) for name, limit in LIMITS.items()}
+        env = {"PYTHONPATH": path, **limits}
         return self._servers.enter_context(Server(name, command, self.folder, env, ROOT))
 
 

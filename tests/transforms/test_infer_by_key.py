@@ -133,7 +133,7 @@ def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
         step = infer_by_key._InferByKey(settings, models_of(store))
         step.start_bundle()
         for item in shuffled(ITEMS, "k"):
-            list(step.process(item.to_bytes(), beam.utils.timestamp.Timestamp(0)))
+            list(step.process(item.to_bytes()))
         list(step.finish_bundle())
         assert least <= len(reads) <= most
         assert settings.loads == len(reads)

@@ -8,11 +8,13 @@ import fastavro
 import pytest
 from collecting import run
 
+from model.document_blocks import documents_in
 from model.errors import OptionError
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
+from transforms import read as reading
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
@@ -92,6 +94,33 @@ def test_tokenised_documents_and_counters(tmp_path):
         "dead_not_json": 1,
         "dead_wrong_type": 1,
     }
+
+
+@pytest.mark.parametrize("time_from", ["field", "order"])
+@pytest.mark.parametrize("most", [{}, {"BLOCK_DOCUMENTS": 7}, {"BLOCK_TOKENS": 5}])
+def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatch, most, time_from):
+    for name, value in most.items():
+        monkeypatch.setattr(reading, name, value)
+    settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
+    found = []
+    for blocks in (False, True):
+
+        def build(pipeline, blocks=blocks):
+            patterns = [str(bad_sources / "*")]
+            made = pipeline | ReadDocuments(patterns, settings, PLAIN, blocks=blocks)
+            return {"documents": made.documents, "dead": made.dead_letters}
+
+        held, counters = run(build)
+        read = [(time, documents_in(data)) for time, data in held["documents"]]
+        assert max(len(documents) for _, documents in read) <= (7 if most and blocks else 256)
+        # The test sees element times in milliseconds.
+        assert all(
+            time == min(one.timestamp for one in documents) // 1000 * 1000
+            for time, documents in read
+        )
+        documents = sorted(one.to_bytes() for _, documents in read for one in documents)
+        found.append((documents, sorted(letter for _, letter in held["dead"]), counters))
+    assert found[0] == found[1] and len(found[0][0]) > 60
 
 
 @pytest.fixture

@@ -57,13 +57,25 @@ def source_settings_of(options: PipelineOptions) -> SourceSettings:
 
 
 def read_source(
-    pipeline: beam.Pipeline, options: PipelineOptions, tokeniser: TokeniserSettings
+    pipeline: beam.Pipeline,
+    options: PipelineOptions,
+    tokeniser: TokeniserSettings,
+    *,
+    blocks: bool = False,
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read.
+
+    Args:
+        pipeline: the pipeline.
+        options: the parsed command line.
+        tokeniser: the settings of the tokeniser.
+        blocks: whether the documents may come in blocks (:mod:`model.document_blocks`).
 
     Raises:
         UsageError: an option that the source needs is missing.
         OptionError: an option belongs to another source, or has a value that cannot be used.
         SourceError: the source does not exist.
     """
-    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser)
+    source = source_settings_of(options)
+    read = source.read_blocks if blocks else source.read
+    return pipeline | "Read" >> read(options, tokeniser)

@@ -51,6 +51,12 @@ class SourceSettings(Record):
         """
         raise NotImplementedError
 
+    def read_blocks(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings
+    ) -> beam.PTransform:
+        """As :meth:`read`, with documents in blocks (:mod:`model.document_blocks`) or alone."""
+        return self.read(options, tokeniser)
+
 
 SOURCES = Kinds()
 SOURCE: Choice[SourceSettings] = Choice(

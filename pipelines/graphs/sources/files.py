@@ -35,14 +35,20 @@ class Files(SourceSettings):
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
         return read_files(options, tokeniser, settings_of(options, InputSettings).input)
 
+    def read_blocks(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
+        patterns = settings_of(options, InputSettings).input
+        return read_files(options, tokeniser, patterns, blocks=True)
+
 
 def read_files(
     options: PipelineOptions,
     tokeniser: TokeniserSettings,
     patterns: Sequence[str],
     option: str = "--input",
+    *,
+    blocks: bool = False,
 ) -> ReadDocuments:
-    """Return the transform that reads all files that the patterns match.
+    """Return the transform that reads all files that the patterns match, alone or in blocks.
 
     Raises:
         OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
@@ -52,7 +58,7 @@ def read_files(
 
     settings = read_settings_of(options)
     check_patterns(list(patterns), settings, option)
-    return ReadDocuments(list(patterns), settings, tokeniser)
+    return ReadDocuments(list(patterns), settings, tokeniser, blocks=blocks)
 
 
 def files_of_model(
