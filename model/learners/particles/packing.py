@@ -166,7 +166,8 @@ def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.
         # Where no row differs, all particles have the rows of the first.
         pointers = np.zeros((particles if chosen.any() else 1, _ENTRY), np.int64)
         pointers[:, column] = 1 + packed.starts[part]
-        pointers[:, column[chosen]] += packed.owner[places[chosen]].T
+        if chosen.any():
+            pointers[:, column[chosen]] += packed.owner[places[chosen]].T
         below, which = _distinct_rows(pointers.reshape(-1, BLOCK))
         filled = below.any(axis=1)
         # A block without rows is block 0.

@@ -10,12 +10,13 @@ import numpy as np
 
 from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
-from model.learners.particles.kernels.token_filter import rows_needed
+from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
 from model.learners.particles.priors import parts_each, stored_length, with_words
 from model.scaled import Scaled
 
-# Rows that one kernel call may write; more makes the pools larger without a gain.
-ROWS_AT_ONCE = 1 << 17
+# Rows that one kernel call may write; more makes the pools larger without a gain. A token in parts
+# takes longer, and may write two parts.
+ROWS_AT_ONCE, PARTS_AT_ONCE = 1 << 17, 1 << 15
 MAX_INT32 = 2**31 - 1
 
 
@@ -98,7 +99,7 @@ def with_capacity(
     """
     each = min(writers, -(-len(population.weight) // threads))
     count, slot_rows, page_rows = rows_needed.py_func(
-        each, units, max(longest, 1), words, slots, pages, parts_each(population)
+        each, units, max(longest, 1), words, slots, pages, parts_each(population) > 0
     )
     before = population.words, population.documents, population.topics
     after = (
@@ -122,6 +123,13 @@ def with_capacity(
             words=population.words._replace(rows=population.words.rows.astype(np.int64))
         )
     return population
+
+
+def tokens_at_once(population: Population) -> int:
+    """Return how many tokens one kernel call may draw in all particles together."""
+    if parts_each(population):
+        return PARTS_AT_ONCE // PARTS_EACH
+    return ROWS_AT_ONCE
 
 
 def over_slices(

@@ -101,9 +101,9 @@ def word_rows(population: Population, particle: int, words: LongArray) -> LongAr
         return rows
     tp = population.totals.shape[1]
     length = tp if table.rows.shape[1] == parts.PART else 2 * tp + parts.PART
-    rows = np.zeros((len(words), length), table.rows.dtype)
+    rows = np.zeros((len(words), length + parts.list_length.py_func(tp)), table.rows.dtype)
     parts.gather_words(table, particle, words.astype(np.int64), tp, rows)
-    return rows
+    return rows[:, :length]
 
 
 def word_cells(population: Population, prior: Prior, particle: int, words: int) -> LongArray:

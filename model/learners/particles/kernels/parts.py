@@ -7,8 +7,9 @@ tables. A part without tokens is row 0 of the table and takes no memory
 word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
 
 A draw needs the whole row. :func:`gather` writes it to a buffer, in which it has the form of a row
-that is not in parts, so the draws have the same bits. The parts of a word begin at a block of the
-table, so one test skips 256 topics without tokens.
+that is not in parts, so the draws have the same bits. The buffer lists the parts that it holds, so
+the next word replaces only these. The parts of a word begin at a block of the table, so one test
+skips 256 topics without tokens.
 """
 
 from __future__ import annotations
@@ -45,40 +46,72 @@ def part_of(w: Any, t: Any, tp: Any) -> Any:
     return w * parts_of(tp) + t // PART
 
 
+@inlined
+def list_length(tp: Any) -> Any:
+    """Return the entries behind a whole row in a buffer: a number of parts, and the parts.
+
+    There is room for every part, and for one that is noted twice.
+    """
+    return tp // PART + 2
+
+
 @kernel
 def row_buffer(words: Any, tp: Any) -> Any:
     """Return a buffer for :func:`gather`; it has no entries where words are not in parts."""
     size: Any = 0
     if in_parts(words, tp):
-        size = tp if words.rows.shape[1] == PART else 2 * tp + PART
+        size = (tp if words.rows.shape[1] == PART else 2 * tp + PART) + list_length(tp)
     return np.zeros(size, words.rows.dtype)
+
+
+@page_kernel
+def note_part(row: Any, t: Any, tp: Any) -> None:
+    """Note that topic t of a buffer was written, once for each :func:`gather`."""
+    end = len(row) - list_length(tp)
+    row[end] += 1
+    row[end + row[end]] = t // PART
 
 
 @page_kernel
 def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
     """Write p's counts of a word in parts to a buffer, as a whole row."""
-    has_tables, rows = words.rows.shape[1] > PART, words.rows
+    has_tables, rows, end = words.rows.shape[1] > PART, words.rows, len(row) - list_length(tp)
+    _clear(row, tp, has_tables)
     tables: Any = 0
+    count: Any = 0
     line, first = words.line[p], w * (parts_of(tp) // BLOCK)
-    for begin in range(0, tp, _STRETCH):
-        block, end = first + begin // _STRETCH, min(begin + _STRETCH, tp)
+    for stretch in range((tp + _STRETCH - 1) // _STRETCH):
+        block = first + stretch
         lower = np.int64(words.blocks[words.lines[line, block // BLOCK], block % BLOCK])
-        if lower == 0:
-            for t in range(begin, end):
-                row[t] = 0
-            for t in range(tp + begin, tp + end if has_tables else 0):
-                row[t] = 0
-            continue
-        for t in range(begin, end, PART):
-            place = np.int64(words.blocks[lower, (t - begin) // PART])
+        for c in range(BLOCK if lower else 0):
+            place = np.int64(words.blocks[lower, c])
+            if place == 0:
+                continue
+            t = stretch * _STRETCH + c * PART
+            count += 1
+            row[end + count] = t // PART
             for k in range(PART):
                 row[t + k] = rows[place, k]
             if has_tables:
                 for k in range(PART):
                     row[tp + t + k] = rows[place, PART + k]
                     tables += np.int64(rows[place, PART + k])
+    row[end] = count
     if has_tables:
         row[2 * tp] = tables
+
+
+@page_kernel
+def _clear(row: Any, tp: Any, has_tables: Any) -> None:
+    """Write zeros to the parts that a buffer holds."""
+    end = len(row) - list_length(tp)
+    for n in range(row[end]):
+        t = np.int64(row[end + 1 + n]) * PART
+        for k in range(PART):
+            row[t + k] = 0
+        if has_tables:
+            for k in range(PART):
+                row[tp + t + k] = 0
 
 
 @page_kernel
@@ -95,6 +128,18 @@ def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thre
             place = own_row(words, p, part, generation, thread, False)
             for k in range(length):
                 words.rows[place, k] = row[t + k] if k < PART else row[tp + t + k - PART]
+            _drop_empty(words, p, part, place)
+
+
+@page_kernel
+def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
+    """Replace a part that p owns by row 0 if it has no tokens; a sweep then finds its row."""
+    for k in range(PART):
+        if words.rows[place, k] != 0:
+            return
+    block = part // BLOCK
+    lower = words.blocks[words.lines[words.line[p], block // BLOCK], block % BLOCK]
+    words.blocks[lower, part % BLOCK] = 0
 
 
 @page_kernel
@@ -113,10 +158,13 @@ def count_in_part(
 
     ``tables`` says whether a table comes or goes with it.
     """
-    place = own_row(words, p, part_of(w, t, tp), generation, thread, True)
+    part = part_of(w, t, tp)
+    place = own_row(words, p, part, generation, thread, True)
     words.rows[place, t % PART] += step
     if tables:
         words.rows[place, PART + t % PART] += step
+    if step < 0:
+        _drop_empty(words, p, part, place)
 
 
 @page_inlined
@@ -149,7 +197,7 @@ def tokens_in(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
 
 @kernel
 def gather_words(words: Any, p: Any, numbers: Any, tp: Any, found: Any) -> None:
-    """Write the whole rows of some words in parts; ``found`` is [n, row length]."""
+    """Write the whole rows of some words in parts to buffers, ``found[n]``, which are zero."""
     for n in range(len(numbers)):
         gather(words, p, numbers[n], tp, found[n])
 

@@ -35,6 +35,7 @@ from model.learners.particles.kernels.parts import (
     count_in_part,
     gather,
     in_parts,
+    note_part,
     row_buffer,
     scatter,
     tokens_in,
@@ -169,6 +170,7 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                 )
                 _step(population, tp, row, counts, t, 1, opened)
                 if in_parts(words, tp):
+                    note_part(row, t, tp)
                     count_in_part(words, 0, w, tp, t, 1, opened, population.generation[0], 0)
                 before += 1
                 topics[k] = t
@@ -223,6 +225,7 @@ def absorb(
         if parted:
             gather(population.words, 0, w, tp, buffer)
             row = buffer
+            note_part(row, new, tp)
         else:
             row = population.words.rows[row_of(population.words, 0, w)]
         row[new] += row[old]

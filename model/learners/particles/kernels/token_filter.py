@@ -23,7 +23,7 @@ from model.learners.particles.kernels.first_pass import (
 )
 from model.learners.particles.kernels.history import LONGEST, TOKENS, admit, choose_units
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
-from model.learners.particles.kernels.parts import in_parts, parts_of
+from model.learners.particles.kernels.parts import in_parts
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
 from model.learners.particles.kernels.shared_rows import has_capacity
@@ -83,12 +83,11 @@ def rows_needed(
         words: the size of the vocabulary.
         slots: slots of the history.
         pages: pages of the history.
-        parts: parts of a word; 0 where words are not in parts.
+        parts: whether words are in parts; a part that became empty is written anew.
     """
     each = min(units * (longest // PAGE + 2), pages + EXTRA_UNITS)
     return (
-        particles
-        * min(units * longest * (PARTS_EACH if parts else 1), (words + 1) * max(parts, 1)),
+        particles * (PARTS_EACH * units * longest if parts else min(units * longest, words + 1)),
         particles * min(units, slots + EXTRA_UNITS),
         particles * each,
     )
@@ -186,7 +185,7 @@ def _filter_page(
         len(prior.base),
         slots,
         count,
-        parts_of(len(prior.alpha)) if in_parts(population.words, len(prior.alpha)) else 0,
+        in_parts(population.words, len(prior.alpha)),
     )
     fill_draws(workspace, population, prior, draws, index + new.begin, len(new.words), 0, size)
     for k in range(len(new.words)):
