@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from model import checks
 from model.errors import DamagedDataError
+from model.learners.particles import population as populations
 from model.learners.particles.kernels.particles import Prior
 from model.learners.particles.kernels.parts import PART, filled_parts
 from model.learners.particles.kernels.table_counts import MINIMAL, NONE
@@ -24,7 +25,6 @@ from model.learners.particles.packing import (
     unpack_numbers,
     unpack_table,
 )
-from model.learners.particles.population import MAX_INT32
 from model.learners.particles.priors import parts_each, row_length, with_words
 from model.learners.particles.state import ParticleState
 from model.records import LongArray
@@ -147,7 +147,7 @@ def _check_parts(state: ParticleState, which: LongArray, packed: Packed) -> None
 def _unpack_words(state: ParticleState, logical: LongArray, packed: Packed) -> None:
     population = state.population
     empty = population.words
-    if int(population.totals.max()) > MAX_INT32:
+    if int(population.totals.max()) > populations.MAX_INT32:
         empty = empty._replace(rows=empty.rows.astype(np.int64))
     count = len(state.vocabulary) * max(1, parts_each(population))
     words = unpack_table(empty, logical, count, packed)
