@@ -91,7 +91,7 @@ def test_parts_change_nothing(variant, reload, parted):
 
 def whole_outside(variant):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(priors, "PARTED_FROM", 257)
+        patch.setattr(priors, "PARTED_FROM", 513)
         return whole(variant)
 
 
@@ -115,7 +115,7 @@ def test_duels_end_alike(parted, monkeypatch):
     with_parts = verdicts.copy()
     verdicts.clear()
     assert parts_each(state.population)
-    monkeypatch.setattr(priors, "PARTED_FROM", 257)
+    monkeypatch.setattr(priors, "PARTED_FROM", 513)
     before = learned(DUELS, stream)
     assert with_parts == verdicts
     assert {verdict.winner >= 0 for verdict in verdicts} == {True, False}
