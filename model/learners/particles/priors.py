@@ -20,8 +20,8 @@ from model.records import FloatArray, IntArray, LongArray
 from model.snapshot import TopicWordPrior
 from model.words.character_model import CharacterModel
 
-# From so many topics on, the counts of words are in parts. Whole rows are faster to draw from, and with
-# fewer topics those of 50,000 words fit into the default of --max_state_mb.
+# From so many topics on, the counts of words are in parts. Whole rows are faster to draw from, and
+# with fewer topics those of 50,000 words fit into the default of --max_state_mb.
 PARTED_FROM = 513
 
 
