@@ -32,7 +32,7 @@ from model.learners.particles.word_file import words_to_bytes
 
 MAGIC = b"BTo2"
 # Words are in parts.
-MAGIC_PARTS = b"BTr1"
+MAGIC_PARTS = b"BTD1"
 WAITING = b"BTa1"
 HISTORY = b"BTe1"
 

@@ -142,7 +142,7 @@ def message():
     settings = settings_of("chains")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(priors, "PARTED_FROM", TOPICS)
-        return wire.unpack(b"BTr1", run(settings)[0][-1], 18)
+        return wire.unpack(b"BTD1", run(settings)[0][-1], 18)
 
 
 def load(change, count=18):
@@ -150,7 +150,7 @@ def load(change, count=18):
     blobs = list(blobs)
     change(blobs)
     settings = settings_of("chains")
-    learner_for(settings).load(settings, "", 0, wire.pack(b"BTr1", header, *blobs))
+    learner_for(settings).load(settings, "", 0, wire.pack(b"BTD1", header, *blobs))
 
 
 def changed(index, at, value):
