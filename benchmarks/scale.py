@@ -32,13 +32,14 @@ from model.inference.serving import BATCH
 from model.learners import LEARNER, learner_for
 from model.publishing.store import ModelStore
 from model.reading.files import ReadSettings, read_file
-from model.records import Document, FloatArray
+from model.records import Document, FloatArray, Minibatch, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 
 DOCUMENTS = 20_000
 _WORDS, _SHORT, _VOCABULARY, _SECONDS = 100, 25, 8_000, 600
+_MANY_WORDS = 50_000
 _MONTH = 30 * 86_400_000_000
 # The time of the first document. Smaller numbers look like years.
 _BEGIN = 1_000_000_000
@@ -176,6 +177,36 @@ def topics(folder: Path, count: int) -> Iterator[Row]:
         )
 
 
+def many_topics(folder: Path, count: int) -> Iterator[Row]:
+    """Learning with 5,000 topics, until 50,000 words are known."""
+    for number in (50, 5_000):
+        # A process of its own has its own peak of memory.
+        code = f"from benchmarks.scale import learn_topics; learn_topics({number}, {count})"
+        took = cost(sys.executable, "-c", code)
+        name = f"o-lda: {number:,} topics, {_MANY_WORDS:,} words, {count:,} documents"
+        yield Row(name, took.seconds, wanted="1 GB", facts=f"{took.megabytes:,.0f} MB")
+
+
+def learn_topics(topics: int, count: int) -> None:
+    """Learn documents of many words, and make a snapshot and a checkpoint."""
+    settings = compose(LEARNER, {"learner": "o-lda", "topics": topics, "initial": "none"})
+    learner = learner_for(settings)
+    state, generator = learner.init(settings, "", 0), np.random.default_rng(1)
+    bounds = np.cumsum(1.0 / np.arange(1, _MANY_WORDS + 1))
+    for first in range(0, count, 50):
+        drawn = np.searchsorted(bounds, generator.random((50, _WORDS)) * bounds[-1])
+        documents = [
+            TokenisedDocument.from_words(
+                Document(str(first + n), first + n, "", None), [f"w{word}" for word in row]
+            )
+            for n, row in enumerate(drawn.tolist())
+        ]
+        number = first // 50 + 1
+        learner.step(state, Minibatch.from_documents("", number, number, True, documents))
+    learner.snapshot(state)
+    learner.save(state)
+
+
 def whole(folder: Path, count: int) -> Iterator[Row]:
     """Measure a document in ``train --learner=o-lda`` against reading and learning alone."""
     write(folder / "few.jsonl", count // 10)
@@ -221,6 +252,7 @@ ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "infer_document": infer_document,
     "train_keys": train_keys,
     "topics": topics,
+    "many_topics": many_topics,
     "whole": whole,
     "stored": stored,
     "short": short,

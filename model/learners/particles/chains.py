@@ -21,7 +21,7 @@ from model.learners.particles.kernels.chains import (
 )
 from model.learners.particles.kernels.history import LONGEST
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED
-from model.learners.particles.population import ROWS_AT_ONCE, over_slices
+from model.learners.particles.population import over_slices, tokens_at_once
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
@@ -99,7 +99,7 @@ def _run(
     particles, length = len(state.population.weight), state.history.pages.length
     visits = 1 + schedule.units.shape[1]
     longest = int(state.history.past.sizes[LONGEST])
-    at_once = max(1, ROWS_AT_ONCE // (visits * max(longest, 1) * particles))
+    at_once = max(1, tokens_at_once(state.population) // (visits * max(longest, 1) * particles))
     for begin in range(0, len(schedule.slots), at_once):
         end = min(begin + at_once, len(schedule.slots))
         ensure_capacity(

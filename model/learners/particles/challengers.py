@@ -42,7 +42,7 @@ import numpy as np
 
 from model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
 from model.learners.particles.challenger_settings import Challengers
-from model.learners.particles.copying import copy_of, for_threads
+from model.learners.particles.copying import copy_of, for_threads, with_free_parts
 from model.learners.particles.history import WHOLE_DOCUMENT
 from model.learners.particles.kernels.completion import complete
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
@@ -51,6 +51,7 @@ from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.kernels.restarting import absorb, put_back, take_out
+from model.learners.particles.kernels.token_filter import PARTS_EACH
 from model.learners.particles.population import best_particle, replicate
 from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
@@ -143,7 +144,7 @@ def duel(
     for number in range(challengers_of(state, best, free)):
         state.prior, state.gamma = before
         population = challenger(state, best, number, restarted, past, free)
-        visit(state, population, restarted, is_hopeless)
+        population = visit(state, population, restarted, is_hopeless)
         gain = (
             *gain_of(judges, own[0], _scores(state, population, 0, judges)),
             gain_of(remembered, own[1], _scores(state, population, 0, remembered))[0],
@@ -196,8 +197,11 @@ def challenger(
         number,
     )
     before = population.totals[0, :topics].copy()
+    tokens = int(history.pages.length[restarted].sum())
+    population = with_free_parts(population, tokens)
     take_out(population, state.prior, history.pages, restarted, draws(state, RESTART))
-    _make_empty(state, population, past, before, number, free)
+    population = _make_empty(state, population, past, before, number, free)
+    population = with_free_parts(population, tokens)
     empty = np.flatnonzero(population.totals[0, :topics] == 0)
     chosen = empty if len(empty) else np.arange(topics)
     put_back(population, state.prior, history.pages, restarted, chosen, draws(state, RESTART))
@@ -209,8 +213,8 @@ def visit(
     population: Population,
     restarted: IntArray,
     is_hopeless: Callable[[Population], bool],
-) -> None:
-    """Visit the restarted documents, by step 5 of the module's docstring.
+) -> Population:
+    """Return the challenger after visits to the restarted documents, by step 5 of the docstring.
 
     Args:
         state: the learner's state; the visits are counted.
@@ -224,11 +228,13 @@ def visit(
         make_even(state, population)
     tokens, done, source = int(pages.length[restarted].sum()), 0, draws(state, RESTART_SWEEP)
     while done < sweeps and not (done == -(-sweeps // 3) and is_hopeless(population)):
+        population = with_free_parts(population, PARTS_EACH * tokens)
         move_units(
             population, state.prior, pages, source, restarted, positions, done * tokens, 0, 1, 0
         )
         done += 1
     state.resampler.counters[MOVES] += done * tokens // len(state.population.weight)
+    return population
 
 
 def sweeps_of(documents: int) -> int:
@@ -243,7 +249,7 @@ def _make_empty(
     before: LongArray,
     number: int,
     free: int,
-) -> None:
+) -> Population:
     """Make room by steps 2 and 3; ``before`` holds the tokens of each topic before step 1."""
     topics, pages = state.settings.topic_count, state.history.pages
     losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
@@ -251,6 +257,9 @@ def _make_empty(
     add_losses(population, state.prior, sample, -1, losses)
 
     def absorbed(old: int, new: int) -> None:
+        nonlocal population
+        # A word moves to another part and leaves one.
+        population = with_free_parts(population, PARTS_EACH * len(state.vocabulary))
         absorb(
             population, state.prior, pages, state.history.slots(), len(state.vocabulary), old, new
         )
@@ -282,6 +291,7 @@ def _make_empty(
         )
         old, new = (second, first) if seeded[first] else (first, second)
         absorbed(int(old), int(new))
+    return population
 
 
 def room_of(state: ParticleState) -> float:

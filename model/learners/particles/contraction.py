@@ -12,13 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import checks
-from model.learners.particles.kernels.copy_on_write import new_table, with_rows
+from model.learners.particles.kernels.copy_on_write import new_table
 from model.learners.particles.kernels.particles import GONE
+from model.learners.particles.kernels.parts import filled_parts
 from model.learners.particles.packing import Packed, pack_table, unpack_table
-from model.learners.particles.priors import row_length, word_rows
+from model.learners.particles.priors import parts_each, with_words, word_rows
 from model.learners.particles.saving import count_documents_of
 from model.learners.particles.state import ParticleState
 from model.records import IntArray, LongArray
+
+# Words whose whole rows are summed at once.
+_WORDS = 1024
 
 
 def make_room_for_words(state: ParticleState, words: Sequence[str]) -> None:
@@ -37,12 +41,7 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
     numbers[staying] = np.arange(len(staying))
     leaving = np.setdiff1d(np.arange(len(state.vocabulary)), staying)
     _forget_counts(state, leaving)
-    table, length = state.population.words, row_length(state.prior)
-    blobs = pack_table(with_rows(table, len(numbers)), staying, np.full(len(staying), length))
-    packed = Packed.of(blobs, len(staying), len(table.line), length, checks.LARGEST)
-    empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
-    words = unpack_table(empty, np.arange(len(staying)), len(staying), packed)
-    state.population = state.population._replace(words=words)
+    _renumber_rows(state, numbers, staying)
     state.prior = state.prior._replace(
         base=state.prior.base[: state.based][staying[staying < state.based]]
     )
@@ -57,15 +56,32 @@ def _contract(state: ParticleState, staying: LongArray) -> None:
         state.following.held = [(_without_gone(numbers[tokens]), label) for tokens, label in held]
 
 
+def _renumber_rows(state: ParticleState, numbers: IntArray, staying: LongArray) -> None:
+    """Keep the rows of the words in ``staying``; ``numbers`` are the new numbers by old number."""
+    table, each = with_words(state.population, len(numbers)), parts_each(state.population)
+    length, old, new = table.rows.shape[1], staying, np.arange(len(staying))
+    if each:
+        old = filled_parts(table, 0, (len(numbers) - 1) * each)
+        old = old[numbers[old // each] != GONE]
+        new = numbers[old // each].astype(np.int64) * each + old % each
+    blobs = pack_table(table, old, np.full(len(old), length))
+    packed = Packed.of(blobs, len(old), len(table.line), length, checks.LARGEST)
+    empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
+    words = unpack_table(empty, new, len(staying) * max(1, each), packed)
+    state.population = state.population._replace(words=words)
+
+
 def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
     """Subtract the words in ``leaving`` from n_z, k_z and M of each particle."""
     population, tp = state.population, len(state.prior.alpha)
     for particle in range(len(population.weight)):
-        sums = word_rows(population, particle, leaving).sum(axis=0, dtype=np.int64)
-        population.totals[particle] -= sums[:tp]
-        if len(sums) > tp:
-            population.topic_tables[particle] -= sums[tp : 2 * tp]
-            population.tables[particle] -= sums[2 * tp]
+        for begin in range(0, len(leaving), _WORDS):
+            some = leaving[begin : begin + _WORDS]
+            sums = word_rows(population, particle, some).sum(axis=0, dtype=np.int64)
+            population.totals[particle] -= sums[:tp]
+            if len(sums) > tp:
+                population.topic_tables[particle] -= sums[tp : 2 * tp]
+                population.tables[particle] -= sums[2 * tp]
 
 
 def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:

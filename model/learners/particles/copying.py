@@ -5,16 +5,24 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from model.learners.particles.kernels.copy_on_write import BLOCK, Table
+from model.learners.particles.kernels.copy_on_write import (
+    BLOCK,
+    BLOCKS_EACH,
+    Table,
+    replicate,
+    reserve,
+)
 from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.shared_rows import Rows
-from model.learners.particles.priors import places_of
+from model.learners.particles.priors import parts_each, places_of
 
 
 def copy_of(
     population: Population, particle: int, words: int, slots: int, pages: int, identity: int
 ) -> Population:
     """Return one particle as a population that has a row of its own for everything.
+
+    Words in parts have rows of their own where the particle has tokens.
 
     Args:
         population: the particles.
@@ -25,8 +33,11 @@ def copy_of(
         identity: names the draws of the copy.
     """
     chosen, generation = slice(particle, particle + 1), int(population.generation.max())
+    is_parted = parts_each(population) > 0
     return population._replace(
-        words=_own_rows(population.words, particle, words, generation),
+        words=_copied(population.words, particle)
+        if is_parted
+        else _own_rows(population.words, particle, words, generation),
         documents=_own_rows(population.documents, particle, slots, generation),
         topics=_own_rows(population.topics, particle, pages, generation),
         totals=population.totals[chosen].copy(),
@@ -40,6 +51,17 @@ def copy_of(
         generation=np.full(1, generation),
         identity=np.full(1, identity),
     )
+
+
+def with_free_parts(population: Population, parts: int) -> Population:
+    """Return a population of one thread with free rows for so many parts of words.
+
+    Whole rows of a copy belong to its particle, so none is needed.
+    """
+    if not parts_each(population):
+        return population
+    words = reserve(population.words, parts, BLOCKS_EACH * parts)
+    return population._replace(words=words)
 
 
 def for_threads(population: Population, threads: int) -> Population:
@@ -65,6 +87,20 @@ def _table(rows: Rows) -> Table:
     if not isinstance(rows, Table):
         raise TypeError("particles with the full history cannot be copied")
     return rows
+
+
+def _copied(table: Table, particle: int) -> Table:
+    """Return a table of one particle that shares no memory, and that copies rows on write."""
+    one = replicate(table, particle, 1)
+    return one._replace(
+        blocks=table.blocks.copy(),
+        rows=table.rows.copy(),
+        block_owner=np.full(len(table.blocks), -1),
+        row_owner=np.full(len(table.rows), -1),
+        free_blocks=np.zeros(len(table.blocks), np.uint32),
+        free_rows=np.zeros(len(table.rows), np.uint32),
+        cursors=np.zeros((1, 4), np.int64),
+    )
 
 
 def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:

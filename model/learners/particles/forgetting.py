@@ -39,6 +39,7 @@ from model.learners.particles.kernels.forgetting import choose_forgotten, forget
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.population import joint, over_slices
+from model.learners.particles.priors import parts_each
 from model.learners.particles.saving import count_documents_of
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import LongArray
@@ -122,10 +123,13 @@ def _power(product: Scaled, power: float) -> Scaled:
 def _reserve_rows(
     state: ParticleState, begins: LongArray, chosen: LongArray, others: LongArray
 ) -> None:
-    """Reserve a row for each particle and word that loses tokens."""
+    """Reserve a row for each particle and word, or part of a word, that loses tokens."""
     losing = others > 0
     losing[np.searchsorted(begins, chosen, side="right") - 1] = True
     each = -(-len(state.population.weight) // state.threads)
     rows = each * int(np.count_nonzero(losing))
+    if parts_each(state.population):
+        # Each token that goes has a part of its own at most.
+        rows = each * (len(chosen) + int(others.sum()))
     words = reserve(state.population.words, rows, BLOCKS_EACH * rows)
     state.population = state.population._replace(words=words)

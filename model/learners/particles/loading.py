@@ -19,19 +19,25 @@ import numpy as np
 
 from model import checks, wire
 from model.errors import DamagedDataError
-from model.learners.particles import population as populations
 from model.learners.particles.following_file import following_from_bytes
 from model.learners.particles.history import Units
 from model.learners.particles.kernels.canonical_rows import word_in_excess
 from model.learners.particles.kernels.full_history.tree import Tree
 from model.learners.particles.kernels.particles import GONE, PAGE
-from model.learners.particles.kernels.table_counts import MINIMAL, NONE
+from model.learners.particles.kernels.table_counts import NONE
 from model.learners.particles.packing import Packed, unpack_numbers, unpack_table, unpack_tree
-from model.learners.particles.priors import row_length, word_rows
-from model.learners.particles.saving import HISTORY, MAGIC, WAITING, count_documents_of
+from model.learners.particles.priors import word_rows
+from model.learners.particles.saving import (
+    HISTORY,
+    MAGIC,
+    MAGIC_PARTS,
+    WAITING,
+    count_documents_of,
+)
 from model.learners.particles.seeds import seed_counts, words_of
 from model.learners.particles.state import ParticleState
 from model.learners.particles.weight_file import weights_from_bytes
+from model.learners.particles.word_file import words_from_bytes
 from model.records import IntArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
@@ -60,7 +66,11 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
             that no learner can have.
     """
     learned = state.settings.learns_topics
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS + (state.following is not None) + learned)
+    parted = 2 if data.startswith(MAGIC_PARTS) else 0
+    magic = MAGIC_PARTS if parted else MAGIC
+    count = _BLOBS + parted + (state.following is not None) + learned
+    header, blobs = wire.unpack(magic, data, count)
+    parts, blobs = blobs[11 : 11 + parted], blobs[:11] + blobs[11 + parted :]
     words, evidence, characters, use = blobs[:4]
     _read_header(state, header)
     _read_evidence(state, evidence)
@@ -72,7 +82,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         )
     state.characters = CharacterModel.from_bytes(characters) if characters else state.characters
     _read_particles(state, blobs[4:11])
-    _read_words(state, blobs[11:14])
+    words_from_bytes(state, parts, blobs[11:14])
     _read_waiting(state, blobs[14])
     _check_seeds(state)
     _read_history(state, blobs[15])
@@ -185,61 +195,6 @@ def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
         checks.within(name, part, 0, high)
     population.tables[:] = population.topic_tables.sum(axis=1)
     checks.within("tables of a particle", population.tables, 0, _MOST_TABLES)
-
-
-def _read_words(state: ParticleState, blobs: list[bytes]) -> None:
-    population, prior, topics, count = (
-        state.population,
-        state.prior,
-        state.settings.topic_count,
-        len(state.vocabulary),
-    )
-    tp, width = len(prior.alpha), topics if prior.tables == NONE else row_length(prior)
-    packed = Packed.of(blobs, count, len(population.weight), width, checks.LARGEST)
-    _check_rows(state, packed)
-    sums = packed.sums()
-    if (sums[:, :topics] != population.totals[:, :topics]).any():
-        raise DamagedDataError("the tokens of the state's topics are not the sums over its words")
-    if (
-        prior.tables != NONE
-        and (sums[:, tp : tp + topics] != population.topic_tables[:, :topics]).any()
-    ):
-        raise DamagedDataError("the tables of the state's topics are not the sums over its words")
-    wide = int(population.totals.max()) > populations.MAX_INT32
-    empty = (
-        population.words._replace(rows=population.words.rows.astype(np.int64))
-        if wide
-        else population.words
-    )
-    state.population = population._replace(
-        words=unpack_table(empty, np.arange(count), count, packed)
-    )
-
-
-def _check_rows(state: ParticleState, packed: Packed) -> None:
-    """Refuse rows of words whose tables do not fit their counts (the second law)."""
-    prior, topics, contents = state.prior, state.settings.topic_count, packed.contents
-    if prior.tables == NONE:
-        return
-    tp = len(prior.alpha)
-    counts, tables, shared = (
-        contents[:, :topics],
-        contents[:, tp : tp + topics],
-        contents[:, 2 * tp],
-    )
-    if (
-        contents[:, topics:tp].any()
-        or contents[:, tp + topics : 2 * tp].any()
-        or contents[:, 2 * tp + 1 :].any()
-    ):
-        raise DamagedDataError("a word of the state has counts outside the topics")
-    most = counts > 0 if prior.tables == MINIMAL else counts
-    if ((tables > 0) != (counts > 0)).any() or (tables > most).any():
-        raise DamagedDataError(
-            "a word of the state has no tables for its tokens, or more tables than tokens"
-        )
-    if (tables.sum(axis=1, dtype=np.int64) != shared).any():
-        raise DamagedDataError("the tables of a word of the state are not the sum over its topics")
 
 
 def _check_seeds(state: ParticleState) -> None:

@@ -15,6 +15,7 @@ from model.learners.particles.kernels.canonical_rows import add_rows, distinct_r
 from model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
 from model.learners.particles.kernels.full_history.storage import build_tree
 from model.learners.particles.kernels.full_history.tree import Tree
+from model.learners.particles.kernels.parts import PART
 from model.learners.particles.kernels.shared_rows import Rows
 from model.records import LongArray
 
@@ -152,25 +153,31 @@ def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.
 
     Each entry of a line is built separately, which bounds the memory.
     """
-    particles, entries = len(table.line), table.lines.shape[1]
-    first, place = np.zeros(entries * _ENTRY, np.int64), np.full(entries * _ENTRY, -1, np.int64)
-    first[logical] = 1 + packed.starts
-    place[logical[packed.differing]] = np.arange(len(packed.differing))
+    particles = len(table.line)
+    order = np.argsort(logical, kind="stable")
+    # The place of each logical row among those with several contents, else -1.
+    place = np.full(len(logical), -1, np.int64)
+    place[packed.differing] = np.arange(len(packed.differing))
     lower, upper, counts = [np.zeros((1, BLOCK), np.int64)], [], [1, 0]
-    for entry in range(entries):
-        part = slice(entry * _ENTRY, (entry + 1) * _ENTRY)
-        chosen = np.flatnonzero(place[part] >= 0)
+    used, begins = np.unique(logical[order] // _ENTRY, return_index=True)
+    for entry, part in zip(used.tolist(), np.split(order, begins[1:]), strict=True):
+        column, places = logical[part] - entry * _ENTRY, place[part]
+        chosen = places >= 0
         # Where no row differs, all particles have the rows of the first.
-        pointers = np.tile(first[part], (particles if len(chosen) else 1, 1))
-        if len(chosen):
-            pointers[:, chosen] += packed.owner[place[part][chosen]].T
+        pointers = np.zeros((particles if chosen.any() else 1, _ENTRY), np.int64)
+        pointers[:, column] = 1 + packed.starts[part]
+        if chosen.any():
+            pointers[:, column[chosen]] += packed.owner[places[chosen]].T
         below, which = _distinct_rows(pointers.reshape(-1, BLOCK))
-        above, line = _distinct_rows(which.reshape(-1, BLOCK) + counts[0])
+        filled = below.any(axis=1)
+        # A block without rows is block 0.
+        numbers = np.where(filled, counts[0] + np.cumsum(filled) - 1, 0)
+        above, line = _distinct_rows(numbers[which].reshape(-1, BLOCK))
         table.lines[:particles, entry] = line.reshape(-1) + counts[1]
-        lower.append(below)
+        lower.append(below[filled])
         upper.append(above)
-        counts = [counts[0] + len(below), counts[1] + len(above)]
-    table.lines[:particles] += np.uint32(counts[0])
+        counts = [counts[0] + int(filled.sum()), counts[1] + len(above)]
+    table.lines[:particles, used] += np.uint32(counts[0])
     return np.concatenate([*lower, *upper]).astype(np.uint32)
 
 
@@ -183,6 +190,36 @@ def _distinct_rows(rows: LongArray) -> tuple[LongArray, LongArray]:
     as_bytes = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))
     _, first, which = np.unique(as_bytes.reshape(-1), return_index=True, return_inverse=True)
     return rows[first], which
+
+
+def in_parts(packed: Packed, each: int, tp: int) -> tuple[LongArray, Packed]:
+    """Return whole rows of words as parts: the logical rows of the parts, and their contents.
+
+    A part is left out where no particle has a token in it.
+
+    Args:
+        packed: a whole row for each word, as :func:`unpack_table` takes them.
+        each: logical rows of the table for each word.
+        tp: the padded number of topics.
+    """
+    counts = np.diff(packed.starts, append=len(packed.contents))
+    wide = np.zeros((len(packed.contents), tp), packed.contents.dtype)
+    width = min(tp, packed.contents.shape[1])
+    wide[:, :width] = packed.contents[:, :width]
+    contents = [wide, packed.contents[:, tp : 2 * tp]]
+    halves = [half.reshape(len(half), -1, PART) for half in contents if half.shape[1] == tp]
+    row_filled = halves[0].any(axis=2)
+    filled = np.logical_or.reduceat(row_filled, packed.starts) if len(counts) else row_filled
+    word, part = np.nonzero(filled)
+    several = counts[word]
+    starts = np.cumsum(several) - several
+    rows = np.repeat(packed.starts[word] - starts, several) + np.arange(several.sum())
+    place = np.full(len(counts), -1, np.int64)
+    place[packed.differing] = np.arange(len(packed.differing))
+    differing = np.flatnonzero(place[word] >= 0)
+    found = np.concatenate([half[rows, np.repeat(part, several)] for half in halves], axis=1)
+    owner = packed.owner[place[word[differing]]]
+    return word * each + part, Packed(starts, differing, owner, found)
 
 
 def pack_numbers(values: Any) -> bytes:

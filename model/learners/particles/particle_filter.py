@@ -48,7 +48,7 @@ from model.learners.particles.history import Documents
 from model.learners.particles.initial_batch import initialise, join, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.population import best_particle, joint, nbytes
-from model.learners.particles.priors import published_prior, topic_words
+from model.learners.particles.priors import published_counts, published_prior
 from model.learners.particles.provisional import initialised
 from model.learners.particles.runs import (
     known_words,
@@ -56,7 +56,7 @@ from model.learners.particles.runs import (
     remember_evidence,
     together,
 )
-from model.learners.particles.seeds import without_weight
+from model.learners.particles.seeds import shares_without_weight
 from model.learners.particles.settings import (
     AUTO,
     IncrementalGibbs,
@@ -147,12 +147,13 @@ class ParticleLearner:
         state = initialised(state)
         settings = state.settings
         ensure_capacity(state, 0, 0, 0)
-        words = np.arange(len(state.vocabulary))
         particle = best_particle(state.population) if chain is None else chain
-        counts, strength, base, left = topic_words(state.population, state.prior, particle, words)
-        without_weight(settings, state.population.totals[particle], counts, strength)
-        return Snapshot.from_dense(
-            counts,
+        factors = shares_without_weight(settings, state.population.totals[particle])
+        counts, strength, base, left = published_counts(
+            state.population, state.prior, particle, len(state.vocabulary), factors
+        )
+        return Snapshot(
+            **counts._asdict(),
             key=state.key,
             sequence=state.sequence,
             event_time=0,

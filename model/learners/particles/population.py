@@ -10,12 +10,13 @@ import numpy as np
 
 from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
-from model.learners.particles.kernels.token_filter import rows_needed
-from model.learners.particles.priors import row_length
+from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
+from model.learners.particles.priors import parts_each, stored_length, with_words
 from model.scaled import Scaled
 
-# Rows that one kernel call may write; more makes the pools larger without a gain.
-ROWS_AT_ONCE = 1 << 17
+# Rows that one kernel call may write; more makes the pools larger without a gain. A token in parts
+# takes longer, and may write two parts.
+ROWS_AT_ONCE, PARTS_AT_ONCE = 1 << 17, 1 << 15
 MAX_INT32 = 2**31 - 1
 
 
@@ -33,7 +34,7 @@ def new_population(
     """
     tp = len(prior.alpha)
     return Population(
-        words=copy_on_write.new_table(particles, 1, row_length(prior), threads),
+        words=copy_on_write.new_table(particles, 1, stored_length(prior), threads),
         documents=shared_rows.new_rows(particles, tp, threads, whole_past),
         topics=shared_rows.new_rows(particles, PAGE, threads, whole_past),
         totals=np.zeros((particles, tp), np.int64),
@@ -98,12 +99,12 @@ def with_capacity(
     """
     each = min(writers, -(-len(population.weight) // threads))
     count, slot_rows, page_rows = rows_needed.py_func(
-        each, units, max(longest, 1), words, slots, pages
+        each, units, max(longest, 1), words, slots, pages, parts_each(population) > 0
     )
     before = population.words, population.documents, population.topics
     after = (
         copy_on_write.reserve(
-            copy_on_write.with_rows(population.words, words),
+            with_words(population, words),
             count,
             copy_on_write.BLOCKS_EACH * count,
         ),
@@ -122,6 +123,13 @@ def with_capacity(
             words=population.words._replace(rows=population.words.rows.astype(np.int64))
         )
     return population
+
+
+def tokens_at_once(population: Population) -> int:
+    """Return how many tokens one kernel call may draw in all particles together."""
+    if parts_each(population):
+        return PARTS_AT_ONCE // PARTS_EACH
+    return ROWS_AT_ONCE
 
 
 def over_slices(

@@ -21,25 +21,25 @@ import numpy.typing as npt
 from model import wire
 from model.learners.particles.following_file import following_to_bytes
 from model.learners.particles.kernels.canonical_rows import count_documents
-from model.learners.particles.kernels.copy_on_write import with_rows
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.shared_rows import with_capacity
-from model.learners.particles.kernels.table_counts import NONE
 from model.learners.particles.packing import pack_numbers, pack_table
-from model.learners.particles.priors import row_length
+from model.learners.particles.priors import parts_each
 from model.learners.particles.state import ParticleState
 from model.learners.particles.weight_file import weights_to_bytes
+from model.learners.particles.word_file import words_to_bytes
 
 MAGIC = b"BTo2"
+# Words are in parts.
+MAGIC_PARTS = b"BTD1"
 WAITING = b"BTa1"
 HISTORY = b"BTe1"
 
 
 def to_bytes(state: ParticleState) -> bytes:
     """Return the whole state as bytes; see the module's docstring."""
-    population, topics, words = state.population, state.settings.topic_count, len(state.vocabulary)
-    live = np.full(words, topics if state.prior.tables == NONE else row_length(state.prior))
+    population, topics = state.population, state.settings.topic_count
     header = {
         "sequence": state.sequence,
         "documents": state.documents,
@@ -50,7 +50,7 @@ def to_bytes(state: ParticleState) -> bytes:
     if state.half_life:
         header["time"] = state.time
     return wire.pack(
-        MAGIC,
+        MAGIC_PARTS if parts_each(population) else MAGIC,
         header,
         wire.words_to_bytes(tuple(state.vocabulary.words)),
         b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
@@ -72,7 +72,7 @@ def to_bytes(state: ParticleState) -> bytes:
             wire.array_to_bytes(part[:, :topics], "<i8")
             for part in (population.totals, population.topic_tables)
         ),
-        *pack_table(with_rows(population.words, words), np.arange(words), live),
+        *words_to_bytes(state),
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),

@@ -167,13 +167,14 @@ def plant(
     """
     # Imported here, because settings are listed without the kernels.
     from model.learners.particles.kernels.table_counts import NONE
-    from model.learners.particles.packing import Packed, unpack_table
+    from model.learners.particles.packing import Packed, in_parts, unpack_table
+    from model.learners.particles.priors import parts_each, row_length
 
     counts, logical = seed_counts(settings), np.array(numbers, np.int64)
     if not len(counts):
         return population
     topics, tp, particles = settings.topic_count, len(prior.alpha), len(population.weight)
-    rows = np.zeros((len(counts), population.words.rows.shape[1]), np.int64)
+    rows = np.zeros((len(counts), row_length(prior)), np.int64)
     rows[:, :topics] = counts
     tables = (counts > 0).astype(np.int64)
     if prior.tables != NONE:
@@ -184,27 +185,26 @@ def plant(
     population.totals[:, :topics] = counts.sum(axis=0)
     nothing = np.zeros(0, np.int64)
     packed = Packed(np.arange(len(rows)), nothing, nothing.reshape(0, particles), rows)
-    words = unpack_table(population.words, logical, int(logical.max()) + 1, packed)
+    count, each = int(logical.max()) + 1, parts_each(population)
+    if each:
+        parts, packed = in_parts(packed, each, tp)
+        logical, count = logical[parts // each] * each + parts % each, count * each
+    words = unpack_table(population.words, logical, count, packed)
     return population._replace(words=words)
 
 
-def without_weight(
-    settings: ParticleSettings, totals: LongArray, counts: FloatArray, strength: FloatArray
-) -> None:
-    """Scale the counts and the strength of seeded topics to the tokens that they really have.
+def shares_without_weight(settings: ParticleSettings, totals: LongArray) -> FloatArray:
+    """Return the factors that scale topics to the tokens that they really have, as float64[T].
 
     P(w | z) is a ratio of the two, so it stays what it is. The share of a topic in a model is then
     that of its tokens, and not of the strength of its seed.
 
     Args:
         settings: the learner's settings.
-        totals: int64[T], n_z with the prior tokens.
-        counts: float64[n, T]; changed.
-        strength: float64[T]; changed.
+        totals: int64[Tp], n_z with the prior tokens.
     """
-    given = seed_counts(settings).sum(axis=0)
+    given, factors = seed_counts(settings).sum(axis=0), np.ones(settings.topic_count)
     for topic in np.flatnonzero(given).tolist():
         # A topic without tokens of its own counts as one token.
-        factor = max(int(totals[topic] - given[topic]), 1) / int(totals[topic])
-        counts[:, topic] *= factor
-        strength[topic] *= factor
+        factors[topic] = max(int(totals[topic] - given[topic]), 1) / int(totals[topic])
+    return factors

@@ -32,7 +32,7 @@ from model.learners.particles.kernels.resampling import (
     reweight,
 )
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
-from model.learners.particles.population import ROWS_AT_ONCE, over_slices
+from model.learners.particles.population import over_slices, tokens_at_once
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import IntArray
 
@@ -168,7 +168,7 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
     counters, particles = state.resampler.counters, len(state.population.weight)
     lengths = np.where(positions < 0, state.history.pages.length[slots], 1)
     longest = max(int(lengths.max(initial=1)), 1)
-    at_once = max(1, ROWS_AT_ONCE // (longest * particles))
+    at_once = max(1, tokens_at_once(state.population) // (longest * particles))
     for first in range(0, len(slots), at_once):
         part = slice(first, first + at_once)
         ensure_capacity(state, particles, min(at_once, len(slots) - first), longest)

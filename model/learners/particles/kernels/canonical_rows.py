@@ -12,6 +12,7 @@ import numpy as np
 
 from model.kernels.jit import kernel
 from model.learners.particles.kernels.particles import GONE, PAGE
+from model.learners.particles.kernels.parts import tokens_in
 from model.learners.particles.kernels.shared_rows import own_row, row_of
 
 
@@ -112,9 +113,9 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
     Returns:
         The word's number, -1 if there is none.
     """
-    rows, topics = population.words.rows, population.topics.rows
+    tp, topics = population.totals.shape[1], population.topics.rows
     begins, places = tokens_by_word(pages, slots, count)
-    held, seen, visit = np.empty(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64), 0
+    held, seen, visit = np.empty(tp, np.int64), np.zeros(tp, np.int64), 0
     physical = np.empty(len(pages.words), np.int64)
     for p in range(len(population.weight)):
         for page in range(len(physical)):
@@ -122,12 +123,12 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
         for w in range(count):
             if begins[w] == begins[w + 1]:
                 continue
-            row, visit = np.int64(row_of(population.words, p, w)), visit + 1
+            visit += 1
             for k in range(begins[w], begins[w + 1]):
                 topic = topics[physical[places[k] // PAGE], places[k] % PAGE]
                 held[topic] = held[topic] + 1 if seen[topic] == visit else 1
                 seen[topic] = visit
-                if held[topic] > rows[row, topic]:
+                if held[topic] > tokens_in(population.words, p, w, tp, topic):
                     return w
     return -1
 

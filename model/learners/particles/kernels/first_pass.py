@@ -30,6 +30,7 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
+from model.learners.particles.kernels.parts import count_in_word, gather, in_parts
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row
 from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
 from model.learners.particles.kernels.workspace import (
@@ -141,10 +142,9 @@ def first_pass(
     tp, topics = len(prior.alpha), 0
     while evenly and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
-    workspace = new_workspace(tp, TILE)
-    repeated_rows = np.empty(
-        (new.repeated_words, TILE, population.words.rows.shape[1]), population.words.rows.dtype
-    )
+    workspace = new_workspace(tp, TILE, population.words)
+    length = max(len(workspace.row), population.words.rows.shape[1])
+    repeated_rows = np.empty((new.repeated_words, TILE, length), population.words.rows.dtype)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
         load_counts(population, workspace, new.slot, new.begin > 0, low, high)
@@ -243,7 +243,11 @@ def _draw_token(
     """
     w, repeat, discount = new.words[k], new.repeat_number[k], prior.discount
     gain, strength, scratch = workspace.gain, workspace.strength, workspace.scratch
-    row = population.words.rows[current_row(population.words, workspace.word_row[i], p, w)]
+    if in_parts(population.words, len(prior.alpha)):
+        gather(population.words, p, w, len(prior.alpha), workspace.row)
+        row = workspace.row
+    else:
+        row = population.words.rows[current_row(population.words, workspace.word_row[i], p, w)]
     if repeat != NOT_REPEATED:
         if not new.is_repeat[k]:
             for j in range(len(row)):
@@ -309,7 +313,14 @@ def write_page_draws(
             for k in range(begin, stop):
                 t = new.topics[k, p]
                 topics.rows[place, column + (k - begin)] = t
-                row = words.rows[
-                    own_row(words, p, new.words[k], population.generation[p], thread, True)
-                ]
-                update_counts(row, new.counts.shape[1], t, 1, new.opened[k, p])
+                count_in_word(
+                    words,
+                    p,
+                    new.words[k],
+                    new.counts.shape[1],
+                    t,
+                    1,
+                    new.opened[k, p],
+                    population.generation[p],
+                    thread,
+                )

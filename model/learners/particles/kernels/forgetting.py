@@ -22,6 +22,7 @@ from model.kernels.jit import inlined, kernel
 from model.kernels.random import TABLE_DRAWS, uniform
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import PAGE, tables_of
+from model.learners.particles.kernels.parts import gather, in_parts, row_buffer, scatter
 from model.learners.particles.kernels.shared_rows import own_row, row_of
 from model.learners.particles.kernels.table_counts import closes_table, update_counts
 
@@ -55,8 +56,13 @@ def choose_forgotten(population: Any, begins: Any, log_survival: Any, draws: Any
     chosen, used = np.empty(begins[words], np.int64), 0
     others = np.zeros(words, np.int64)
     index, following = 1, _survivors(0, draws, log_survival)
+    buffer = row_buffer(population.words, tp)
     for w in range(words):
-        row = population.words.rows[row_of(population.words, 0, w)]
+        if in_parts(population.words, tp):
+            gather(population.words, 0, w, tp, buffer)
+            row = buffer
+        else:
+            row = population.words.rows[row_of(population.words, 0, w)]
         count: Any = 0
         for t in range(tp):
             count += np.int64(row[t])
@@ -101,22 +107,27 @@ def forget_tokens(
         last: the particle after the last one.
         thread: the thread, whose free rows are used.
     """
-    held = np.empty(len(prior.alpha), np.int64)
+    words, tp = population.words, len(prior.alpha)
+    held, buffer = np.empty(tp, np.int64), row_buffer(words, tp)
     for p in range(first, last):
         at, index = 0, 0
         for w in range(len(others)):
             kept = at < len(chosen) and chosen[at] < begins[w + 1]
             if not kept and not others[w]:
                 continue
-            row = population.words.rows[
-                own_row(population.words, p, w, population.generation[p], thread, True)
-            ]
+            if in_parts(words, tp):
+                gather(words, p, w, tp, buffer)
+                row = buffer
+            else:
+                row = words.rows[own_row(words, p, w, population.generation[p], thread, True)]
             _count_held(population, p, places, begins[w], begins[w + 1], held)
             index = _forget_others(population, prior, p, row, held, others[w], draws, index)
             while at < len(chosen) and chosen[at] < begins[w + 1]:
                 t = _topic_at(population, p, places[chosen[at]])
                 _forget_token(population, prior, p, row, t, draws, index)
                 at, index = at + 1, index + 1
+            if in_parts(words, tp):
+                scatter(words, p, w, tp, row, population.generation[p], thread)
 
 
 @inlined

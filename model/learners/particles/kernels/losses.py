@@ -35,6 +35,7 @@ from model.learners.particles.kernels.particles import (
     base_of,
     tables_of,
 )
+from model.learners.particles.kernels.parts import gather, in_parts, row_buffer
 from model.learners.particles.kernels.shared_rows import row_of
 
 _SMALL, _LARGE = 2.0**-400, 2.0**400
@@ -139,8 +140,14 @@ def load_topics(population: Any, prior: Any, sample: Any, first: Any, last: Any)
         first: the first topic.
         last: the topic after the last one.
     """
+    words, tp = population.words, len(prior.alpha)
+    buffer = row_buffer(words, tp)
     for v in range(len(sample.numbers)):
-        row = population.words.rows[row_of(population.words, 0, sample.numbers[v])]
+        if in_parts(words, tp):
+            gather(words, 0, sample.numbers[v], tp, buffer)
+            row = buffer
+        else:
+            row = words.rows[row_of(words, 0, sample.numbers[v])]
         sample.base[v] = base_of(population, prior, 0, row, sample.numbers[v], 0)
         for t in range(first, last):
             n, tables = np.int64(row[t]), tables_of(prior, row, t)

@@ -23,6 +23,7 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
+from model.learners.particles.kernels.parts import count_in_part, gather, in_parts
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row, row_of
 from model.learners.particles.kernels.table_counts import (
     closes_table,
@@ -70,7 +71,7 @@ def move_units(
         last: the particle after the last one.
         thread: the thread, whose free rows are used.
     """
-    workspace = new_workspace(len(prior.alpha), TILE)
+    workspace = new_workspace(len(prior.alpha), TILE, population.words)
     for low in range(first, last, TILE):
         high, number, named, used = min(low + TILE, last), index, 0, 0
         for unit in range(len(slots)):
@@ -173,7 +174,11 @@ def _move_token(
     tp, a, generation = len(prior.alpha), population.concentration[p, 0], population.generation[p]
     workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
     u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
-    row = words.rows[current_row(words, workspace.word_row[i], p, w)]
+    if in_parts(words, tp):
+        gather(words, p, w, tp, workspace.row)
+        row = workspace.row
+    else:
+        row = words.rows[current_row(words, workspace.word_row[i], p, w)]
     n, tables = row[old] - 1, tables_of(prior, row, old)
     closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
     base = base_of(population, prior, p, row, w, closed)
@@ -200,9 +205,13 @@ def _move_token(
     if t != old or opened != closed:
         factor = gain * joint_factor(prior, n, tables, backoff, opened) / old_factor
         times(population.joint, population.joint_exponent, p, factor)
-        mine = words.rows[own_row(words, p, w, generation, thread, True)]
-        update_counts(mine, tp, old, -1, closed)
-        update_counts(mine, tp, t, 1, opened)
+        if in_parts(words, tp):
+            count_in_part(words, p, w, tp, old, -1, closed, generation, thread)
+            count_in_part(words, p, w, tp, t, 1, opened, generation, thread)
+        else:
+            mine = words.rows[own_row(words, p, w, generation, thread, True)]
+            update_counts(mine, tp, old, -1, closed)
+            update_counts(mine, tp, t, 1, opened)
         count_token(population, prior, workspace, p, i, old, -1, closed)
         count_token(population, prior, workspace, p, i, t, 1, opened)
     if t != old:

@@ -3,6 +3,7 @@
 Notation as in :mod:`model.learners.particles.kernels.particles`. The kernels work on particle 0 of
 a population that has a row of its own for every word, slot and page
 (:func:`model.learners.particles.copying.copy_of`), so no row is copied and no capacity is needed.
+Words in parts are the exception: each call needs free rows for the parts that it may write.
 
 * :func:`take_out` removes tokens one by one. A token closes its table with the probability that it
   sits alone, as in a visit (:mod:`model.learners.particles.kernels.rejuvenation`), so what remains
@@ -30,6 +31,15 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
+from model.learners.particles.kernels.parts import (
+    count_in_part,
+    gather,
+    in_parts,
+    note_part,
+    row_buffer,
+    scatter,
+    tokens_in,
+)
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.table_counts import (
     MINIMAL,
@@ -52,7 +62,8 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
         slots: int[D], the documents.
         draws: names one draw for each token, which decides whether its table closes.
     """
-    tp, index = len(prior.alpha), 0
+    words, tp, index = population.words, len(prior.alpha), 0
+    buffer = row_buffer(words, tp)
     for slot in slots:
         counts, page = (
             population.documents.rows[row_of(population.documents, 0, slot)],
@@ -67,7 +78,11 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
                 w, t = pages.words[page, k], np.int64(topics[k])
                 if w == GONE:
                     continue
-                row = population.words.rows[row_of(population.words, 0, w)]
+                if in_parts(words, tp):
+                    gather(words, 0, w, tp, buffer)
+                    row = buffer
+                else:
+                    row = words.rows[row_of(words, 0, w)]
                 u = uniform(
                     index,
                     draws.key0,
@@ -79,6 +94,8 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
                 index += 1
                 closed = closes_table(prior, row[t], tables_of(prior, row, t), u)
                 _step(population, tp, row, counts, t, -1, closed)
+                if in_parts(words, tp):
+                    count_in_part(words, 0, w, tp, t, -1, closed, population.generation[0], 0)
                 left -= 1
                 factor = _conditional(population, prior, row, counts, w, t, closed)
                 times(
@@ -103,7 +120,8 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
         chosen: int64, the topics to draw from.
         draws: names the draws.
     """
-    tp, index = len(prior.alpha), 0
+    words, tp, index = population.words, len(prior.alpha), 0
+    buffer = row_buffer(words, tp)
     for slot in slots:
         counts, page = (
             population.documents.rows[row_of(population.documents, 0, slot)],
@@ -134,7 +152,11 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                 )
                 index += 1
                 t = chosen[np.int64(u * len(chosen))]
-                row = population.words.rows[row_of(population.words, 0, w)]
+                if in_parts(words, tp):
+                    gather(words, 0, w, tp, buffer)
+                    row = buffer
+                else:
+                    row = words.rows[row_of(words, 0, w)]
                 back = (
                     population.concentration[0, 0] + prior.discount * population.topic_tables[0, t]
                 ) * base_of(population, prior, 0, row, w, 0)
@@ -147,6 +169,9 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                     factor / (prior.alpha_sum + before),
                 )
                 _step(population, tp, row, counts, t, 1, opened)
+                if in_parts(words, tp):
+                    note_part(row, t, tp)
+                    count_in_part(words, 0, w, tp, t, 1, opened, population.generation[0], 0)
                 before += 1
                 topics[k] = t
             page = pages.following[page]
@@ -193,14 +218,22 @@ def absorb(
         new: the topic that absorbs it.
     """
     tp = len(prior.alpha)
+    parted, buffer = in_parts(population.words, tp), row_buffer(population.words, tp)
     for w in range(words):
-        row = population.words.rows[row_of(population.words, 0, w)]
-        if not row[old]:
+        if not tokens_in(population.words, 0, w, tp, old):
             continue
+        if parted:
+            gather(population.words, 0, w, tp, buffer)
+            row = buffer
+            note_part(row, new, tp)
+        else:
+            row = population.words.rows[row_of(population.words, 0, w)]
         row[new] += row[old]
         row[old] = 0
         if prior.tables != NONE:
             _absorb_tables(population, prior, row, tp, old, new)
+        if parted:
+            scatter(population.words, 0, w, tp, row, population.generation[0], 0)
     population.totals[0, new] += population.totals[0, old]
     population.totals[0, old] = 0
     for slot in slots:

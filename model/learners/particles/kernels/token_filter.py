@@ -23,6 +23,7 @@ from model.learners.particles.kernels.first_pass import (
 )
 from model.learners.particles.kernels.history import LONGEST, TOKENS, admit, choose_units
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
+from model.learners.particles.kernels.parts import in_parts
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
 from model.learners.particles.kernels.shared_rows import has_capacity
@@ -34,6 +35,8 @@ from model.learners.particles.kernels.workspace import (
     store_counts,
 )
 
+# Parts that a move of a token writes, of the old and of the new topic.
+PARTS_EACH = 2
 # Rows that a token writes beside the units that it visits: those of the token itself, and the
 # document's counts, which are written before the visits and at the end.
 EXTRA_UNITS = 2
@@ -59,7 +62,13 @@ class Rejuvenation(NamedTuple):
 
 @inlined
 def rows_needed(
-    particles: Any, units: Any, longest: Any, words: Any, slots: Any, pages: Any
+    particles: Any,
+    units: Any,
+    longest: Any,
+    words: Any,
+    slots: Any,
+    pages: Any,
+    parts: Any,
 ) -> Any:
     """Return the largest numbers of rows of (words, documents, topics) that particles can write.
 
@@ -74,10 +83,11 @@ def rows_needed(
         words: the size of the vocabulary.
         slots: slots of the history.
         pages: pages of the history.
+        parts: whether words are in parts; a part that became empty is written anew.
     """
     each = min(units * (longest // PAGE + 2), pages + EXTRA_UNITS)
     return (
-        particles * min(units * longest, words + 1),
+        particles * (PARTS_EACH * units * longest if parts else min(units * longest, words + 1)),
         particles * min(units, slots + EXTRA_UNITS),
         particles * each,
     )
@@ -116,7 +126,7 @@ def filter_tokens(
         age: tokens that were learned before the document.
     """
     size, length, tp = len(population.weight), pages.length[slot], len(prior.alpha)
-    workspace = new_workspace(tp, size)
+    workspace = new_workspace(tp, size, population.words)
     load_counts(population, workspace, slot, begin > 0, 0, size)
     compute_gains(workspace, population, prior, 0, size)
     at, page = begin, page_at(pages, slot, begin)
@@ -169,7 +179,13 @@ def _filter_page(
     )
     slots, count, units = len(pages.first), len(pages.words), rejuvenation.moves + EXTRA_UNITS
     words, documents, topics = rows_needed(
-        size, units, past.sizes[LONGEST], len(prior.base), slots, count
+        size,
+        units,
+        past.sizes[LONGEST],
+        len(prior.base),
+        slots,
+        count,
+        in_parts(population.words, len(prior.alpha)),
     )
     fill_draws(workspace, population, prior, draws, index + new.begin, len(new.words), 0, size)
     for k in range(len(new.words)):

@@ -23,6 +23,7 @@ from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import TABLE_DRAWS, fill_uniforms
 from model.learners.particles.kernels.draw import aligned, new_scratch
 from model.learners.particles.kernels.particles import PAGE
+from model.learners.particles.kernels.parts import row_buffer
 from model.learners.particles.kernels.shared_rows import own_row, row_of
 from model.learners.particles.kernels.table_counts import SAMPLED
 
@@ -42,6 +43,7 @@ class Workspace(NamedTuple):
         word_row: int64[16], the physical row of the current word.
         topic_row: int64[16], the physical row of the current page's topics, in moves.
         changed: int64[16], how often the counts have changed since they were loaded.
+        row: a buffer for the whole row of a word in parts.
     """
 
     scratch: npt.NDArray[np.float64]
@@ -53,11 +55,14 @@ class Workspace(NamedTuple):
     word_row: npt.NDArray[np.int64]
     topic_row: npt.NDArray[np.int64]
     changed: npt.NDArray[np.int64]
+    row: npt.NDArray[Any]
 
 
 @kernel
-def new_workspace(tp: Any, size: Any) -> Any:
+def new_workspace(tp: Any, size: Any, words: Any) -> Any:
     """Return a workspace for ``tp`` padded topics and ``size`` particles, a tile or all.
+
+    ``words`` is the table of words.
 
     Arrays that are read by vector loads begin on cache lines.
     """
@@ -71,6 +76,7 @@ def new_workspace(tp: Any, size: Any) -> Any:
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
+        row_buffer(words, tp),
     )
 
 

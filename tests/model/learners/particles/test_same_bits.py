@@ -8,7 +8,7 @@ import pytest
 from learner_battery import plain, results, run
 from learner_variants import VARIANTS, settings_of, small
 
-from model.learners.particles import chains, particle_filter, stepping
+from model.learners.particles import particle_filter, stepping
 from model.learners.particles import population as populations
 from model.learners.particles.kernels import copy_on_write
 
@@ -39,8 +39,7 @@ def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
         return reserve(table, rows + len(fed) % 3, blocks + len(fed) % 2)
 
     monkeypatch.setattr(copy_on_write, "reserve", restless)
-    monkeypatch.setattr(stepping, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(chains, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(populations, "ROWS_AT_ONCE", 1)
     assert results(run(settings_of(variant))) == results(plain(settings_of(variant)))
     assert fed
 

@@ -148,7 +148,12 @@ def test_a_hopeless_challenger_gives_up_after_a_third_of_its_sweeps(
 
 def test_a_challenger_far_behind_is_hopeless(monkeypatch):
     state, found = learned(SETTINGS, STREAM[:12]), []
-    monkeypatch.setattr(challengers, "visit", lambda *given: found.append(given[3](given[1])))
+
+    def not_visited(state, population, restarted, is_hopeless):
+        found.append(is_hopeless(population))
+        return population
+
+    monkeypatch.setattr(challengers, "visit", not_visited)
     judges = [state.vocabulary.numbers(text.words)[text.tokens] for text in FIRST[:30]]
     monkeypatch.setattr(challengers, "HOPELESS", -10.0)
     duel(state, judges, 50, 2, trials.AFTER_CHANGE)

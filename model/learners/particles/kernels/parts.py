@@ -1,0 +1,254 @@
+"""Counts of a word in many topics, as parts of eight topics.
+
+A word is one row of the table of words, or many rows where there are many topics. Such a row is a
+part: part c of a word has n_wt of topics 8 c to 8 c + 7, and behind them t_wt where there are
+tables. A part without tokens is row 0 of the table and takes no memory
+(:mod:`model.learners.particles.kernels.copy_on_write`). So the memory follows the topics in which a
+word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
+
+A draw needs the whole row. :func:`gather` writes it to a buffer, in which it has the form of a row
+that is not in parts, so the draws have the same bits. The buffer lists the parts that it holds, so
+the next word replaces only these. The parts of a word begin at a block of the table, so one test
+skips 256 topics without tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
+from model.learners.particles.kernels.copy_on_write import BLOCK, own_row, row_of
+from model.learners.particles.kernels.table_counts import update_counts
+
+# Topics of a part.
+PART = 8
+# Topics of the parts of a block.
+_STRETCH = BLOCK * PART
+
+
+@inlined
+def in_parts(words: Any, tp: Any) -> Any:
+    """Return whether the words of a table are in parts; ``tp`` is the padded number of topics."""
+    return words.rows.shape[1] < tp
+
+
+@inlined
+def parts_of(tp: Any) -> Any:
+    """Return how many logical rows of the table belong to a word in parts."""
+    return (tp + _STRETCH - 1) // _STRETCH * BLOCK
+
+
+@inlined
+def part_of(w: Any, t: Any, tp: Any) -> Any:
+    """Return the logical row that has topic t of word w."""
+    return w * parts_of(tp) + t // PART
+
+
+@inlined
+def list_length(tp: Any) -> Any:
+    """Return the entries behind a whole row in a buffer: a number of parts, and the parts.
+
+    There is room for every part, and for one that is noted twice.
+    """
+    return tp // PART + 2
+
+
+@kernel
+def row_buffer(words: Any, tp: Any) -> Any:
+    """Return a buffer for :func:`gather`; it has no entries where words are not in parts."""
+    size: Any = 0
+    if in_parts(words, tp):
+        size = (tp if words.rows.shape[1] == PART else 2 * tp + PART) + list_length(tp)
+    return np.zeros(size, words.rows.dtype)
+
+
+@page_kernel
+def note_part(row: Any, t: Any, tp: Any) -> None:
+    """Note that topic t of a buffer was written, once for each :func:`gather`."""
+    end = len(row) - list_length(tp)
+    row[end] += 1
+    row[end + row[end]] = t // PART
+
+
+@page_kernel
+def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
+    """Write p's counts of a word in parts to a buffer, as a whole row."""
+    has_tables, rows, end = words.rows.shape[1] > PART, words.rows, len(row) - list_length(tp)
+    _clear(row, tp, has_tables)
+    tables: Any = 0
+    count: Any = 0
+    line, first = words.line[p], w * (parts_of(tp) // BLOCK)
+    for stretch in range((tp + _STRETCH - 1) // _STRETCH):
+        block = first + stretch
+        lower = np.int64(words.blocks[words.lines[line, block // BLOCK], block % BLOCK])
+        for c in range(BLOCK if lower else 0):
+            place = np.int64(words.blocks[lower, c])
+            if place == 0:
+                continue
+            t = stretch * _STRETCH + c * PART
+            count += 1
+            row[end + count] = t // PART
+            for k in range(PART):
+                row[t + k] = rows[place, k]
+            if has_tables:
+                for k in range(PART):
+                    row[tp + t + k] = rows[place, PART + k]
+                    tables += np.int64(rows[place, PART + k])
+    row[end] = count
+    if has_tables:
+        row[2 * tp] = tables
+
+
+@page_kernel
+def _clear(row: Any, tp: Any, has_tables: Any) -> None:
+    """Write zeros to the parts that a buffer holds."""
+    end = len(row) - list_length(tp)
+    for n in range(row[end]):
+        t = np.int64(row[end + 1 + n]) * PART
+        for k in range(PART):
+            row[t + k] = 0
+        if has_tables:
+            for k in range(PART):
+                row[tp + t + k] = 0
+
+
+@page_kernel
+def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thread: Any) -> None:
+    """Write a whole row to the parts of a word; parts that stay equal are not copied."""
+    length = words.rows.shape[1]
+    for t in range(0, tp, PART):
+        part = part_of(w, t, tp)
+        place, equal = np.int64(row_of(words, p, part)), True
+        for k in range(length):
+            value = row[t + k] if k < PART else row[tp + t + k - PART]
+            equal = equal and words.rows[place, k] == value
+        if not equal:
+            place = own_row(words, p, part, generation, thread, False)
+            for k in range(length):
+                words.rows[place, k] = row[t + k] if k < PART else row[tp + t + k - PART]
+            _drop_empty(words, p, part, place)
+
+
+@page_kernel
+def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
+    """Replace a part that p owns by row 0 if it has no tokens; a sweep then finds its row."""
+    for k in range(PART):
+        if words.rows[place, k] != 0:
+            return
+    block = part // BLOCK
+    lower = words.blocks[words.lines[words.line[p], block // BLOCK], block % BLOCK]
+    words.blocks[lower, part % BLOCK] = 0
+
+
+@page_kernel
+def count_in_part(
+    words: Any,
+    p: Any,
+    w: Any,
+    tp: Any,
+    t: Any,
+    step: Any,
+    tables: Any,
+    generation: Any,
+    thread: Any,
+) -> None:
+    """Count a token that joins (step 1) or leaves (-1) topic t of a word in parts.
+
+    ``tables`` says whether a table comes or goes with it.
+    """
+    part = part_of(w, t, tp)
+    place = own_row(words, p, part, generation, thread, True)
+    words.rows[place, t % PART] += step
+    if tables:
+        words.rows[place, PART + t % PART] += step
+    if step < 0:
+        _drop_empty(words, p, part, place)
+
+
+@page_inlined
+def count_in_word(
+    words: Any,
+    p: Any,
+    w: Any,
+    tp: Any,
+    t: Any,
+    step: Any,
+    tables: Any,
+    generation: Any,
+    thread: Any,
+) -> None:
+    """Count a token that joins or leaves topic t of a word, in parts or not."""
+    if in_parts(words, tp):
+        count_in_part(words, p, w, tp, t, step, tables, generation, thread)
+    else:
+        row = words.rows[own_row(words, p, w, generation, thread, True)]
+        update_counts(row, tp, t, step, tables)
+
+
+@inlined
+def tokens_in(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
+    """Return n_wt of a word, in parts or not."""
+    if in_parts(words, tp):
+        return np.int64(words.rows[row_of(words, p, part_of(w, t, tp)), t % PART])
+    return np.int64(words.rows[row_of(words, p, w), t])
+
+
+@kernel
+def gather_words(words: Any, p: Any, numbers: Any, tp: Any, found: Any) -> None:
+    """Write the whole rows of some words in parts to buffers, ``found[n]``, which are zero."""
+    for n in range(len(numbers)):
+        gather(words, p, numbers[n], tp, found[n])
+
+
+@kernel
+def filled_parts(words: Any, low: Any, high: Any) -> Any:
+    """Return the logical rows low..high-1 with a count in any particle, as int64, ascending."""
+    found, count = np.empty(1024, np.int64), 0
+    for begin in range(low // BLOCK * BLOCK, high, BLOCK):
+        block, used = begin // BLOCK, False
+        for p in range(len(words.line)):
+            line = words.line[p]
+            used = used or words.blocks[words.lines[line, block // BLOCK], block % BLOCK] != 0
+        if not used:
+            continue
+        for part in range(max(begin, low), min(begin + BLOCK, high)):
+            filled = False
+            for p in range(len(words.line)):
+                row = np.int64(row_of(words, p, part))
+                for k in range(min(PART, words.rows.shape[1]) if row else 0):
+                    filled = filled or words.rows[row, k] != 0
+            if filled:
+                if count == len(found):
+                    found = np.concatenate((found, np.empty(count, np.int64)))
+                found[count] = part
+                count += 1
+    return found[:count]
+
+
+@kernel
+def cells_in_parts(words: Any, p: Any, count: Any, tp: Any) -> Any:
+    """Return the counts of words 0..count-1 in p, which are not 0, by word and topic.
+
+    Returns:
+        int64[cells, 4]: word, topic, n_wt, t_wt.
+    """
+    found, used, line = np.empty((1024, 4), np.int64), 0, words.line[p]
+    for block in range(count * (parts_of(tp) // BLOCK)):
+        lower = np.int64(words.blocks[words.lines[line, block // BLOCK], block % BLOCK])
+        if lower == 0:
+            continue
+        for c in range(BLOCK):
+            place, part = np.int64(words.blocks[lower, c]), block * BLOCK + c
+            for k in range(PART if place else 0):
+                if words.rows[place, k] == 0:
+                    continue
+                if used == len(found):
+                    found = np.concatenate((found, np.empty((used, 4), np.int64)))
+                found[used, 0] = part // parts_of(tp)
+                found[used, 1] = part % parts_of(tp) * PART + k
+                found[used, 2] = words.rows[place, k]
+                found[used, 3] = words.rows[place, PART + k] if words.rows.shape[1] > PART else 0
+                used += 1
+    return found[:used]
