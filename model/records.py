@@ -213,7 +213,7 @@ class Minibatch:
     def documents(self) -> Iterable[TokenisedDocument]:
         """Yield the documents, each with a dictionary of its own."""
         for d, (first, last) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
-            used, tokens = _own_dictionary(self.tokens[first:last])
+            used, tokens = own_dictionary(self.tokens[first:last])
             words = tuple(self.words[w] for w in used)
             yield TokenisedDocument(
                 self.ids[d],
@@ -265,7 +265,7 @@ class Minibatch:
         )
 
 
-def _own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
+def own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
     """Return the distinct tokens in order of first use, and the tokens as indices into them."""
     used, first, inverse = np.unique(tokens, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

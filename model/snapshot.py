@@ -13,19 +13,20 @@ word that the model has never seen has a probability, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from model.records import FloatArray, IntArray, LongArray
+from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.word_list import WordList
 from model.words.character_model import CharacterModel
 from model.words.hashing import bucket
+from model.words.phrases import JOINER, Phrases
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,8 @@ class Snapshot:
         tokeniser: the settings that made the words.
         buckets: the number of buckets that other words are hashed to (:mod:`model.words.hashing`),
             which are the first rows; 0 where other words have no row.
+        joins_phrases: whether neighbouring words of a document become one word where the vocabulary
+            has their phrase (:mod:`model.words.phrases`).
     """
 
     key: str
@@ -120,6 +123,7 @@ class Snapshot:
     counts: FloatArray
     tokeniser: TokeniserSettings = field(default_factory=TokeniserSettings)
     buckets: int = 0
+    joins_phrases: bool = False
 
     @classmethod
     def from_dense(cls, counts: FloatArray, **others: Any) -> Snapshot:
@@ -138,6 +142,34 @@ class Snapshot:
     def topic_count(self) -> int:
         """T."""
         return len(self.alpha)
+
+    def without(self, words: Collection[str]) -> Snapshot:
+        """Return the model without some words."""
+        kept = np.array([word not in words for word in self.words], np.bool_)
+        if kept.all():
+            return self
+        lengths = np.diff(self.offsets)
+        entries = np.repeat(kept, lengths)
+        return replace(
+            self,
+            prior=replace(self.prior, base=self.prior.base[kept]),
+            words=tuple(word for word, keep in zip(self.words, kept.tolist(), strict=True) if keep),
+            offsets=np.concatenate([[0], np.cumsum(lengths[kept])]).astype(np.int64),
+            topics=self.topics[entries],
+            counts=self.counts[entries],
+        )
+
+    @cached_property
+    def phrases(self) -> Phrases | None:
+        """The phrases of the vocabulary; None if phrases are not joined."""
+        if not self.joins_phrases:
+            return None
+        return Phrases(word for word in self.words if JOINER in word)
+
+    def joined(self, documents: Sequence[TokenisedDocument]) -> Sequence[TokenisedDocument]:
+        """Return documents with phrases in the place of their words."""
+        phrases = self.phrases
+        return [phrases.in_document(one) for one in documents] if phrases else documents
 
     @cached_property
     def totals(self) -> FloatArray:

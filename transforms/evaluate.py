@@ -71,7 +71,7 @@ def figures_of(
         **{name: getattr(manifest, name) for name in _AS_THEY_ARE},
         **{f"learned_{name}": getattr(manifest, name) for name in _LEARNED},
         **evaluate(snapshot, held_out, plan.settings),
-        **coherence_figures(snapshot, known, manifest.ids(snapshot.topic_count)),
+        **coherence_figures(snapshot, snapshot.joined(known), manifest.ids(snapshot.topic_count)),
         **classification_figures(snapshot, labelled, held_out),
         "ranks": ranks_of(snapshot, plan.words),
     }

@@ -39,7 +39,7 @@ def evaluate(
         ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last
         two of the same tokens. A perplexity is None where no token was scored.
     """
-    documents, settings = list(documents), settings or EvaluationSettings()
+    documents, settings = snapshot.joined(list(documents)), settings or EvaluationSettings()
     scored = sum((first_moment(snapshot, document) for document in documents), Score())
     labelled = [document for document in documents if document.label is not None]
     known = coverage(snapshot, documents)

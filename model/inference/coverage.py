@@ -78,6 +78,7 @@ class Tally:
 
     def add(self, snapshot: Snapshot, document: TokenisedDocument) -> None:
         """Count a document."""
+        (document,) = snapshot.joined([document])
         rows = snapshot.rows_of(document.words)
         self.documents += 1
         self.tokens += len(document.tokens)

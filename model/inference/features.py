@@ -70,6 +70,8 @@ class WordCounts:
 class NumberedDocuments(list[TokenisedDocument]):
     """Documents with the rows of their words in a model, which are looked up once.
 
+    Phrases of the model have taken the place of their words (:func:`numbered`).
+
     Attributes:
         snapshot: The model.
         offsets: int64[D + 1]; the words of document d are offsets[d] to offsets[d + 1] - 1.
@@ -78,7 +80,7 @@ class NumberedDocuments(list[TokenisedDocument]):
     def __init__(self, snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> None:
         super().__init__(documents)
         self.snapshot = snapshot
-        self.offsets = np.cumsum([0, *(len(document.words) for document in documents)])
+        self.offsets = np.cumsum([0, *(len(document.words) for document in self)])
 
     def chosen(self, places: Sequence[int]) -> NumberedDocuments:
         """Return the documents at some places, with the rows that were looked up."""
@@ -98,17 +100,20 @@ class NumberedDocuments(list[TokenisedDocument]):
 
 
 def numbered(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> NumberedDocuments:
-    """Return documents with the rows of their words, as they are if they have them already."""
+    """Return documents with the rows of their words, as they are if they have them already.
+
+    Phrases of the model take the place of their words.
+    """
     if isinstance(documents, NumberedDocuments) and documents.snapshot is snapshot:
         return documents
-    return NumberedDocuments(snapshot, documents)
+    return NumberedDocuments(snapshot, snapshot.joined(documents))
 
 
 def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> WordCounts:
     """Count the words of documents, without those that the model does not know."""
     found = numbered(snapshot, documents)
     rows, starts = found.rows, found.offsets
-    uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in documents)
+    uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in found)
     occurrences = np.concatenate([np.zeros(0, np.int64), *uses])
     known = np.flatnonzero(rows >= 0)
     rows, occurrences, offsets = rows[known], occurrences[known], np.searchsorted(known, starts)

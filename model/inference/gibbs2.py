@@ -32,6 +32,7 @@ from model.inference.corpus import (
     canonical_order,
     make_sampler,
 )
+from model.inference.features import numbered
 from model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from model.kernels import random
 from model.records import FloatArray, TokenisedDocument, TopicMixture
@@ -90,6 +91,7 @@ class Gibbs2Inference:
     def infer(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
+        documents = numbered(prepared.published.snapshot, documents)
         order = canonical_order(documents)
         ordered = [documents[place] for place in order]
         keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
@@ -124,7 +126,8 @@ class Gibbs1Inference(Gibbs2Inference):
     def _sample(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
     ) -> tuple[Corpus, FloatArray, FloatArray]:
-        snapshot, training = prepared.published.snapshot, prepared.published.training
+        snapshot = prepared.published.snapshot
+        training = snapshot.joined(prepared.published.training)
         learned = [training[place] for place in canonical_order(training)]
         rows, (new, old) = build_corpora(snapshot, documents, learned)
         if len(new.tokens) and not len(old.tokens):

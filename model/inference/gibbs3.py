@@ -19,7 +19,7 @@ from model.gibbs.kernels.records import DocumentWords, ModelCounts
 from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
 from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
 from model.inference.corpus import sorted_rows
-from model.inference.features import word_counts
+from model.inference.features import numbered, word_counts
 from model.inference.sampling import GibbsSampling
 from model.inference.settings import Gibbs3, Gibbs3S
 from model.kernels import random
@@ -75,6 +75,7 @@ class Gibbs3Inference:
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         settings, snapshot = prepared.settings, prepared.published.snapshot
+        documents = numbered(snapshot, documents)
         counts = word_counts(snapshot, documents)
         names = (f"{document.key}\0{document.id}" for document in documents)
         keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)

@@ -29,7 +29,7 @@ from model.inference.base import (
     softmax,
 )
 from model.inference.classifier import SingleArray
-from model.inference.features import WordCounts, word_counts
+from model.inference.features import WordCounts, numbered, word_counts
 from model.inference.kernels.hybrid import sample_document
 from model.inference.settings import Hybrid, MaxEnt
 from model.kernels import random
@@ -85,6 +85,7 @@ class MaxEntInference:
     def infer(
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
+        documents = numbered(prepared.published.snapshot, documents)
         counts = word_counts(prepared.published.snapshot, documents)
         return make_mixtures(
             documents,
@@ -129,6 +130,7 @@ class HybridInference:
         self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         snapshot = prepared.topics.published.snapshot
+        documents = numbered(snapshot, documents)
         counts = word_counts(snapshot, documents)
         first = proportions_of(prepared.classifier, counts)
         found = np.empty_like(first)

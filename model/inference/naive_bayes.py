@@ -22,7 +22,7 @@ from model.inference.base import (
     register,
     softmax,
 )
-from model.inference.features import word_counts
+from model.inference.features import numbered, word_counts
 from model.inference.settings import NaiveBayes
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 
@@ -66,6 +66,7 @@ class NaiveBayesInference:
         self, prepared: Prepared, documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         published = prepared.published
+        documents = numbered(published.snapshot, documents)
         counts = word_counts(published.snapshot, documents)
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
         found = softmax(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.inference.base import PublishedModel, make_mixtures, register
-from model.inference.features import word_counts
+from model.inference.features import numbered, word_counts
 from model.inference.kernels.mean_field import TopicWords, infer_documents
 from model.inference.settings import Variational
 from model.records import TokenisedDocument, TopicMixture
@@ -60,6 +60,7 @@ class VariationalInference:
     ) -> list[TopicMixture]:
         settings, held = prepared
         snapshot = held.published.snapshot
+        documents = numbered(snapshot, documents)
         counts = word_counts(snapshot, documents)
         gamma = infer_documents(
             counts.offsets,

@@ -30,6 +30,7 @@ from model.errors import OptionError
 from model.events import Event
 from model.kinds import Implementations, Kinds
 from model.learners.duplicates import DUPLICATES, Duplicates, Keep
+from model.learners.phrase_settings import PHRASES, NoPhrases, PhraseSettings
 from model.options import Record, option, part
 from model.records import FloatArray, Minibatch
 from model.scaled import Scaled
@@ -89,8 +90,29 @@ class LearnerSettings(Record):
         absent=1000,
     )
 
+    phrases: PhraseSettings = part(
+        NoPhrases(),
+        "whether neighbouring words that belong together become one word",
+        PHRASES,
+        absent=NoPhrases(),
+    )
+    max_df: float = option(
+        1.0,
+        "largest share of the documents that have a word; a word above it is left out",
+        above=0,
+        most=1,
+        absent=1.0,
+    )
+
     def check(self) -> None:
         super().check()
+        if not isinstance(self.phrases, NoPhrases) and not self.takes_new_words:
+            remedy = "Use --vocabulary=growing with a learner of the particle family, or infvoc."
+            allowed = "none with words that are known in advance or may no longer join"
+            raise OptionError("--phrases", self.phrases.kind, allowed, remedy)
+        if self.max_df < 1 and self.hashes_words:
+            allowed = "1 with a vocabulary that hashes words"
+            raise OptionError("--max_df", self.max_df, allowed, "Use another --vocabulary.")
         if self.learns_topics and not self.can_learn_topics:
             remedy = "Give a number, or --learner=particle-filter."
             allowed = f"a number with --learner={self.kind}"
@@ -108,6 +130,16 @@ class LearnerSettings(Record):
     @property
     def can_learn_topics(self) -> bool:
         """Return whether the learner is able to learn the number of topics."""
+        return False
+
+    @property
+    def takes_new_words(self) -> bool:
+        """Return whether new words join the vocabulary at any time."""
+        return True
+
+    @property
+    def hashes_words(self) -> bool:
+        """Return whether several words may share a row of the model."""
         return False
 
     @property
@@ -341,7 +373,9 @@ def learner_names() -> tuple[str, ...]:
 def learner_for(settings: LearnerSettings) -> Learner[object]:
     """Return the learner that the settings belong to."""
     learner = _LEARNERS.of(type(settings))
-    # These modules define a learner by what is defined here.
+    # These modules define a learner by what is defined here. The last one sees a minibatch first.
+    if settings.max_df < 1 or not isinstance(settings.phrases, NoPhrases):
+        learner = _rewriting(learner, settings)
     if settings.max_source_share < 1:
         from model.learners.source_share import WithSourceShare
 
@@ -351,3 +385,20 @@ def learner_for(settings: LearnerSettings) -> Learner[object]:
 
         learner = WithoutNearCopies(learner)
     return cast("Learner[object]", learner)
+
+
+def _rewriting(learner: Learner[Any], settings: LearnerSettings) -> Learner[Any]:
+    """Return a learner that changes the words of minibatches, around a learner.
+
+    Phrases are joined before words are left out, as in inference, where words that a model does not
+    have are left out last.
+    """
+    from model.learners.frequent_words import FrequencyMemory
+    from model.learners.phrases import PhraseMemory
+    from model.learners.rewriting import Rewriting
+
+    if settings.max_df < 1:
+        learner = Rewriting(learner, FrequencyMemory)
+    if not isinstance(settings.phrases, NoPhrases):
+        learner = Rewriting(learner, PhraseMemory)
+    return learner

@@ -11,7 +11,7 @@ first block of which at least :data:`FLOOD` is left out.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,16 +20,9 @@ import numpy.typing as npt
 
 from model import checks
 from model.events import DOCUMENT_IDS, FLOOD, Event
-from model.learners.base import (
-    Arrivals,
-    HoldsDocuments,
-    Learner,
-    LearnerSettings,
-    StepInfo,
-    Summary,
-)
+from model.learners.around import Around, Surrounded
+from model.learners.base import LearnerSettings, StepInfo
 from model.records import Minibatch
-from model.snapshot import Snapshot
 
 BLOCK = 100
 FLOOD_SHARE = 0.25
@@ -86,36 +79,24 @@ class Flood:
 
 
 @dataclass
-class Filtered:
+class Filtered(Surrounded):
     """The state of a learner, and what says which documents it learns.
 
     Attributes:
-        state: the state of the learner within.
-        settings: the settings of the learner.
-        memory: what the choice is made by.
         flood: what was left out.
     """
 
-    state: Any
-    settings: LearnerSettings
-    memory: Any
     flood: Flood = field(default_factory=Flood)
 
 
-class LeavingOut(ABC):
+class LeavingOut(Around):
     """A learner around another one; see the module's docstring.
-
-    Args:
-        inner: the learner that learns what is left.
 
     Attributes:
         counter: the field of :class:`StepInfo` that counts what is left out.
     """
 
     counter: str
-
-    def __init__(self, inner: Learner[Any]) -> None:
-        self._inner = inner
 
     @abstractmethod
     def left_out(self, state: Filtered, minibatch: Minibatch) -> BoolArray:
@@ -128,9 +109,6 @@ class LeavingOut(ABC):
     def init(self, settings: Any, key: str, island: int, threads: int = 1) -> Filtered:
         inner = self._inner.init(settings, key, island, threads)
         return Filtered(inner, settings, self.memory(settings))
-
-    def held(self, state: Filtered) -> list[list[str]]:
-        return self._inner.held(state.state) if isinstance(self._inner, HoldsDocuments) else []
 
     def step(self, state: Filtered, minibatch: Minibatch) -> StepInfo:
         left_out = self.left_out(state, minibatch)
@@ -155,29 +133,6 @@ class LeavingOut(ABC):
             log_evidence=0.0,
             words=summary.words,
         )
-
-    def snapshot(self, state: Filtered, chain: int | None = None) -> Snapshot:
-        return self._inner.snapshot(state.state, chain)
-
-    def summary(self, state: Filtered, chain: int | None = None) -> Summary:
-        return self._inner.summary(state.state, chain)
-
-    def arrivals(self, state: Filtered, after: int, unlearned: bool = False) -> Arrivals:
-        return self._inner.arrivals(state.state, after, unlearned)
-
-    def witness(self, state: Filtered) -> bytes:
-        return self._inner.witness(state.state)
-
-    @abstractmethod
-    def save(self, state: Filtered) -> bytes: ...
-
-    @abstractmethod
-    def load(
-        self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1
-    ) -> Filtered: ...
-
-    @abstractmethod
-    def nbytes(self, state: Filtered) -> int: ...
 
 
 def without(minibatch: Minibatch, left_out: BoolArray) -> Minibatch:

@@ -46,6 +46,7 @@ class Facts:
         entries: The number of counts.
         topics: The number of topics.
         characters: The bytes of the character model.
+        joins_phrases: Whether phrases are joined; a header without the field does not.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Facts:
     characters: int
     buckets: int
     tokeniser: dict[str, Any]
+    joins_phrases: bool = False
 
     def lengths(self) -> tuple[int, ...]:
         """Return the number of values of each column."""
@@ -99,6 +101,7 @@ def snapshot_to_file(snapshot: Snapshot) -> SnapshotFile:
         "characters": len(spelling),
         "buckets": snapshot.buckets,
         "tokeniser": snapshot.tokeniser.to_json(),
+        **({"joins_phrases": True} if snapshot.joins_phrases else {}),
     }
     columns = (
         Column.of_bytes(text),
@@ -212,6 +215,7 @@ def _assemble(facts: Facts, contents: Sequence[bytes], name: str) -> Snapshot:
         counts=counts.astype(np.float64),
         tokeniser=TokeniserSettings.from_json(facts.tokeniser, f"the tokeniser of {name}"),
         buckets=facts.buckets,
+        joins_phrases=facts.joins_phrases,
     )
 
 

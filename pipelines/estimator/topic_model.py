@@ -222,7 +222,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _scored(self, X: Iterable[Any]) -> Score:
         check_is_fitted(self, "version_")
         read = documents.to_label(documents.listed(X), None, Tokeniser(self.snapshot_.tokeniser))
-        return sum((first_moment(self.snapshot_, document) for document in read), Score())
+        joined = self.snapshot_.joined(read)
+        return sum((first_moment(self.snapshot_, document) for document in joined), Score())
 
     @property
     def _n_features_out(self) -> int:

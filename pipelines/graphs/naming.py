@@ -69,7 +69,8 @@ def _by_documents(
     )
     tokeniser = Tokeniser(history[-1].tokeniser)
     items = documents_of(given.documents, settings, history[-1])
-    names = names_by_documents(snapshot, dominated(items, labelled.sample, tokeniser))
+    sample = labelled.sample
+    names = names_by_documents(snapshot, dominated(items, sample, tokeniser, snapshot))
     shown = {mixture.digest for topic in labelled.typical for mixture in topic}
     texts = texts_of(documents_of(given.documents, settings, history[-1]), shown, Limits())
     return names, [
@@ -78,7 +79,7 @@ def _by_documents(
 
 
 def dominated(
-    items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser
+    items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser, snapshot: Snapshot
 ) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield the largest topic of each document of a sample, and its words in their order.
 
@@ -86,10 +87,13 @@ def dominated(
         items: what the files hold; dead letters are passed over.
         sample: the mixtures of the sample.
         tokeniser: that of the model.
+        snapshot: the model.
     """
+    phrases = snapshot.phrases
     left = {m.digest: int(np.argmax(m.proportions)) for m in sample}
     for item in items:
         if isinstance(item, Document):
             topic = left.pop(document_digest(item.key, item.id, item.timestamp), None)
             if topic is not None:
-                yield topic, tokeniser.words(item.text)
+                words = tokeniser.words(item.text)
+                yield topic, phrases.in_words(words) if phrases else words

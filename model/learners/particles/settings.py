@@ -96,6 +96,10 @@ class ParticleSettings(LearnerSettings):
         return {**super().conditions(), "seed_strength": (bool(self.seeds), "--seeds is given")}
 
     @property
+    def takes_new_words(self) -> bool:
+        return self.vocabulary.is_open
+
+    @property
     def topic_names(self) -> tuple[str, ...]:
         return tuple(seed.name for seed in seeds_of(self.seeds))
 

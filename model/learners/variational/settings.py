@@ -8,7 +8,12 @@ from typing import Literal
 
 from model.learners.base import LearnerSettings, implemented_in
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
-from model.learners.variational.fixed_vocabulary import FIXVOC_VOCABULARIES, GrowingUntilFull
+from model.learners.variational.fixed_vocabulary import (
+    FIXVOC_VOCABULARIES,
+    DictHash,
+    FullHash,
+    GrowingUntilFull,
+)
 from model.options import Record, option, part
 
 
@@ -71,6 +76,14 @@ class Fixvoc(VariationalSettings):
     vocabulary: Record = part(
         GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True
     )
+
+    @property
+    def takes_new_words(self) -> bool:
+        return False
+
+    @property
+    def hashes_words(self) -> bool:
+        return isinstance(self.vocabulary, DictHash | FullHash)
 
 
 @implemented_in("model.learners.variational.fixvoc")

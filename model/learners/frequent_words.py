@@ -1,0 +1,126 @@
+"""Words that are in too many documents of the stream, which are left out.
+
+``--max_df=0.5`` leaves out words that more than half of the documents have. How many documents have
+a word is counted in bounded memory (:mod:`model.words.frequent_items`). A word is left out from the
+minibatch after the one at which the lower bound of its count is above the share, once
+:data:`LEAST` documents have come, so no word is left out that is below it. It comes back when the
+upper bound is below :data:`BACK` of the share. At :data:`HORIZON` documents all counts are halved,
+so the words follow the stream.
+
+What was learned of a word before it was left out stays in the counts of the learner, and fades
+among what comes. A version does not have the word, so it is unknown to inference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from model import checks, wire
+from model.learners.base import LearnerSettings
+from model.records import LongArray, Minibatch, own_dictionary
+from model.snapshot import Snapshot
+from model.words.frequent_items import FrequentItems
+
+LEAST = 500
+BACK = 0.9
+HORIZON = 1 << 17
+# Words whose counts are kept. The error of a count is at most the mean number of words of a
+# document over this number, as a share of the documents.
+_MOST = 20_000
+_STATE = b"BTW1"
+_WORD_BYTES = 160
+
+
+@dataclass
+class FrequencyMemory:
+    """The words that are left out, and the counts by which they are found.
+
+    Attributes:
+        share: the largest share of documents.
+        counts: documents that have each word.
+        documents: documents that were counted.
+        out: the words that are left out.
+    """
+
+    share: float
+    counts: FrequentItems[str] = field(default_factory=lambda: FrequentItems(_MOST))
+    documents: int = 0
+    out: set[str] = field(default_factory=set)
+
+    @classmethod
+    def new(cls, settings: LearnerSettings) -> Self:
+        return cls(settings.max_df)
+
+    def take(self, minibatch: Minibatch) -> Minibatch:
+        left = _without(minibatch, self.out)
+        came = _documents_of(minibatch)
+        self.counts.add(zip(minibatch.words, came, strict=True))
+        self.documents += len(minibatch)
+        if self.documents >= LEAST:
+            bound = self.share * self.documents
+            self.out = {word for word in self.out if self.counts.greatest(word) >= BACK * bound}
+            self.out.update(word for word in minibatch.words if self.counts.least(word) > bound)
+        self.counts.prune()
+        if self.documents >= HORIZON:
+            self.documents //= 2
+            self.counts.halve()
+        return left
+
+    def published(self, snapshot: Snapshot) -> Snapshot:
+        return snapshot.without(self.out)
+
+    def to_bytes(self) -> bytes:
+        items = sorted(self.counts.counts.items())
+        header = {"documents": self.documents, "short": self.counts.short}
+        counts = np.array([count for _, count in items], np.int64)
+        return wire.pack(
+            _STATE,
+            header,
+            wire.words_to_bytes(sorted(self.out)),
+            wire.words_to_bytes([word for word, _ in items]),
+            wire.array_to_bytes(counts, "<i8"),
+        )
+
+    @classmethod
+    def from_bytes(cls, settings: LearnerSettings, data: bytes) -> Self:
+        header, (out, words, counts) = wire.unpack(_STATE, data, 3)
+        found, known = cls.new(settings), wire.words_from_bytes(words)
+        listed, name = wire.words_from_bytes(out), "documents of frequent words"
+        found.documents = checks.whole(name, checks.field(header, "documents"), 0, HORIZON)
+        found.counts.short = checks.whole(f"short of {name}", checks.field(header, "short"))
+        values: LongArray = wire.array_from_bytes(counts, "<i8")
+        checks.sized(name, values, len(known))
+        checks.within(name, values, 1, HORIZON)
+        checks.distinct("frequent words", known)
+        checks.distinct("words that are left out", listed)
+        checks.whole("number of frequent words", len(known), 0, 2 * _MOST + 1)
+        found.counts.counts = dict(zip(known, values.tolist(), strict=True))
+        found.out = set(listed)
+        return found
+
+    def nbytes(self) -> int:
+        return _WORD_BYTES * (len(self.counts.counts) + len(self.out))
+
+
+def _documents_of(minibatch: Minibatch) -> list[int]:
+    """Return the number of documents that have each word of a minibatch."""
+    size = max(len(minibatch.words), 1)
+    documents = np.repeat(np.arange(len(minibatch)), np.diff(minibatch.offsets))
+    distinct = np.unique(documents * size + minibatch.tokens) % size
+    found: list[int] = np.bincount(distinct, minlength=len(minibatch.words)).tolist()
+    return found
+
+
+def _without(minibatch: Minibatch, out: set[str]) -> Minibatch:
+    """Return a minibatch without the tokens of some words."""
+    left = np.array([word not in out for word in minibatch.words], np.bool_)
+    if left.all():
+        return minibatch
+    kept = left[minibatch.tokens]
+    used, tokens = own_dictionary(minibatch.tokens[kept])
+    before = np.concatenate([[0], np.cumsum(kept)])
+    words = tuple(minibatch.words[w] for w in used.tolist())
+    return replace(minibatch, words=words, tokens=tokens, offsets=before[minibatch.offsets])
