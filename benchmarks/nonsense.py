@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.names import learned, without_headers
 from benchmarks.vocabulary import newsgroups
-from model.inference.features import NumberedDocuments
+from model.inference.features import numbered
 from model.inference.none_share import NoneShares, base_probabilities
 from model.records import Document, TokenisedDocument
 from model.snapshot import Snapshot
@@ -61,6 +61,6 @@ def nonsense() -> None:
                 TokenisedDocument.from_words(Document(str(n), n, ""), list(words))
                 for n, words in enumerate(texts)
             ]
-            none = shares.of(NumberedDocuments(snapshot, made)) > 0.5
+            none = shares.of(numbered(snapshot, made)) > 0.5
             row = {"posts": prepared, "documents": kind, "none": round(float(none.mean()), 3)}
             print(json.dumps(row), flush=True)

@@ -92,7 +92,7 @@ def _by_key(
 def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]], Iterator[str]]:
     """Return the function that labels texts by a version, and gives what is printed."""
     from model.inference import PublishedModel, inference_for
-    from model.inference.features import NumberedDocuments
+    from model.inference.features import numbered
     from model.inference.labelling_texts import tokenised
     from model.inference.none_share import NoneShares
     from model.words.tokeniser import Tokeniser
@@ -105,9 +105,7 @@ def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]],
     tokeniser, none = Tokeniser(manifest.tokeniser), NoneShares(snapshot)
 
     def labelled(texts: list[str]) -> Iterator[str]:
-        documents = NumberedDocuments(
-            snapshot, [tokenised(text, manifest.key, tokeniser) for text in texts]
-        )
+        documents = numbered(snapshot, [tokenised(text, manifest.key, tokeniser) for text in texts])
         mixtures = none.added_to(method.infer(prepared, documents), documents)
         for text, mixture in zip(texts, mixtures, strict=True):
             yield from lines_of(text, mixture, shown, most)

@@ -111,6 +111,8 @@ LEARNERS = {
     "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
     "fixvoc-vb": {"learner": "fixvoc-vb"},
     "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
+    "phrases": {"learner": "o-lda", "phrases": "learned", "phrase_documents": 2},
+    "frequent words": {"learner": "o-lda", "max_df": 0.3},
     "infvoc": {"learner": "infvoc", "reorder_every": 2, "truncation": 20},
 }
 _TRIED = {made(SMALL, **own).kind for own in LEARNERS.values()}

@@ -9,6 +9,7 @@ from learner_options import REAL_LEARNERS, made
 from model.compositions import placements
 from model.learners import LEARNER, Keep
 from model.learners.particles.settings import ParticleSettings
+from model.learners.phrase_settings import NoPhrases
 from model.learners.variational.settings import VariationalSettings
 from model.options import Record, options_of
 
@@ -37,6 +38,7 @@ CHALLENGED = {
     "judges": 7,
     "newest": 20,
 }
+PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2, "pairs_remembered": 100}
 VARIANTS = {
     **{name: {"learner": name} for name in REAL_LEARNERS},
     **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},
@@ -49,6 +51,11 @@ VARIANTS = {
     "near copies dropped": {"duplicates": "drop", "duplicates_remembered": 5},
     "bounded sources": {"max_source_share": 0.2, "source_window": 9},
     "bounded sources, near copies once": {"max_source_share": 0.2, "duplicates": "count_once"},
+    "phrases": {"phrases": "learned", **PHRASES},
+    "phrases, frequent words left out": {"phrases": "learned", "max_df": 0.5, **PHRASES},
+    "phrases, near copies once": {"phrases": "learned", "duplicates": "count_once", **PHRASES},
+    "phrases, infvoc": {"learner": "infvoc", "phrases": "learned", **PHRASES},
+    "frequent words left out": {"max_df": 0.2},
     "initial batch of tokens": {"initial_documents": 100, "initial_tokens": 60},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
     "by tokens, whole documents": {
@@ -285,12 +292,14 @@ def _left_out():
 
 
 VARIANTS |= dict(_left_out())
-# The state of a learner that filters its documents is another one.
+# The state of a learner that filters its documents or changes their words is another one.
 PARTICLES = [
     name
     for name in VARIANTS
     if isinstance(settings_of(name), ParticleSettings)
     and isinstance(settings_of(name).duplicates, Keep)
     and settings_of(name).max_source_share == 1
+    and isinstance(settings_of(name).phrases, NoPhrases)
+    and settings_of(name).max_df == 1
 ]
 VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]

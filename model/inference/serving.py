@@ -24,7 +24,7 @@ from model.inference.base import (
 )
 from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally, tally_documents
-from model.inference.features import NumberedDocuments
+from model.inference.features import NumberedDocuments, numbered
 from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.model_cache import MODELS, ModelCache
@@ -146,7 +146,7 @@ class Serving:
                 mixtures = _prior(plain, self.topics)
             else:
                 loaded = self._model(served)
-                documents, ids = NumberedDocuments(loaded.snapshot, plain), loaded.ids
+                documents, ids = numbered(loaded.snapshot, plain), loaded.ids
                 mixtures = inference_for(self.settings).infer(loaded.prepared, documents)
                 mixtures = loaded.others.added_to(mixtures, documents)
                 self._tally(served, documents, part, tallies)
@@ -171,7 +171,7 @@ class Serving:
             return
         published = self._published(served, tuple(training))
         method = inference_for(self.settings)
-        documents = NumberedDocuments(published.snapshot, [item.document for item in waiting])
+        documents = numbered(published.snapshot, [item.document for item in waiting])
         mixtures = method.infer(method.prepare(self.settings, published), documents)
         mixtures = self._others(published).added_to(mixtures, documents)
         self._tally(served, documents, waiting, tallies)

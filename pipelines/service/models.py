@@ -14,7 +14,7 @@ from typing import Any
 
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.inference.features import NumberedDocuments
+from model.inference.features import numbered
 from model.inference.labelling_texts import tokenised
 from model.inference.none_share import NoneShares
 from model.publishing.catalogue import CatalogueStore
@@ -58,7 +58,7 @@ class Loaded:
     def mixtures(self, texts: list[str]) -> list[TopicMixture]:
         """Return the mixture of each text, with its none share."""
         plain = [tokenised(text, self.manifest.key, self.tokeniser) for text in texts]
-        documents = NumberedDocuments(self.snapshot, plain)
+        documents = numbered(self.snapshot, plain)
         found = inference_for(self.settings).infer(self.prepared, documents)
         return self.none.added_to(found, documents)
 

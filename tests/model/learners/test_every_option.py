@@ -24,6 +24,18 @@ from model.compositions import compose, placements
 from model.errors import OptionError
 from model.learners import LEARNER, learner_for
 
+# Neighbours that belong together more and less, in more and fewer documents.
+_PAIRED = [
+    document_of(
+        [f"n{(d * 11 + i * i) % 97}" for i in range(12)]
+        + (["new", "york"] if d % 3 else ["york", f"n{d % 7}", "new"])
+        + (["los", "angeles"] if d % 8 == 0 else ["los", f"n{d % 5}"])
+        + ["old", f"n{d % 2}"],
+        d,
+        "ab"[d % 2],
+    )
+    for d in range(90)
+]
 WORDS = tuple(f"w{i}" for i in range(30))
 # Long words, and labels that agree with the words, so that spelling and nMI matter.
 DOCUMENTS = [
@@ -41,6 +53,10 @@ STREAM = minibatches_of(DOCUMENTS, 6)
 _CHANGED = [document_of([f"v{i % 7}" for i in range(9)], d, "a") for d in range(40)]
 LONG = {
     "room": minibatches_of(3 * DOCUMENTS, 6),
+    **dict.fromkeys(
+        ("phrase_npmi", "phrase_documents", "max_phrases", "pairs_remembered"),
+        minibatches_of(_PAIRED, 6),
+    ),
     **dict.fromkeys(("change_test", "false_alarms"), minibatches_of(DOCUMENTS + _CHANGED, 3)),
 }
 # Small enough to be quick; taken where they belong.
@@ -100,6 +116,10 @@ OTHER = {
     "first_trial": (4, 3),
     "half_life": ((0,), (3,)),
     "max_topics": (4, 6),
+    "phrase_npmi": (0.2, 0.9),
+    "phrase_documents": (5, 40),
+    "max_phrases": (1, 50),
+    "pairs_remembered": (100, 5000),
 }
 # Options without effect in a run alone, with the options that give them one.
 BESIDE = {

@@ -10,6 +10,24 @@ from model.errors import OptionError
     ("others", "said"),
     [
         (
+            {"vocabulary": "given", "vocabulary_file": ("w1",), "phrases": "learned"},
+            (
+                r"--phrases: 'learned' was given; allowed is none with words that are known in"
+                r" advance or may no longer join\. Use --vocabulary=growing"
+            ),
+        ),
+        (
+            {"learner": "fixvoc-vb", "phrases": "learned"},
+            r"--phrases: 'learned' was given; allowed is none with words .* or infvoc\.",
+        ),
+        (
+            {"learner": "fixvoc-vb", "vocabulary": "full-hash", "buckets": 9, "max_df": 0.5},
+            (
+                r"--max_df: 0\.5 was given; allowed is 1 with a vocabulary that hashes words\."
+                r" Use another --vocabulary\."
+            ),
+        ),
+        (
             {"learner": "incremental-gibbs", "rejuvenation": "resampling"},
             (
                 r"--rejuvenation=resampling belongs to --learner=particle-filter;"
