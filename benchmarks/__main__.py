@@ -21,6 +21,7 @@ from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.names import names
 from benchmarks.nonsense import nonsense
+from benchmarks.phrases import compare_phrases
 from benchmarks.pipeline import pipeline
 from benchmarks.runners import runners
 from benchmarks.scale import scale
@@ -54,6 +55,7 @@ CASES = {
     "names": names,
     "nonsense": nonsense,
     "seeds": seeds,
+    "phrases": compare_phrases,
     "stop_words": compare_stop_words,
     "serve": serve,
     "soak": soak,

@@ -375,7 +375,9 @@ def learner_for(settings: LearnerSettings) -> Learner[object]:
     learner = _LEARNERS.of(type(settings))
     # These modules define a learner by what is defined here. The last one sees a minibatch first.
     if settings.max_df < 1 or not isinstance(settings.phrases, NoPhrases):
-        learner = _rewriting(learner, settings)
+        from model.learners.rewriting import rewritten
+
+        learner = rewritten(learner, settings)
     if settings.max_source_share < 1:
         from model.learners.source_share import WithSourceShare
 
@@ -385,20 +387,3 @@ def learner_for(settings: LearnerSettings) -> Learner[object]:
 
         learner = WithoutNearCopies(learner)
     return cast("Learner[object]", learner)
-
-
-def _rewriting(learner: Learner[Any], settings: LearnerSettings) -> Learner[Any]:
-    """Return a learner that changes the words of minibatches, around a learner.
-
-    Phrases are joined before words are left out, as in inference, where words that a model does not
-    have are left out last.
-    """
-    from model.learners.frequent_words import FrequencyMemory
-    from model.learners.phrases import PhraseMemory
-    from model.learners.rewriting import Rewriting
-
-    if settings.max_df < 1:
-        learner = Rewriting(learner, FrequencyMemory)
-    if not isinstance(settings.phrases, NoPhrases):
-        learner = Rewriting(learner, PhraseMemory)
-    return learner

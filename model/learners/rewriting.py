@@ -14,6 +14,9 @@ from typing import Any, Protocol, Self
 from model import wire
 from model.learners.around import Around, Surrounded
 from model.learners.base import Learner, LearnerSettings, StepInfo
+from model.learners.frequent_words import FrequencyMemory
+from model.learners.phrase_settings import NoPhrases
+from model.learners.phrases import PhraseMemory
 from model.records import Minibatch
 from model.snapshot import Snapshot
 
@@ -90,3 +93,16 @@ class Rewriting(Around):
 
     def nbytes(self, state: Rewritten) -> int:
         return self._inner.nbytes(state.state) + state.memory.nbytes()
+
+
+def rewritten(learner: Learner[Any], settings: LearnerSettings) -> Learner[Any]:
+    """Return a learner that changes the words of minibatches as the settings say, around a learner.
+
+    Phrases are joined before words are left out, as in inference, where words that a model does not
+    have are left out last.
+    """
+    if settings.max_df < 1:
+        learner = Rewriting(learner, FrequencyMemory)
+    if not isinstance(settings.phrases, NoPhrases):
+        learner = Rewriting(learner, PhraseMemory)
+    return learner

@@ -140,6 +140,15 @@ BESIDE = {
 }
 
 
+# Learners that refuse phrases (test_refused_settings.py).
+FIXED = ("fixvoc-vb", "fixvoc-hybrid")
+
+
+def names_of(place):
+    """The name of an option and those of the choices that lead to it."""
+    return {place.option.name, *dict(place.path)}
+
+
 def places():
     """Each option of each learner, with the choices that lead to it.
 
@@ -147,7 +156,8 @@ def places():
     """
     found = {}
     for place in placements(LEARNER):
-        if place.path[0][1] not in REAL_LEARNERS:
+        learner = place.path[0][1]
+        if learner not in REAL_LEARNERS or (learner in FIXED and "phrases" in names_of(place)):
             continue
         found.setdefault((place.path[0][1], place.option.name, place.path[-1]), place)
     return list(found.values())
