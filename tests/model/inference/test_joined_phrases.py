@@ -1,0 +1,58 @@
+"""Every method reads a text as the text whose phrases are joined, where the model joins them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from learner_options import inferring
+from made import random_snapshot
+
+from model.inference import PublishedModel, inference_for, inference_names
+from model.inference.classifier import Classifier
+from model.inference.coverage import Tally, tally_documents
+from model.records import Document, TokenisedDocument
+
+PLAIN = ["w1", "new", "york", "w2", "w2", "new", "york", "times", "w3", "york", "new", "w1"]
+JOINED = ["w1", "new_york", "w2", "w2", "new_york_times", "w3", "york", "new", "w1"]
+WORDS = ("new", "new_york", "new_york_times", "times", "w1", "w2", "w3", "york")
+
+
+def document_of(words, name="d"):
+    return TokenisedDocument.from_words(Document(name, 12, ""), words)
+
+
+def snapshot_of(joins):
+    made = random_snapshot(topics=4, words=len(WORDS))
+    return dataclasses.replace(made, words=WORDS, joins_phrases=joins)
+
+
+def mixture_of(name, words, training, joins=True):
+    snapshot, settings = snapshot_of(joins), inferring(name)
+    rows = np.arange(len(WORDS))
+    weights = np.random.default_rng(1).normal(0, 1, (len(rows), 4)).astype(np.float32)
+    classifier = Classifier(rows, weights, 1.5, "roots", None)
+    learned = tuple(document_of(training, f"t{d}") for d in range(4))
+    method = inference_for(settings)
+    prepared = method.prepare(settings, PublishedModel(snapshot, "v1", classifier, learned))
+    (mixture,) = method.infer(prepared, [document_of(words)])
+    return mixture.proportions.tolist()
+
+
+@pytest.mark.parametrize("name", inference_names())
+def test_phrases_take_the_place_of_their_words(name):
+    assert mixture_of(name, PLAIN, PLAIN) == mixture_of(name, JOINED, JOINED)
+
+
+@pytest.mark.parametrize("name", inference_names())
+def test_a_model_without_phrases_joins_nothing(name):
+    apart = mixture_of(name, PLAIN, PLAIN, joins=False)
+    assert apart != mixture_of(name, JOINED, JOINED, joins=False)
+
+
+def test_coverage_counts_phrases():
+    snapshot, documents = snapshot_of(True), [document_of(PLAIN), document_of(["new", "york"])]
+    tally = Tally()
+    for document in documents:
+        tally.add(snapshot, document)
+    assert tally == tally_documents(snapshot, documents, [0, 0])[0]
+    assert tally.tokens == len(JOINED) + 1
