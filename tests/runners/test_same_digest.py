@@ -8,6 +8,10 @@ from runners.processes import Server
 from runners.replays import DAYS, DOCUMENTS, KEYS, MANY_DAYS, MANY_FLAGS, VERSIONS, finish, run
 from runners.tools import ROOT
 
+from model.publishing.store import ModelStore
+
+WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9"]
+
 
 def test_the_local_runner_learns_and_labels_all(expected):
     assert [len(manifests) for manifests in expected.manifests] == [VERSIONS] * len(KEYS)
@@ -39,6 +43,31 @@ def test_embedded_flink(job_server_jar, archived, expected, tmp_path):
 def test_a_flink_cluster(flink, archived, expected, tmp_path, parallelism):
     flags = ["--checkpointing_interval=1000", "--shutdown_sources_after_idle_ms=15000"]
     assert run(archived, tmp_path, *flink.flags(parallelism), *flags) == expected
+
+
+@pytest.fixture(scope="module")
+def expected_of_words(archived, tmp_path_factory):
+    """Of a run that joins phrases and leaves out frequent words."""
+    folder = tmp_path_factory.mktemp("words")
+    found = run(archived, folder, *WORDS_FLAGS)
+    snapshot = ModelStore(str(folder / "models")).get_snapshot(found.manifests[0][-1])
+    assert len(snapshot.phrases) > 3
+    return found
+
+
+def test_phrases_on_prism(prism, archived, expected_of_words, tmp_path):
+    flags = ["--runner=PrismRunner", f"--prism_location={prism}"]
+    assert run(archived, tmp_path, *WORDS_FLAGS, *flags) == expected_of_words
+
+
+def test_phrases_on_embedded_flink(job_server_jar, archived, expected_of_words, tmp_path):
+    flags = [
+        "--runner=FlinkRunner",
+        "--flink_master=[local]",
+        f"--flink_job_server_jar={job_server_jar}",
+        "--parallelism=2",
+    ]
+    assert run(archived, tmp_path, *WORDS_FLAGS, *flags) == expected_of_words
 
 
 def test_the_local_runner_learns_and_labels_many_windows(expected_of_many):
