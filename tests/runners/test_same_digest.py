@@ -13,6 +13,16 @@ from model.publishing.store import ModelStore
 WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9"]
 
 
+def embedded(job_server_jar):
+    """The options of Flink within its job server."""
+    return [
+        "--runner=FlinkRunner",
+        "--flink_master=[local]",
+        f"--flink_job_server_jar={job_server_jar}",
+        "--parallelism=2",
+    ]
+
+
 def test_the_local_runner_learns_and_labels_all(expected):
     assert [len(manifests) for manifests in expected.manifests] == [VERSIONS] * len(KEYS)
     assert len(expected.labels) == DOCUMENTS
@@ -30,12 +40,7 @@ def test_prism(prism, archived, expected, tmp_path):
 
 
 def test_embedded_flink(job_server_jar, archived, expected, tmp_path):
-    flags = [
-        "--runner=FlinkRunner",
-        "--flink_master=[local]",
-        f"--flink_job_server_jar={job_server_jar}",
-        "--parallelism=2",
-    ]
+    flags = embedded(job_server_jar)
     assert run(archived, tmp_path, *flags) == expected
 
 
@@ -61,12 +66,7 @@ def test_phrases_on_prism(prism, archived, expected_of_words, tmp_path):
 
 
 def test_phrases_on_embedded_flink(job_server_jar, archived, expected_of_words, tmp_path):
-    flags = [
-        "--runner=FlinkRunner",
-        "--flink_master=[local]",
-        f"--flink_job_server_jar={job_server_jar}",
-        "--parallelism=2",
-    ]
+    flags = embedded(job_server_jar)
     assert run(archived, tmp_path, *WORDS_FLAGS, *flags) == expected_of_words
 
 
@@ -86,12 +86,7 @@ def test_many_windows_on_prism(prism, many_windows, expected_of_many, tmp_path, 
 def test_many_windows_on_embedded_flink(
     job_server_jar, many_windows, expected_of_many, tmp_path, source
 ):
-    flags = [
-        "--runner=FlinkRunner",
-        "--flink_master=[local]",
-        f"--flink_job_server_jar={job_server_jar}",
-        "--parallelism=2",
-    ]
+    flags = embedded(job_server_jar)
     assert (
         run(many_windows, tmp_path, *MANY_FLAGS, *flags, f"--source={source}", seconds=900)
         == expected_of_many
