@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from model import wire
+from model.errors import OptionError
 from model.learners.base import LEARNER, LearnerSettings
 from model.options import Record, StoredOption, option
 from model.publishing.choice import PublishSettings
@@ -97,6 +99,9 @@ class LearnOptions:
         keep: What expires when a version is published; None for nothing.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
+
+    Raises:
+        OptionError: What the settings alone ask for does not fit into ``--max_state_mb``.
     """
 
     settings: LearnerSettings
@@ -107,6 +112,17 @@ class LearnOptions:
     publishing: PublishSettings = field(default_factory=PublishSettings)
     keep: Keep | None = None
     end_of_stream: int = 0
+
+    def __post_init__(self) -> None:
+        least, most = self.settings.least_bytes / 2**20, self.run.max_state_mb
+        if least > most:
+            raise OptionError(
+                "--topics",
+                self.settings.topic_count,
+                f"a number whose learner fits into --max_state_mb ({most:g} MB)",
+                f"It needs at least {math.ceil(least):,} MB. Give fewer topics, less of what is"
+                " kept for each (--newest, --reservoir, --max_words), or a larger --max_state_mb.",
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: a worker derives the rest, with the kinds that it knows."""

@@ -143,6 +143,14 @@ class LearnerSettings(Record):
         return False
 
     @property
+    def least_bytes(self) -> int:
+        """Return the bytes of a state, at least, when its parts of a stated size are full.
+
+        What follows from the words that come is not in it.
+        """
+        return 0
+
+    @property
     def topic_count(self) -> int:
         """Return T, the number of topics, or the most that there can be."""
         assert isinstance(self.topics, int)

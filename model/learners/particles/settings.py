@@ -173,6 +173,15 @@ class ParticleSettings(LearnerSettings):
         return self.prior.is_spelled and self.vocabulary.is_open
 
     @property
+    def least_bytes(self) -> int:
+        """Return the bytes of the counts of the documents that can be visited again."""
+        history = self.rejuvenation.history
+        if self.rejuvenation.unit != "document" or self.rejuvenation.whole_past:
+            return 0
+        documents = history.newest + history.reservoir
+        return 4 * self.topic_count * self.island_particles * documents
+
+    @property
     def by_tokens(self) -> bool:
         """Return whether particles are resampled or rejuvenated after single tokens."""
         return self.resampling.by_tokens or self.rejuvenation.tokens > 0

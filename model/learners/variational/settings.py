@@ -11,6 +11,7 @@ from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
 from model.learners.variational.fixed_vocabulary import (
     FIXVOC_VOCABULARIES,
     DictHash,
+    FixedVocabulary,
     FullHash,
     GrowingUntilFull,
 )
@@ -80,6 +81,11 @@ class Fixvoc(VariationalSettings):
     @property
     def takes_new_words(self) -> bool:
         return False
+
+    @property
+    def least_bytes(self) -> int:
+        """Return the bytes of the expected counts of all words that the vocabulary can have."""
+        return 8 * self.topic_count * FixedVocabulary(self.vocabulary).expected
 
     @property
     def hashes_words(self) -> bool:

@@ -1,8 +1,11 @@
 import hashlib
 import pickle
 
-from model.learner_log.options import LearnOptions
-from model.learners import Given, ParticleFilter
+import pytest
+
+from model.errors import OptionError
+from model.learner_log.options import LearnOptions, RunSettings
+from model.learners import FixvocVb, Given, ParticleFilter
 from model.settings import SequenceSettings, TokeniserSettings
 
 
@@ -33,3 +36,28 @@ def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_the
     loaded = pickle.loads(data)
     assert loaded == given
     assert loaded.settings_digest() == used.settings_digest()
+
+
+@pytest.mark.parametrize(
+    ("settings", "least"),
+    [
+        # Counts of the newest documents and of the reservoir: 4 bytes x T x documents.
+        (ParticleFilter(topics=1_000_000), "11,445"),
+        # Counts of all words: 8 bytes x T x words.
+        (FixvocVb(topics=6000), "2,289"),
+    ],
+)
+def test_what_cannot_fit_is_refused_before_the_first_record(settings, least):
+    with pytest.raises(OptionError) as error:
+        LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store")
+    assert str(error.value) == (
+        f"--topics: {settings.topics} was given; allowed is a number whose learner fits into"
+        f" --max_state_mb (2048 MB). It needs at least {least} MB. Give fewer topics, less of what"
+        " is kept for each (--newest, --reservoir, --max_words), or a larger --max_state_mb."
+    )
+    run = RunSettings(max_state_mb=1e6)
+    LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store", run)
+
+
+def test_five_thousand_topics_may_fit():
+    assert options(topics=5000).settings.least_bytes < 2**28
