@@ -48,3 +48,9 @@ def learned(root, **options):
     newest = store.manifest("")
     catalogue = Catalogue().with_entries([1], name='the "sea"')
     return Exported(shown_of(catalogue, newest, store.get_snapshot(newest)), store.manifests(""))
+
+
+def versions_of(exported, root):
+    """All versions of a store, with the catalogue of what is exported."""
+    store, catalogue = ModelStore(str(root)), exported.shown.catalogue
+    return [shown_of(catalogue, one, store.get_snapshot(one)) for one in exported.history]

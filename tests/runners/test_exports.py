@@ -6,12 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exported import learned
+from exported import learned, versions_of
 from runners import tools
 from runners.conftest import HERE, or_skip
 
 from model.exports import lineage, mallet
-from model.publishing.store import ModelStore
 
 MALLET = "2.1.1"
 
@@ -57,10 +56,9 @@ def test_graphviz_draws_the_lineage(tmp_path):
     with or_skip():
         dot = tools.program("dot")
     exported = learned(tmp_path / "models")
-    store = ModelStore(str(tmp_path / "models"))
-    versions = [(one, store.get_snapshot(one)) for one in exported.history]
+    versions = versions_of(exported, tmp_path / "models")
     drawn = subprocess.run(
-        [dot, "-Tsvg"], input=lineage.to_dot(exported, versions), capture_output=True, check=True
+        [dot, "-Tsvg"], input=lineage.to_dot(versions), capture_output=True, check=True
     )
     svg = drawn.stdout.decode()
     assert drawn.stderr == b"" and svg.count('class="node"') == 2 * len(versions)

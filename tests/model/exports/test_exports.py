@@ -20,7 +20,6 @@ from model.exports.gensim_model import to_gensim, write_gensim
 from model.exports.seeds import to_seeds
 from model.learners.particles.seeds import MOST_TOKENS, seeds_of
 from model.publishing.catalogue import Catalogue
-from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
 from model.reporting.shown import shown_of
 from model.snapshot import Snapshot, TopicWordPrior
@@ -229,9 +228,7 @@ def test_other_counts_are_rounded_for_mallet(exported):
 
 def test_graphviz(exported, root):
     pydot = pytest.importorskip("pydot")
-    store = ModelStore(str(root))
-    catalogue = exported.shown.catalogue
-    versions = [shown_of(catalogue, one, store.get_snapshot(one)) for one in exported.history]
+    versions = versions_of(exported, root)
     (graph,) = pydot.graph_from_dot_data(lineage.to_dot(versions).decode())
     clusters = graph.get_subgraphs()
     assert len(clusters) == len(versions) > 2
