@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exported import documents, learned
+from exported import documents, learned, versions_of
 from made import manifest_of
 
 from model.errors import OptionError
