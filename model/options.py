@@ -142,6 +142,8 @@ class Option:
             return "one of " + ", ".join(map(str, self.values))
         if self.above is not None and self.below is not None:
             return f"a number between {self.above:g} and {self.below:g}"
+        if self.above is not None and self.most is not None:
+            return f"a number above {self.above:g} and at most {self.most:g}"
         if self.above is not None:
             several = self.value_type is tuple
             return f"{'one or more numbers' if several else 'a finite number'} above {self.above:g}"

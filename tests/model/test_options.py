@@ -221,12 +221,13 @@ class Framed(Record):
     drawing: Round = nested(Round(2.0))
     widths: tuple[float, ...] = option((0.5, 1.0), "widths to try", unit="numbers", above=0)
     share: float = option(0.5, "a share", above=0, below=1)
+    part: float = option(1.0, "a part", above=0, most=1)
     size: int = option(3 * 2**20, "its size", unit="bytes", least=1)
     drying: tuple[int, ...] = option((0,), "how long it dries", unit="durations", absent=(0,))
 
 
 def test_a_nested_record_is_stored_and_has_options_of_its_own():
-    made, names = Framed(drawing=Round(3)), ["widths", "share", "size", "drying"]
+    made, names = Framed(drawing=Round(3)), ["widths", "share", "part", "size", "drying"]
     assert [item.name for item in plain_options(Framed)] == ["radius", *names]
     assert Framed.from_json({**made.to_json(), "widths": (0.5, 1.0)}) == made
     assert set(made.flags("x")) == {"x.drawing.radius", *(f"x.{name}" for name in names)}
@@ -242,6 +243,7 @@ def test_a_nested_record_of_another_class_is_refused():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
+        ({"part": 1.5}, "--part: 1.5 was given; allowed is a number above 0 and at most 1."),
         ({"widths": ()}, "--widths: () was given; allowed is one or more numbers above 0."),
         ({"widths": (1.0, 0.0)}, "--widths: (1.0, 0.0) was given"),
         ({"share": 1.0}, "--share: 1.0 was given; allowed is a number between 0 and 1."),
