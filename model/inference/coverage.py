@@ -135,9 +135,9 @@ def tally_documents(
     by_window: dict[int, list[int]] = {}
     for place, window in enumerate(windows):
         by_window.setdefault(window, []).append(place)
-    if len(by_window) == 1:
-        return {windows[0]: _tally(snapshot, numbered(snapshot, documents))}
     looked_up = numbered(snapshot, documents)
+    if len(by_window) == 1:
+        return {windows[0]: _tally(snapshot, looked_up)}
     return {
         window: _tally(snapshot, looked_up.chosen(places)) for window, places in by_window.items()
     }
