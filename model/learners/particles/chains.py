@@ -22,7 +22,7 @@ from model.learners.particles.kernels.chains import (
 from model.learners.particles.kernels.history import LONGEST
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED
 from model.learners.particles.population import over_slices, tokens_at_once
-from model.learners.particles.state import ParticleState, draws, ensure_capacity
+from model.learners.particles.state import ParticleState, choice_of, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 
@@ -60,9 +60,7 @@ def learn_minibatches(
         slots,
         sequences,
         rejuvenation.moves if rejuvenation.after_document(False) else 0,
-        rejuvenation.choice.number,
-        rejuvenation.history.newest_share,
-        state.decay_sums,
+        choice_of(state),
         draws(state, FIRST_PASS),
         state.drawn,
         int(counters[MOVES]),

@@ -17,6 +17,11 @@ from model.options import Record, option, part
 class ChallengerSettings(Record):
     """Whether particles are challenged by copies that learn the newest documents anew."""
 
+    @property
+    def change_share(self) -> float:
+        """Return the share of the visits after a change that go to the documents since then."""
+        return 1.0
+
 
 @dataclass(frozen=True)
 class NoChallengers(ChallengerSettings):
@@ -49,6 +54,14 @@ class Challengers(ChallengerSettings):
         " two more after twice and four times as many",
         least=1,
         absent=4,
+    )
+    change_share: float = option(
+        0.85,
+        "share of the visits after a change that go to the documents since then",
+        least=0,
+        most=1,
+        remedy="Give for example 0.85.",
+        absent=0.85,
     )
     change_test: ChangeTestSettings = part(
         CusumSettings(),

@@ -67,9 +67,9 @@ LEFT, ADDED = 0.1, 0.25
 # A topic with a smaller share of the tokens is absorbed where topics have learned weights.
 DUST = 0.0002
 MARGIN = 0.01
-# How many of the ring's older documents stand for all of them in L, and how many documents of the
-# past judge.
-SAMPLE, PAST_JUDGES = 600, 200
+# How many of the ring's older documents, and of the reservoir's, stand for all of them in L, and how
+# many documents of the past judge.
+SAMPLE, KEPT_SAMPLE, PAST_JUDGES = 600, 500, 200
 _NOTHING = np.zeros(0, np.int32)
 
 
@@ -127,9 +127,7 @@ def duel(
     """
     ensure_capacity(state, 0, 0, 0)
     restarted, past = split_history(state, newest)
-    judging = past.slots[
-        np.linspace(0, len(past.slots) - 1, min(PAST_JUDGES, len(past.slots))).astype(int)
-    ]
+    judging = spread(past.slots, PAST_JUDGES)
     remembered = [_known(state.history.words_of(int(slot))) for slot in judging]
     best = best_particle(state.population)
     own = (
@@ -303,22 +301,26 @@ def room_of(state: ParticleState) -> float:
 def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
     """Return the slots of the newest documents, and the older documents at hand.
 
-    The latter are a sample of the ring's older documents, and the reservoir.
+    The latter are a sample of the ring's older documents, and one of the reservoir.
     """
     past = state.history.past
     ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
     ages = np.arange(ring)
     by_age = past.newest_slot[(past.marks[HEAD] - 1 - ages) % max(1, len(past.newest_slot))]
     restarted, older = by_age[:newest], by_age[newest:]
-    sample = older[np.linspace(0, len(older) - 1, min(SAMPLE, len(older))).astype(int)]
-    reservoir = past.kept_slot[:kept]
+    sample, reservoir = spread(older, SAMPLE), spread(past.kept_slot[:kept], KEPT_SAMPLE)
     omega = np.concatenate(
         [
             np.full(len(sample), len(older) / max(1, len(sample))),
-            np.full(kept, past.marks[SEEN] / max(1, kept)),
+            np.full(len(reservoir), past.marks[SEEN] / max(1, len(reservoir))),
         ]
     )
     return restarted, Past(np.concatenate([sample, reservoir]), omega)
+
+
+def spread(slots: IntArray, most: int) -> IntArray:
+    """Return at most so many of some slots, at equal distances."""
+    return slots[np.linspace(0, len(slots) - 1, min(most, len(slots))).astype(int)]
 
 
 def gain_of(

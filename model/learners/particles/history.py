@@ -13,7 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from model.learners.particles.history_settings import FullHistory, HistorySettings
-from model.learners.particles.kernels.history import LONGEST, RECENT, RELEASED, Past, admit
+from model.learners.particles.kernels.history import (
+    KEPT,
+    LATER,
+    LONGEST,
+    RECENT,
+    RELEASED,
+    Past,
+    admit,
+)
 from model.learners.particles.kernels.particles import PAGE, Pages
 from model.records import IntArray, LongArray
 
@@ -61,7 +69,7 @@ class History:
             held=np.zeros(0, np.int32),
             released=np.zeros(0, np.int32),
             marks=np.zeros(5, np.int64),
-            sizes=np.array([self.tokens, 1, 0], np.int64),
+            sizes=np.array([self.tokens, 1, 0, 0], np.int64),
         )
         self.pages = Pages(
             np.zeros((0, PAGE), np.int32),
@@ -150,12 +158,15 @@ class History:
             admit(self.past, slot, position, key0, key1)
 
     def count_as_newest(self, units: int) -> None:
-        """Let only the last units, and those that come, count as newest when visits are chosen.
+        """Let the last units, and those that come, have most visits.
 
         Args:
             units: units since the last change of the stream, at least one.
         """
-        self.past.sizes[RECENT] = units
+        past = self.past
+        arrived = self.arrival[past.kept_slot[: past.marks[KEPT]]]
+        past.sizes[RECENT] = units
+        past.sizes[LATER] = np.count_nonzero(arrived >= self.arrived - units)
 
     def release(self, slots: Sequence[int]) -> None:
         """End the hold on documents, and free every slot that no unit refers to any more."""

@@ -20,6 +20,7 @@ from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.following import Following, change_test
 from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
+from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from model.learners.particles.population import new_population, with_capacity
@@ -242,6 +243,15 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         slots=slots,
         pages=pages,
         threads=state.threads,
+    )
+
+
+def choice_of(state: ParticleState) -> Choice:
+    """Return how units are chosen for visits."""
+    rejuvenation = state.settings.rejuvenation
+    newest_share, after_change = rejuvenation.history.newest_share, rejuvenation.challengers
+    return Choice(
+        rejuvenation.choice.number, newest_share, after_change.change_share, state.decay_sums
     )
 
 

@@ -33,7 +33,7 @@ from model.learners.particles.kernels.resampling import (
 )
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import over_slices, tokens_at_once
-from model.learners.particles.state import ParticleState, draws, ensure_capacity
+from model.learners.particles.state import ParticleState, choice_of, draws, ensure_capacity
 from model.records import IntArray
 
 
@@ -143,9 +143,7 @@ def rejuvenate(state: ParticleState) -> None:
     positions = np.empty(rejuvenation.moves, np.int64)
     found = choose_units(
         state.history.past,
-        rejuvenation.choice.number,
-        rejuvenation.history.newest_share,
-        state.decay_sums,
+        choice_of(state),
         slots,
         positions,
         *state.stream,
@@ -230,9 +228,7 @@ def _token_rejuvenation(state: ParticleState) -> Rejuvenation:
     return Rejuvenation(
         every=settings.tokens,
         moves=settings.moves if settings.tokens or settings.after_resampling else 0,
-        choice=settings.choice.number,
-        newest_share=settings.history.newest_share,
-        decay_sums=state.decay_sums,
+        choice=choice_of(state),
     )
 
 

@@ -58,8 +58,6 @@ def schedule_visits(
     sequences: Any,
     moves: Any,
     choice: Any,
-    newest_share: Any,
-    decay_sums: Any,
     draws: Any,
     drawn: Any,
     moved: Any,
@@ -74,8 +72,6 @@ def schedule_visits(
         sequences: int64[D], the numbers of their minibatches, ascending.
         moves: R.
         choice: how units are chosen.
-        newest_share: the share of visits that go to the newest units.
-        decay_sums: see :func:`~model.learners.particles.kernels.history.choose_units`.
         draws: names the draws.
         drawn: the index of the next first-pass draw of the first minibatch.
         moved: the index of the next draw of a visit.
@@ -104,8 +100,6 @@ def schedule_visits(
         schedule.found[d] = choose_units(
             past,
             choice,
-            newest_share,
-            decay_sums,
             schedule.units[d],
             schedule.positions[d],
             draws.key0,

@@ -9,10 +9,9 @@ A document keeps its slot while one of its units is in the ring or in the reserv
 these units. A move of one token needs the counts of its whole document, tokens outside the
 reservoir included, so documents are kept whole.
 
-After a change of the stream (:mod:`model.learners.particles.following`) only the units since the
-change count as newest when visits are chosen. Otherwise most visits would go to documents of the
-time before, and these would take the topics of the new ones. The rest of the ring counts as past
-until it has left.
+After a change of the stream (:mod:`model.learners.particles.following`) most visits go to the units
+since the change, in the ring and in the reservoir. Otherwise most of them would go to documents of
+the time before, and these would take the topics of the new ones.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CHOICES = ("uniform", "decayed", "newest")
 
 # Places in Past.marks and Past.sizes.
 HEAD, RING, KEPT, SEEN, RELEASED = range(5)
-TOKENS, LONGEST, RECENT = range(3)
+TOKENS, LONGEST, RECENT, LATER = range(4)
 
 
 class Past(NamedTuple):
@@ -45,8 +44,8 @@ class Past(NamedTuple):
         released: int32[slots]; the first ``marks[RELEASED]`` are slots that no unit refers to.
         marks: int64[5]: the ring's next place, units in the ring, units in the reservoir, units
             that were offered to the reservoir, released slots.
-        sizes: int64[3]: 1 where units are tokens; tokens of the longest unit; units since the last
-            change of the stream, 0 if there was none.
+        sizes: int64[4]: 1 where units are tokens; tokens of the longest unit; units since the last
+            change of the stream, 0 if there was none; how many of these are in the reservoir.
     """
 
     newest_slot: npt.NDArray[np.int32]
@@ -59,6 +58,22 @@ class Past(NamedTuple):
     sizes: npt.NDArray[np.int64]
 
 
+class Choice(NamedTuple):
+    """How units are chosen.
+
+    Attributes:
+        kind: UNIFORM, DECAYED or NEWEST.
+        newest_share: the share of the ring in the visits since the last change.
+        change_share: the share of visits that go to units since the last change.
+        decay_sums: float64, decay_sums[r] = sum over r' <= r of (r' + 1)^-decay.
+    """
+
+    kind: int
+    newest_share: float
+    change_share: float
+    decay_sums: npt.NDArray[np.float64]
+
+
 @kernel
 def _release_unit(past: Any, slot: Any) -> None:
     """Count one unit less for a slot, and release the slot at 0."""
@@ -69,8 +84,11 @@ def _release_unit(past: Any, slot: Any) -> None:
 
 
 @kernel
-def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
-    """Offer a unit to the reservoir by algorithm R, and release the unit that has no place."""
+def _offer(past: Any, slot: Any, position: Any, since: Any, key0: Any, key1: Any) -> None:
+    """Offer a unit to the reservoir by algorithm R, and release the unit that has no place.
+
+    ``since`` says whether it came since the last change.
+    """
     capacity = len(past.kept_slot)
     place = past.marks[SEEN]
     past.marks[SEEN] += 1
@@ -82,6 +100,7 @@ def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
             _release_unit(past, slot)
             return
         _release_unit(past, past.kept_slot[place])
+        past.sizes[LATER] -= place >= capacity - past.sizes[LATER]
         for k in range(place, capacity - 1):
             past.kept_slot[k] = past.kept_slot[k + 1]
             past.kept_position[k] = past.kept_position[k + 1]
@@ -90,6 +109,7 @@ def _offer(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
         past.marks[KEPT] += 1
     past.kept_slot[place] = slot
     past.kept_position[place] = position
+    past.sizes[LATER] += since
 
 
 @kernel
@@ -99,12 +119,13 @@ def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
     if past.sizes[RECENT]:
         past.sizes[RECENT] += 1
     ring = len(past.newest_slot)
+    since = past.sizes[RECENT] > ring
     if ring == 0:
-        _offer(past, slot, position, key0, key1)
+        _offer(past, slot, position, since, key0, key1)
         return
     place = past.marks[HEAD]
     if past.marks[RING] == ring:
-        _offer(past, past.newest_slot[place], past.newest_position[place], key0, key1)
+        _offer(past, past.newest_slot[place], past.newest_position[place], since, key0, key1)
     else:
         past.marks[RING] += 1
     past.newest_slot[place] = slot
@@ -116,8 +137,6 @@ def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
 def choose_units(
     past: Any,
     choice: Any,
-    newest_share: Any,
-    decay_sums: Any,
     slots: Any,
     positions: Any,
     key0: Any,
@@ -127,16 +146,14 @@ def choose_units(
 ) -> Any:
     """Choose ``len(slots)`` units to visit, with replacement, the same for all particles.
 
-    Unit m takes two uniforms. The first chooses the newest units or the past: the ring or the
-    reservoir, but units of the ring that came before the last change are past. The second chooses
-    the rank by age, where 0 is the newest: uniformly; or in proportion to (rank + 1)^-decay (Marthi
-    et al. 2002); the third choice is rank m itself.
+    Unit m takes two uniforms. The first chooses a group: units of the ring since the last change,
+    units of the reservoir since then, or units before it. Where there was no change, all units came
+    since then. The second chooses the rank by age, where 0 is the newest of the group: uniformly;
+    or in proportion to (rank + 1)^-decay (Marthi et al. 2002); the third choice is rank m itself.
 
     Args:
         past: the units.
-        choice: UNIFORM, DECAYED or NEWEST.
-        newest_share: the share of visits that go to the newest units.
-        decay_sums: float64, decay_sums[r] = sum over r' <= r of (r' + 1)^-decay.
+        choice: a :class:`Choice`.
         slots: int32[R], takes the documents.
         positions: int64[R], takes the positions.
         key0: the first half of the stream key.
@@ -150,29 +167,38 @@ def choose_units(
     ring, kept = past.marks[RING], past.marks[KEPT]
     if ring + kept == 0:
         return 0
-    newest = min(ring, past.sizes[RECENT]) if past.sizes[RECENT] else ring
-    older = ring - newest
+    told = past.sizes[RECENT] > 0
+    newest = min(ring, past.sizes[RECENT]) if told else ring
+    later = past.sizes[LATER] if told else kept
+    before = ring - newest + kept - later
+    since_share = choice.change_share if before and newest + later else 1.0 * (before == 0)
+    newest_share = since_share * (choice.newest_share if newest and later else 1.0 * (newest > 0))
     for m in range(len(slots)):
-        from_newest = older + kept == 0 or (
-            newest > 0
-            and uniform(2 * (number + m), key0, key1, 0, sequence, SCHEDULE) < newest_share
-        )
-        count = newest if from_newest else older + kept
+        u = uniform(2 * (number + m), key0, key1, 0, sequence, SCHEDULE)
+        from_newest, since = u < newest_share, u < since_share
+        count = newest if from_newest else later if since else before
         u = uniform(2 * (number + m) + 1, key0, key1, 0, sequence, SCHEDULE)
-        if choice == UNIFORM:
-            rank = np.int64(u * count)
-        elif choice == DECAYED:
-            rank = min(
-                np.searchsorted(decay_sums[:count], u * decay_sums[count - 1], side="right"),
-                count - 1,
-            )
-        else:
-            rank = m % count
-        if from_newest or rank < older:
-            age = rank if from_newest else newest + rank
+        age = _rank(choice, count, u, m)
+        if since and not from_newest:
+            age += ring
+        elif not since:
+            age += newest
+            age += later if age >= ring else 0
+        if age < ring:
             place = (past.marks[HEAD] - 1 - age) % len(past.newest_slot)
             slots[m], positions[m] = past.newest_slot[place], past.newest_position[place]
         else:
-            place = kept - 1 - (rank - older)
+            place = kept - 1 - (age - ring)
             slots[m], positions[m] = past.kept_slot[place], past.kept_position[place]
     return len(slots)
+
+
+@kernel
+def _rank(choice: Any, count: Any, u: Any, m: Any) -> Any:
+    """Return the rank by age of the m-th unit among ``count``, by a uniform."""
+    if choice.kind == UNIFORM:
+        return np.int64(u * count)
+    if choice.kind == DECAYED:
+        sums = choice.decay_sums[:count]
+        return min(np.searchsorted(sums, u * sums[count - 1], side="right"), count - 1)
+    return m % count

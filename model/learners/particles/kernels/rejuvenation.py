@@ -197,13 +197,16 @@ def _move_token(
         t, _ = draw_discounted(scratch, gains[i], row, discount, strength, base, old, q, u)
     else:
         t, _ = draw_without(scratch, gains[i], row, a * base, old, q, u)
-    old_factor = gain * joint_factor(prior, n, tables, backoff, closed)
+    gain_t, n_t, tables_t, backoff_t = gain, n, tables, backoff
     if t != old:
-        gain, n, tables = gains[i, t], row[t], tables_of(prior, row, t)
-        backoff = workspace.strength[i, t] * base
-    opened = opens_table(prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place + 1])
+        gain_t, n_t, tables_t = gains[i, t], np.int64(row[t]), tables_of(prior, row, t)
+        backoff_t = workspace.strength[i, t] * base
+    u = workspace.table_uniforms[i, 2 * place + 1]
+    opened = opens_table(prior, n_t, tables_t, backoff_t, u)
     if t != old or opened != closed:
-        factor = gain * joint_factor(prior, n, tables, backoff, opened) / old_factor
+        # Here, because most visits change nothing and joint_factor reads a large table.
+        factor = gain * joint_factor(prior, n, tables, backoff, closed)
+        factor = gain_t * joint_factor(prior, n_t, tables_t, backoff_t, opened) / factor
         times(population.joint, population.joint_exponent, p, factor)
         if in_parts(words, tp):
             count_in_part(words, p, w, tp, old, -1, closed, generation, thread)

@@ -48,9 +48,11 @@ _STEPS, _OCTAVES = 16, 5
 class ClosingProbabilities(NamedTuple):
     """V.
 
+    Most pairs that are asked for have few tables, so values of one t stand side by side.
+
     Attributes:
-        exact: float64[2049, 513], V by n and t.
-        beyond: float64[81, 513], n V at n = 2048 (1 + k % 16 / 16) 2^(k // 16), by k and t.
+        exact: float64[513, 2049], V by t and n.
+        beyond: float64[513, 81], n V at n = 2048 (1 + k % 16 / 16) 2^(k // 16), by t and k.
     """
 
     exact: npt.NDArray[np.float64]
@@ -67,12 +69,12 @@ def closing_probabilities(discount: float, tables: int) -> ClosingProbabilities:
         np.zeros((_STEPS * _OCTAVES + 1, MOST_TABLES + 1)),
     )
     _fill(exact, beyond, discount)
-    return ClosingProbabilities(exact, beyond)
+    return ClosingProbabilities(np.ascontiguousarray(exact.T), np.ascontiguousarray(beyond.T))
 
 
 @kernel
 def _fill(exact: Any, beyond: Any, discount: Any) -> None:
-    """Fill both tables, row by row over n.
+    """Fill both tables by n and t, row by row.
 
     ``ratios[t]`` is R(n - 1, t): 0 where S(n - 1, t - 1) is 0, and infinite where S(n - 1, t) is 0.
     """
@@ -104,14 +106,14 @@ def closing_probability(closing: Any, n: Any, t: Any) -> Any:
         # Exact for any number of tables; otherwise tables could outnumber tokens.
         value = 1.0
     elif n <= EXACT:
-        value = closing.exact[n, tables]
+        value = closing.exact[tables, n]
     else:
         fraction, exponent = math.frexp(np.float64(n) / (2.0 * EXACT))
         place: Any = min((exponent + (2.0 * fraction - 1.0)) * _STEPS, 1.0 * _STEPS * _OCTAVES)
         low: Any = min(np.int64(place), _STEPS * _OCTAVES - 1)
         part = place - low
         value = (
-            (1.0 - part) * closing.beyond[low, tables] + part * closing.beyond[low + 1, tables]
+            (1.0 - part) * closing.beyond[tables, low] + part * closing.beyond[tables, low + 1]
         ) / n
     if n > t > tables:
         value *= (t - 1.0) / (tables - 1.0)

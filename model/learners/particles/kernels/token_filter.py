@@ -21,7 +21,7 @@ from model.learners.particles.kernels.first_pass import (
     new_token_draws,
     write_page_draws,
 )
-from model.learners.particles.kernels.history import LONGEST, TOKENS, admit, choose_units
+from model.learners.particles.kernels.history import LONGEST, TOKENS, Choice, admit, choose_units
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
 from model.learners.particles.kernels.parts import in_parts
 from model.learners.particles.kernels.rejuvenation import move_units
@@ -49,15 +49,11 @@ class Rejuvenation(NamedTuple):
         every: tokens between two triggers; 0: each resampling triggers.
         moves: R.
         choice: how units are chosen.
-        newest_share: the share of visits that go to the newest units.
-        decay_sums: see :func:`~model.learners.particles.kernels.history.choose_units`.
     """
 
     every: int
     moves: int
-    choice: int
-    newest_share: float
-    decay_sums: npt.NDArray[np.float64]
+    choice: Choice
 
 
 @inlined
@@ -243,8 +239,6 @@ def _revisit(
     found = choose_units(
         past,
         rejuvenation.choice,
-        rejuvenation.newest_share,
-        rejuvenation.decay_sums,
         slots,
         positions,
         draws.key0,

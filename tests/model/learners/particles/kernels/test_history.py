@@ -11,10 +11,12 @@ from model.learners.particles.kernels.history import (
     CHOICES,
     HEAD,
     KEPT,
+    LATER,
     RECENT,
     RELEASED,
     RING,
     SEEN,
+    Choice,
 )
 
 
@@ -27,7 +29,7 @@ def new_past(newest, kept, slots):
         np.zeros(slots, np.int32),
         np.zeros(slots, np.int32),
         np.zeros(5, np.int64),
-        np.array([0, 1, 0], np.int64),
+        np.array([0, 1, 0, 0], np.int64),
     )
 
 
@@ -134,27 +136,32 @@ def filled(newest, kept, units=40):
     return past
 
 
-def scheduled(past, choice, share, decay, moves, number=0, sequence=9):
+def scheduled(past, choice, share, decay, moves, number=0, sequence=9, change_share=0.8):
     slots, positions = np.empty(moves, np.int32), np.empty(moves, np.int64)
-    found = history.choose_units(
-        past, CHOICES.index(choice), share, decay, slots, positions, 3, 4, sequence, number
-    )
+    how = Choice(CHOICES.index(choice), share, change_share, decay)
+    found = history.choose_units(past, how, slots, positions, 3, 4, sequence, number)
     return list(zip(slots[:found].tolist(), positions[:found].tolist(), strict=True))
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("recent", [0, 3, 50])
-@pytest.mark.parametrize(("newest", "kept"), [(7, 4), (0, 9), (9, 0)])
+@pytest.mark.parametrize("recent", [0, 3, 20, 50])
+@pytest.mark.parametrize(("newest", "kept"), [(7, 9), (0, 9), (9, 0)])
 def test_the_schedule_equals_its_twin(choice, newest, kept, recent):
     past, decay = filled(newest, kept), np.cumsum(1.0 / np.arange(1, 20))
-    past.sizes[RECENT] = recent
+    first = 40 - recent if recent else 0
+    past.sizes[RECENT], past.sizes[LATER] = recent, np.sum(past.kept_slot >= first)
     ring, reservoir = units_of(past)
-    before = max(0, newest - recent) if recent else 0
-    sources = ring[before:], reservoir + ring[:before]
+    in_ring = [unit for unit in ring if unit[0] >= first]
+    in_reservoir = [unit for unit in reservoir if unit[0] >= first]
+    past_units = [unit for unit in reservoir + ring if unit[0] < first]
     expected = []
     for m in range(50):
         pick, u = (uniform(2 * (5 + m) + k, (3, 4), 0, 9, SCHEDULE) for k in (0, 1))
-        source = sources[0] if not sources[1] or (newest and pick < 0.7) else sources[1]
+        since = not past_units or (bool(in_ring + in_reservoir) and pick < 0.8)
+        share = (0.8 if past_units else 1.0) * 0.7
+        source = past_units
+        if since:
+            source = in_ring if in_ring and (not in_reservoir or pick < share) else in_reservoir
         ranks = {
             "uniform": int(u * len(source)),
             "newest": m % len(source),
@@ -172,7 +179,30 @@ def test_units_since_a_change_are_counted_as_they_come():
     for unit in (0, 1):
         history.admit(past, unit, -1, 3, 4)
     newest = {39, 38, 0, 1}
-    assert {slot for slot, _ in scheduled(past, "uniform", 1.0, np.ones(1), 200)} == newest
+    drawn = scheduled(past, "uniform", 1.0, np.ones(1), 200, change_share=1.0)
+    assert {slot for slot, _ in drawn} == newest
+
+
+@pytest.mark.parametrize(("newest", "kept"), [(5, 3), (3, 8), (0, 6)])
+def test_units_of_the_reservoir_since_a_change_are_counted(newest, kept):
+    past = new_past(newest, kept, 80)
+    for unit in range(80):
+        if unit == 20:
+            past.sizes[RECENT] = 1
+        history.admit(past, unit, -1, 3, 4)
+        # The unit before the change is the first of the time since then.
+        reservoir = past.kept_slot[: past.marks[KEPT]]
+        assert past.sizes[LATER] == (np.sum(reservoir >= 19) if unit >= 20 else 0)
+    assert 0 < past.sizes[LATER] <= kept
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_the_share_of_the_units_since_a_change(share):
+    past = filled(6, 6)
+    past.sizes[RECENT], past.sizes[LATER] = 20, np.sum(past.kept_slot >= 20)
+    drawn = scheduled(past, "uniform", 0.5, np.ones(1), 20_000, change_share=share)
+    since = sum(slot >= 20 for slot, _ in drawn)
+    assert agrees_in_counts([since, 20_000 - since], [0.3, 0.7]) == (share == 0.3)
 
 
 def test_no_past_no_visits():

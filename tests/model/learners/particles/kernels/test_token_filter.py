@@ -8,7 +8,7 @@ from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.history import History
 from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
-from model.learners.particles.kernels.history import UNIFORM, admit, choose_units
+from model.learners.particles.kernels.history import UNIFORM, Choice, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
@@ -25,6 +25,7 @@ from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenat
 from model.learners.particles.population import new_population, with_capacity
 
 WORDS, PARTICLES = 30, 5
+UNIFORMLY = Choice(UNIFORM, 0.0, 1.0, np.zeros(0))
 
 
 class Filter:
@@ -40,7 +41,7 @@ class Filter:
         self.resampler = Resampler(
             4.0, MULTINOMIAL, np.full(1, 0.5), np.ones(1, np.int64), np.zeros(1), counters
         )
-        self.rejuvenation = Rejuvenation(every, 6, UNIFORM, 0.0, np.zeros(0))
+        self.rejuvenation = Rejuvenation(every, 6, UNIFORMLY)
         self.drawn = self.calls = 0
 
     def begin(self, text):
@@ -104,7 +105,7 @@ class Filter:
             ):
                 units, positions = np.empty(6, np.int32), np.empty(6, np.int64)
                 counters[SCHEDULED] += choose_units(
-                    past, UNIFORM, 0.0, np.zeros(0), units, positions, *KEY, 1, counters[SCHEDULED]
+                    past, UNIFORMLY, units, positions, *KEY, 1, counters[SCHEDULED]
                 )
                 move_units(
                     self.population,
