@@ -57,7 +57,9 @@ LONG = {
         ("phrase_npmi", "phrase_documents", "max_phrases", "pairs_remembered"),
         minibatches_of(_PAIRED, 6),
     ),
-    **dict.fromkeys(("change_test", "false_alarms"), minibatches_of(DOCUMENTS + _CHANGED, 3)),
+    **dict.fromkeys(
+        ("change_test", "false_alarms", "change_share"), minibatches_of(DOCUMENTS + _CHANGED, 3)
+    ),
 }
 # Small enough to be quick; taken where they belong.
 SMALL = {
@@ -136,6 +138,7 @@ BESIDE = {
     "first_trial": {"resampling": "never", "judges": 5},
     "change_test": {"resampling": "never", "judges": 5},
     "false_alarms": {"resampling": "never", "judges": 3},
+    "change_share": {"resampling": "never", "judges": 3, "false_alarms": 1.0},
     "source_window": {"max_source_share": 0.1},
     "seed_strength": {"seeds": ("first: w1 w2",)},
 }

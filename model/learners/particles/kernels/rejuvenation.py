@@ -42,6 +42,10 @@ from model.learners.particles.kernels.workspace import (
 )
 
 
+# Tokens between a word whose row is prefetched and the one whose topic is drawn.
+AHEAD = 2
+
+
 @kernel
 def move_units(
     population: Any,
@@ -144,7 +148,9 @@ def _move_page(
     for p in range(low, high):
         workspace.topic_row[p - low] = row_of(population.topics, p, page)
     for k in range(here, there):
-        w = pages.words[page, k]
+        w, following = pages.words[page, k], pages.words[page, min(k + AHEAD, there - 1)]
+        for p in range(low, high if following != GONE else low):
+            prefetch_row(population.words, p, following)
         for p in range(low, high if w != GONE else low):
             workspace.word_row[p - low] = prefetch_row(population.words, p, w)
         for p in range(low, high if w != GONE else low):
