@@ -6,10 +6,11 @@ tables. A part without tokens is row 0 of the table and takes no memory
 (:mod:`model.learners.particles.kernels.copy_on_write`). So the memory follows the topics in which a
 word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
 
-A draw needs the whole row. :func:`gather` writes it to a buffer, in which it has the form of a row
-that is not in parts, so the draws have the same bits. The buffer lists the parts that it holds, so
-the next word replaces only these. The parts of a word begin at a block of the table, so one test
-skips 256 topics without tokens.
+A draw reads the parts that have tokens (:mod:`model.learners.particles.kernels.sparse_draw`).
+:func:`gather` writes them to a buffer, in which they have the form of a row that is not in parts.
+The buffer lists the parts that it holds in ascending order, so a draw reads, and the next word
+replaces, only these. The parts of a word begin at a block of the table, so one test skips 256
+topics without tokens.
 """
 
 from __future__ import annotations
@@ -70,6 +71,21 @@ def note_part(row: Any, t: Any, tp: Any) -> None:
     end = len(row) - list_length(tp)
     row[end] += 1
     row[end + row[end]] = t // PART
+
+
+@page_kernel
+def insert_part(row: Any, t: Any, tp: Any) -> None:
+    """Note that topic t of a buffer was written, in the order of parts and each part once."""
+    end, part = len(row) - list_length(tp), t // PART
+    place = end + row[end]
+    while place > end and row[place] > part:
+        place -= 1
+    if place > end and row[place] == part:
+        return
+    for at in range(end + row[end], place, -1):
+        row[at + 1] = row[at]
+    row[place + 1] = part
+    row[end] += 1
 
 
 @page_kernel
