@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.corpora import abstracts, minibatches
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
-from model.learners.particles import priors, stepping
+from model.learners.particles import chains, priors
+from model.learners.particles.kernels.resampling import MOVES
 
 TOPICS = (50, 100, 200, 512, 1000, 2000, 5000)
 DOCUMENTS, MINIBATCH = 2000, 50
@@ -43,36 +44,45 @@ def many_topics() -> None:
 
 def _measure(documents: Any, topics: int, prior: str) -> list[list[float]]:
     """Return the nanoseconds of a first draw and of a visit, for whole rows and for parts."""
+    first = _spent(documents, topics, prior, "never")
+    both = _spent(documents, topics, prior, "document")
+    found = []
+    for (alone, tokens, _), (seconds, _, visits) in zip(first, both, strict=True):
+        found.append([1e9 * alone / tokens, 1e9 * (seconds - alone) / visits])
+    return found
+
+
+def _spent(
+    documents: Any, topics: int, prior: str, rejuvenation: str
+) -> list[tuple[float, int, int]]:
+    """Return (seconds of the kernel, tokens, visits) for whole rows and for parts."""
     settings = compose(
         LEARNER,
-        {"learner": "particle-filter", "topics": topics, "prior": prior},
-        {"particles": 1, "initial": "none", "challengers": "off"},
+        {
+            "learner": "particle-filter",
+            "topics": topics,
+            "prior": prior,
+            "rejuvenation": rejuvenation,
+        },
+        {"particles": 1, "initial": "none"}
+        | ({"challengers": "off"} if rejuvenation != "never" else {}),
     )
     learner, batches = learner_for(settings), list(minibatches(documents, MINIBATCH))
-    spent: list[dict[str, float]] = [{}, {}]
     states: list[Any] = []
-    for form, least in enumerate((topics + 8, 1)):
-        with _parts_from(least), _clock(spent[form]):
+    for least in (topics + 8, 1):
+        with _parts_from(least):
             states.append(learner.init(settings, "", 0))
-    tokens = 0
+    warm_up, spent, visits = len(batches) // 2, [0.0, 0.0], [0, 0]
     for number, batch in enumerate(batches):
-        if number == len(batches) // 2:
-            tokens = 0
-            for found in spent:
-                found.clear()
-            before = [int(state.resampler.counters[stepping.MOVES]) for state in states]
         for form, state in enumerate(states):
-            with _clock(spent[form]):
+            before = int(state.resampler.counters[MOVES])
+            with _clock() as seconds:
                 learner.step(state, batch)
-        tokens += len(batch.tokens)
-    visits = [
-        int(state.resampler.counters[stepping.MOVES]) - old
-        for state, old in zip(states, before, strict=True)
-    ]
-    return [
-        [1e9 * found["first_pass"] / tokens, 1e9 * found["move_units"] / visit]
-        for found, visit in zip(spent, visits, strict=True)
-    ]
+            if number >= warm_up:
+                spent[form] += sum(seconds)
+                visits[form] += int(state.resampler.counters[MOVES]) - before
+    tokens = sum(len(batch.tokens) for batch in batches[warm_up:])
+    return [(spent[form], tokens, visits[form]) for form in (0, 1)]
 
 
 @contextmanager
@@ -86,22 +96,19 @@ def _parts_from(topics: int) -> Iterator[None]:
 
 
 @contextmanager
-def _clock(spent: dict[str, float]) -> Iterator[None]:
-    """Add the processor seconds of the kernels of a step to ``spent``, by their names."""
-    kernels = {name: getattr(stepping, name) for name in ("first_pass", "move_units")}
+def _clock() -> Iterator[list[float]]:
+    """Give the processor seconds of each call of the kernel."""
+    seconds: list[float] = []
+    kernel = chains.run_chains
 
-    def timed(name: str, run: Callable[..., None]) -> Callable[..., None]:
-        def call(*given: Any) -> None:
-            start = time.process_time()
-            run(*given)
-            spent[name] = spent.get(name, 0.0) + time.process_time() - start
+    def timed(*given: Any) -> Any:
+        start = time.process_time()
+        found = kernel(*given)
+        seconds.append(time.process_time() - start)
+        return found
 
-        return call
-
-    for name, run in kernels.items():
-        setattr(stepping, name, timed(name, run))
+    chains.run_chains = timed
     try:
-        yield
+        yield seconds
     finally:
-        for name, run in kernels.items():
-            setattr(stepping, name, run)
+        chains.run_chains = kernel
