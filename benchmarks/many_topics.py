@@ -20,10 +20,9 @@ from benchmarks.corpora import abstracts, minibatches
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.learners.particles import chains, priors
-from model.learners.particles.kernels.resampling import MOVES
 
 TOPICS = (50, 100, 200, 512, 1000, 2000, 5000)
-DOCUMENTS, MINIBATCH = 2000, 50
+DOCUMENTS, MINIBATCH = 1000, 50
 _PRIORS = ("hierarchical", "flat")
 
 
@@ -75,12 +74,11 @@ def _spent(
     warm_up, spent, visits = len(batches) // 2, [0.0, 0.0], [0, 0]
     for number, batch in enumerate(batches):
         for form, state in enumerate(states):
-            before = int(state.resampler.counters[MOVES])
             with _clock() as seconds:
-                learner.step(state, batch)
+                info = learner.step(state, batch)
             if number >= warm_up:
                 spent[form] += sum(seconds)
-                visits[form] += int(state.resampler.counters[MOVES]) - before
+                visits[form] += info.moves
     tokens = sum(len(batch.tokens) for batch in batches[warm_up:])
     return [(spent[form], tokens, visits[form]) for form in (0, 1)]
 

@@ -33,6 +33,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from model.kernels.jit import inlined, page_kernel
 from model.learners.particles.kernels.parts import PART, list_length
 
@@ -57,7 +59,7 @@ def _add_block(sums: Any, gain: Any, strength: Any, block: Any) -> None:
     """Add up the smoothing of eight topics."""
     found = 0.0
     for t in range(block * PART, (block + 1) * PART):
-        found += gain[t] * strength[t]
+        found += gain[np.uint64(t)] * strength[np.uint64(t)]
     sums[block] = found
 
 
@@ -127,9 +129,9 @@ def draw_in_parts(
     end = len(row) - list_length(tp)
     mass = 0.0
     for c in range(row[end]):
-        weight, first = 0.0, PART * row[end + 1 + c]
+        weight, first = 0.0, PART * np.int64(row[np.uint64(end + 1 + c)])
         for t in range(first, first + PART):
-            weight += gain[t] * _own(row, discount, tp, t)
+            weight += gain[np.uint64(t)] * _own(row, discount, tp, t)
         mass += weight
         marks[c] = mass
     total = mass + base * sums[len(sums) - 1]
@@ -139,7 +141,7 @@ def draw_in_parts(
         while marks[c] <= x:
             c += 1
         r = x - marks[c - 1] if c else x
-        return _pick_own(gain, row, discount, PART * row[end + 1 + c], r), total
+        return _pick_own(gain, row, discount, PART * np.int64(row[end + 1 + c]), r), total
     return _pick_smoothing(sums, gain, strength, (x - mass) / base), total
 
 
@@ -147,8 +149,8 @@ def draw_in_parts(
 def _own(row: Any, discount: Any, tp: Any, t: Any) -> Any:
     """Return n - d k of a topic; without a discount a row need not have tables."""
     if discount > 0.0:
-        return float(row[t]) - discount * float(row[tp + t])
-    return float(row[t])
+        return float(row[np.uint64(t)]) - discount * float(row[np.uint64(tp + t)])
+    return float(row[np.uint64(t)])
 
 
 @page_kernel
