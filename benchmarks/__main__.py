@@ -17,6 +17,7 @@ from benchmarks.flood import flood
 from benchmarks.headlines import headlines
 from benchmarks.history import history
 from benchmarks.labelling import labelling
+from benchmarks.many_topics import many_topics
 from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.names import names
@@ -43,6 +44,7 @@ CASES = {
     "fanout": fanout,
     "sharing": sharing,
     "history": history,
+    "many_topics": many_topics,
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,

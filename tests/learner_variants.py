@@ -47,6 +47,8 @@ VARIANTS = {
         for scheme in ("residual", "multinomial", "stratified", "systematic")
     },
     "no initial batch": {"initial": "none"},
+    # So many topics have words in parts.
+    "many topics": {**TOKENWISE, "topics": 520, "initial": "none", "prior": "hierarchical"},
     "near copies once": {"duplicates": "count_once", "duplicates_remembered": 5},
     "near copies dropped": {"duplicates": "drop", "duplicates_remembered": 5},
     "bounded sources": {"max_source_share": 0.2, "source_window": 9},

@@ -6,13 +6,15 @@ from twins import Particle, uniform
 from model.kernels.random import FIRST_PASS, MOVE, TABLE_DRAWS
 from model.learners.particles.history import WHOLE_DOCUMENT, History
 from model.learners.particles.history_settings import Reservoir
-from model.learners.particles.kernels.copy_on_write import row_of
+from model.learners.particles.kernels.copy_on_write import new_table, row_of
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
 from model.learners.particles.kernels.particles import Draws, Prior
+from model.learners.particles.kernels.parts import PART
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import resample
 from model.learners.particles.kernels.table_counts import closing_probabilities
 from model.learners.particles.population import new_population, with_capacity
+from model.learners.particles.priors import parts_each, word_rows
 
 KEY = (5, 6)
 
@@ -39,12 +41,25 @@ class Pair:
     """Kernels and twins side by side. Documents are numbered by their slots."""
 
     def __init__(
-        self, topics, words, *, particles=3, discount=0.0, kind=None, wide=False, bug=None
+        self,
+        topics,
+        words,
+        *,
+        particles=3,
+        discount=0.0,
+        kind=None,
+        wide=False,
+        bug=None,
+        parted=False,
     ):
         self.topics, self.words, self.particles = topics, words, particles
         self.prior = new_prior(topics, words, discount, kind)
         self.history = History(Reservoir(newest=1000))
         self.population = new_population(self.prior, particles, 1)
+        if parted:
+            length = (2 if self.prior.tables else 1) * PART
+            self.population = self.population._replace(words=new_table(particles, 1, length, 1))
+        assert bool(parts_each(self.population)) == parted
         if wide:
             self.population = self.population._replace(
                 words=self.population.words._replace(
@@ -62,6 +77,7 @@ class Pair:
                 bug=bug,
                 kind=kind,
                 base_a=self.prior.base_a,
+                parted=parted,
             )
             for _ in range(particles)
         ]
@@ -176,7 +192,7 @@ class Pair:
             assert population.topic_tables[p, :topics].tolist() == twin.topic_tables
             assert population.tables[p] == sum(twin.topic_tables)
             rows, tp = (
-                [self.row(population.words, p, w) for w in range(self.words)],
+                word_rows(population, p, np.arange(self.words)),
                 len(self.prior.alpha),
             )
             assert [row[:topics].tolist() for row in rows] == twin.words

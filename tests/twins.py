@@ -49,6 +49,52 @@ def draw(q, u):
     return t, pre[7], back
 
 
+def in_order(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def draw_in_parts(gain, strength, counts, tables, discount, base, u):
+    """Do steps 1 to 3 of model.learners.particles.kernels.sparse_draw; returns (topic, total)."""
+    own = [
+        g * (float(n) - discount * float(k)) for g, n, k in zip(gain, counts, tables, strict=True)
+    ]
+    smooth = [g * s for g, s in zip(gain, strength, strict=True)]
+    blocks = [in_order(smooth[j : j + 8]) for j in range(0, len(smooth), 8)]
+    spans = [in_order(blocks[j : j + 16]) for j in range(0, len(blocks), 16)]
+    marks = [0.0]
+    for j in range(0, len(own), 8):
+        marks.append(marks[-1] + in_order(own[j : j + 8]))
+    mass = marks[-1]
+    total = mass + base * in_order(spans)
+    x = u * total
+    if x < mass:
+        part = sum(mark <= x for mark in marks) - 1
+        r, so_far = x - marks[part], 0.0
+        topics = [t for t in range(8 * part, 8 * part + 8) if own[t] > 0]
+        for t in topics:
+            so_far += own[t]
+            if so_far > r:
+                return t, total
+        return topics[-1], total
+    r = (x - mass) / base
+    place, r = passed(spans, 0, len(spans), r)
+    place, r = passed(blocks, 16 * place, min(16 * place + 16, len(blocks)), r)
+    return passed(smooth, 8 * place, 8 * place + 8, r)[0], total
+
+
+def passed(values, first, stop, r):
+    """Return the place of the value that r lies in, and what is left of r there."""
+    places = [place for place in range(first, stop) if values[place] > 0] or [first]
+    for place in places:
+        if r < values[place]:
+            break
+        r -= values[place]
+    return place, r
+
+
 def times(product, factor):
     """Multiply a product (mantissa, exponent), kept between 2**-400 and 2**400, by a number."""
     value, exponent = product[0] * factor, product[1]
@@ -67,10 +113,13 @@ class Particle:
     """One particle.
 
     ``words[w]``, ``totals`` and ``documents[d]`` count topics; ``topics[d]`` holds each token's.
-    ``kind`` is None, "minimal" or "sampled": how ``tables[w]`` are counted.
+    ``kind`` is None, "minimal" or "sampled": how ``tables[w]`` are counted. ``parted`` says whether
+    words are in parts.
     """
 
-    def __init__(self, alpha, base, a, *, discount=0.0, bug=None, kind=None, base_a=0.0):
+    def __init__(
+        self, alpha, base, a, *, discount=0.0, bug=None, kind=None, base_a=0.0, parted=False
+    ):
         self.alpha, self.alpha_sum, self.base, self.a, self.discount, self.bug = (
             alpha,
             sum(alpha),
@@ -79,7 +128,7 @@ class Particle:
             discount,
             bug,
         )
-        self.kind, self.base_a = kind, base_a
+        self.kind, self.base_a, self.parted = kind, base_a, parted
         self.tables = [[0] * len(alpha) for _ in base]
         self.pads = [0.0] * (-len(alpha) % 8)
         self.words = [[0] * len(alpha) for _ in base]
@@ -102,16 +151,27 @@ class Particle:
         counts = [0] * len(self.alpha) if self.bug == "document ignored" else self.documents[d]
         return (self.alpha[t] + (counts[t] - out)) / (self.a + (self.totals[t] - out))
 
-    def weights(self, d, w, base):
-        """Return q of every topic, with the counts of the token's word and document as they are."""
-        return [
-            self.gain(d, t)
-            * (
-                (self.words[w][t] - self.discount * self.tables[w][t])
-                + (self.a + self.discount * k) * base
-            )
-            for t, k in enumerate(self.topic_tables)
+    def draw(self, d, w, base, u, old=-1, closed=0):
+        """Return (topic, total) for a token, which is counted in topic ``old`` unless that is -1.
+
+        ``closed`` says whether its table closes.
+        """
+        topics = range(len(self.alpha))
+        taken = [t == old and self.bug != "not taken out" for t in topics]
+        gain = [self.gain(d, t, taken[t]) for t in topics]
+        strength = [
+            self.a + self.discount * (self.topic_tables[t] - closed * taken[t]) for t in topics
         ]
+        counts = [self.words[w][t] - taken[t] for t in topics]
+        tables = [self.tables[w][t] - closed * taken[t] for t in topics]
+        if self.parted:
+            lists = [values + self.pads for values in (gain, strength, counts, tables)]
+            return draw_in_parts(*lists, self.discount, base, u)
+        q = [
+            g * ((n - self.discount * k) + s * base)
+            for g, s, n, k in zip(gain, strength, counts, tables, strict=True)
+        ]
+        return draw(q + self.pads, u)[:2]
 
     def opens_table(self, n, tables, backoff, u):
         if self.kind == "sampled":
@@ -146,7 +206,7 @@ class Particle:
         self.texts[d], self.documents[d], self.topics[d] = list(text), [0] * len(self.alpha), []
         for i, (w, u) in enumerate(zip(text, uniforms, strict=True)):
             base = self.shared(w)
-            t, total, _ = draw(self.weights(d, w, base) + self.pads, u)
+            t, total = self.draw(d, w, base, u)
             if evenly:
                 t = int(u * len(self.alpha))
             normaliser = 1.0 / (self.alpha_sum + i)
@@ -178,10 +238,8 @@ class Particle:
             tables - closed,
             (self.a + self.discount * (self.topic_tables[old] - closed)) * base,
         )
-        q, gain = self.weights(d, w, base), self.gain(d, old, 1)
-        if self.bug != "not taken out":
-            q[old] = gain * ((n - self.discount * tables) + backoff)
-        t, _, _ = draw(q + self.pads, u)
+        gain = self.gain(d, old, 1)
+        t, _ = self.draw(d, w, base, u, old, closed)
         old_factor = gain * self.joint_factor(n, tables, backoff, closed)
         if t != old:
             gain, n, tables = self.gain(d, t), self.words[w][t], self.tables[w][t]

@@ -30,8 +30,14 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
-from model.learners.particles.kernels.parts import count_in_word, gather, in_parts
+from model.learners.particles.kernels.parts import (
+    count_in_word,
+    gather,
+    in_parts,
+    insert_part,
+)
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row
+from model.learners.particles.kernels.sparse_draw import draw_in_parts
 from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
 from model.learners.particles.kernels.workspace import (
     TILE,
@@ -243,8 +249,10 @@ def _draw_token(
     """
     w, repeat, discount = new.words[k], new.repeat_number[k], prior.discount
     gain, strength, scratch = workspace.gain, workspace.strength, workspace.scratch
-    if in_parts(population.words, len(prior.alpha)):
-        gather(population.words, p, w, len(prior.alpha), workspace.row)
+    parted = in_parts(population.words, len(prior.alpha))
+    if parted:
+        if not new.is_repeat[k]:
+            gather(population.words, p, w, len(prior.alpha), workspace.row)
         row = workspace.row
     else:
         row = population.words.rows[current_row(population.words, workspace.word_row[i], p, w)]
@@ -254,7 +262,11 @@ def _draw_token(
                 repeated_rows[repeat, i, j] = row[j]
         row = repeated_rows[repeat, i]
     base, u = base_of(population, prior, p, row, w, 0), workspace.uniforms[i, place]
-    if discount > 0.0:
+    if parted:
+        t, total = draw_in_parts(
+            workspace.sums[i], workspace.marks, gain[i], strength[i], row, discount, base, u
+        )
+    elif discount > 0.0:
         t, total = draw_discounted(scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u)
     else:
         t, total = draw(scratch, gain[i], row, population.concentration[p, 0] * base, u)
@@ -269,6 +281,8 @@ def _draw_token(
     new.topics[k, p], new.opened[k, p] = t, opened
     if repeat != NOT_REPEATED:
         update_counts(row, len(prior.alpha), t, 1, opened)
+        if parted:
+            insert_part(row, t, len(prior.alpha))
 
 
 @page_inlined

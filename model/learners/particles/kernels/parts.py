@@ -6,10 +6,11 @@ tables. A part without tokens is row 0 of the table and takes no memory
 (:mod:`model.learners.particles.kernels.copy_on_write`). So the memory follows the topics in which a
 word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
 
-A draw needs the whole row. :func:`gather` writes it to a buffer, in which it has the form of a row
-that is not in parts, so the draws have the same bits. The buffer lists the parts that it holds, so
-the next word replaces only these. The parts of a word begin at a block of the table, so one test
-skips 256 topics without tokens.
+A draw reads the parts that have tokens (:mod:`model.learners.particles.kernels.sparse_draw`).
+:func:`gather` writes them to a buffer, in which they have the form of a row that is not in parts.
+The buffer lists the parts that it holds in ascending order, so a draw reads, and the next word
+replaces, only these. The parts of a word begin at a block of the table, so one test skips 256
+topics without tokens.
 """
 
 from __future__ import annotations
@@ -73,6 +74,28 @@ def note_part(row: Any, t: Any, tp: Any) -> None:
 
 
 @page_kernel
+def insert_part(row: Any, t: Any, tp: Any) -> None:
+    """Note that topic t of a buffer was written, in the order of parts and each part once."""
+    end, part = len(row) - list_length(tp), t // PART
+    place = end + row[end]
+    while place > end and row[place] > part:
+        place -= 1
+    if place > end and row[place] == part:
+        return
+    for at in range(end + row[end], place, -1):
+        row[at + 1] = row[at]
+    row[place + 1] = part
+    row[end] += 1
+
+
+@page_inlined
+def _copy_part(rows: Any, place: Any, column: Any, row: Any, t: Any) -> None:
+    """Copy eight counts; numba tests whether signed indices are negative."""
+    for k in range(PART):
+        row[np.uint64(t + k)] = rows[place, column + k]
+
+
+@page_kernel
 def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
     """Write p's counts of a word in parts to a buffer, as a whole row."""
     has_tables, rows, end = words.rows.shape[1] > PART, words.rows, len(row) - list_length(tp)
@@ -83,19 +106,21 @@ def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
     for stretch in range((tp + _STRETCH - 1) // _STRETCH):
         block = first + stretch
         lower = np.int64(words.blocks[words.lines[line, block // BLOCK], block % BLOCK])
-        for c in range(BLOCK if lower else 0):
-            place = np.int64(words.blocks[lower, c])
-            if place == 0:
-                continue
-            t = stretch * _STRETCH + c * PART
-            count += 1
-            row[end + count] = t // PART
-            for k in range(PART):
-                row[t + k] = rows[place, k]
+        if lower == 0:
+            continue
+        begin = count
+        for c in range(min(BLOCK, tp // PART - stretch * BLOCK)):
+            # Without a branch, which the processor could not predict.
+            row[np.uint64(end + 1 + count)] = stretch * BLOCK + c
+            count += words.blocks[lower, c] != 0
+        for n in range(begin, count):
+            part = np.int64(row[np.uint64(end + 1 + n)])
+            place = np.int64(words.blocks[lower, np.uint64(part % BLOCK)])
+            _copy_part(rows, place, 0, row, part * PART)
             if has_tables:
-                for k in range(PART):
-                    row[tp + t + k] = rows[place, PART + k]
-                    tables += np.int64(rows[place, PART + k])
+                _copy_part(rows, place, PART, row, tp + part * PART)
+                for k in range(PART, 2 * PART):
+                    tables += np.int64(rows[place, k])
     row[end] = count
     if has_tables:
         row[2 * tp] = tables
@@ -106,12 +131,12 @@ def _clear(row: Any, tp: Any, has_tables: Any) -> None:
     """Write zeros to the parts that a buffer holds."""
     end = len(row) - list_length(tp)
     for n in range(row[end]):
-        t = np.int64(row[end + 1 + n]) * PART
+        t = np.int64(row[np.uint64(end + 1 + n)]) * PART
         for k in range(PART):
-            row[t + k] = 0
+            row[np.uint64(t + k)] = 0
         if has_tables:
             for k in range(PART):
-                row[tp + t + k] = 0
+                row[np.uint64(tp + t + k)] = 0
 
 
 @page_kernel

@@ -3,7 +3,8 @@
 Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
 :mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
 It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
-tables change.
+tables change. Where words are in parts, the corrections are made in the buffer of the word and in
+the workspace, and undone where nothing changes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from model.learners.particles.kernels.particles import (
 )
 from model.learners.particles.kernels.parts import count_in_part, gather, in_parts
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row, row_of
+from model.learners.particles.kernels.sparse_draw import add_up_again, draw_in_parts
 from model.learners.particles.kernels.table_counts import (
     closes_table,
     joint_factor,
@@ -176,7 +178,7 @@ def _move_token(
 
     ``place`` is the index of its uniform.
     """
-    words, topics, discount = population.words, population.topics, prior.discount
+    words, topics = population.words, population.topics
     tp, a, generation = len(prior.alpha), population.concentration[p, 0], population.generation[p]
     workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
     u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
@@ -189,23 +191,20 @@ def _move_token(
     closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
     base = base_of(population, prior, p, row, w, closed)
     tables -= closed
-    backoff = (a + discount * (population.topic_tables[p, old] - closed)) * base
+    strength = a + prior.discount * (population.topic_tables[p, old] - closed)
+    backoff = strength * base
     gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
         a + (population.totals[p, old] - 1)
     )
-    q, scratch, gains = (
-        gain * ((n - discount * tables) + backoff),
-        workspace.scratch,
-        workspace.gain,
-    )
-    if discount > 0.0:
-        strength = workspace.strength[i]
-        t, _ = draw_discounted(scratch, gains[i], row, discount, strength, base, old, q, u)
+    if in_parts(words, tp):
+        workspace.gain[i, old], workspace.strength[i, old] = gain, strength
+        t = _draw_in_parts(prior, workspace, i, base, old, closed, u)
     else:
-        t, _ = draw_without(scratch, gains[i], row, a * base, old, q, u)
+        q = gain * ((n - prior.discount * tables) + backoff)
+        t = _draw_whole(prior, workspace, i, row, a, base, old, q, u)
     gain_t, n_t, tables_t, backoff_t = gain, n, tables, backoff
     if t != old:
-        gain_t, n_t, tables_t = gains[i, t], np.int64(row[t]), tables_of(prior, row, t)
+        gain_t, n_t, tables_t = workspace.gain[i, t], np.int64(row[t]), tables_of(prior, row, t)
         backoff_t = workspace.strength[i, t] * base
     u = workspace.table_uniforms[i, 2 * place + 1]
     opened = opens_table(prior, n_t, tables_t, backoff_t, u)
@@ -223,6 +222,57 @@ def _move_token(
             update_counts(mine, tp, t, 1, opened)
         count_token(population, prior, workspace, p, i, old, -1, closed)
         count_token(population, prior, workspace, p, i, t, 1, opened)
+    elif in_parts(words, tp):
+        _put_back(population, prior, workspace, p, i, old)
     if t != old:
         workspace.topic_row[i] = own_row(topics, p, page, generation, thread, True)
         topics.rows[workspace.topic_row[i], k] = t
+
+
+@page_inlined
+def _draw_whole(
+    prior: Any,
+    workspace: Any,
+    i: Any,
+    row: Any,
+    a: Any,
+    base: Any,
+    old: Any,
+    q: Any,
+    u: Any,
+) -> Any:
+    """Draw the topic of a token of a word with a whole row; ``q`` is the old topic's weight."""
+    gain, scratch, discount = workspace.gain[i], workspace.scratch, prior.discount
+    if discount > 0.0:
+        strength = workspace.strength[i]
+        t, _ = draw_discounted(scratch, gain, row, discount, strength, base, old, q, u)
+    else:
+        t, _ = draw_without(scratch, gain, row, a * base, old, q, u)
+    return t
+
+
+@page_inlined
+def _draw_in_parts(
+    prior: Any, workspace: Any, i: Any, base: Any, old: Any, closed: Any, u: Any
+) -> Any:
+    """Draw the topic of a token of a word in parts, which is taken out of the word's buffer.
+
+    The old topic's gain and strength in the workspace are those without the token.
+    """
+    row = workspace.row
+    row[old] -= 1
+    if closed:
+        row[len(prior.alpha) + old] -= 1
+    sums, gain, strength = workspace.sums[i], workspace.gain[i], workspace.strength[i]
+    add_up_again(sums, gain, strength, old)
+    t, _ = draw_in_parts(sums, workspace.marks, gain, strength, row, prior.discount, base, u)
+    return t
+
+
+@page_inlined
+def _put_back(population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any) -> None:
+    """Compute gain, strength and sums of a topic from its counts, which have not changed."""
+    a = population.concentration[p, 0]
+    workspace.gain[i, t] = (prior.alpha[t] + workspace.counts[i, t]) / (a + population.totals[p, t])
+    workspace.strength[i, t] = a + prior.discount * population.topic_tables[p, t]
+    add_up_again(workspace.sums[i], workspace.gain[i], workspace.strength[i], t)

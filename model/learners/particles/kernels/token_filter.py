@@ -219,6 +219,8 @@ def _inherit_workspace(workspace: Any, ancestors: Any) -> None:
                 workspace.counts[p, t] = workspace.counts[ancestors[p], t]
                 workspace.gain[p, t] = workspace.gain[ancestors[p], t]
                 workspace.strength[p, t] = workspace.strength[ancestors[p], t]
+            for j in range(workspace.sums.shape[1]):
+                workspace.sums[p, j] = workspace.sums[ancestors[p], j]
 
 
 @inlined

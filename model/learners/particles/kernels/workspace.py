@@ -23,8 +23,9 @@ from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import TABLE_DRAWS, fill_uniforms
 from model.learners.particles.kernels.draw import aligned, new_scratch
 from model.learners.particles.kernels.particles import PAGE
-from model.learners.particles.kernels.parts import row_buffer
+from model.learners.particles.kernels.parts import PART, in_parts, row_buffer
 from model.learners.particles.kernels.shared_rows import own_row, row_of
+from model.learners.particles.kernels.sparse_draw import add_up, add_up_again, sums_length
 from model.learners.particles.kernels.table_counts import SAMPLED
 
 TILE = 16
@@ -44,6 +45,9 @@ class Workspace(NamedTuple):
         topic_row: int64[16], the physical row of the current page's topics, in moves.
         changed: int64[16], how often the counts have changed since they were loaded.
         row: a buffer for the whole row of a word in parts.
+        sums: float64[16, n], the sums of :mod:`model.learners.particles.kernels.sparse_draw`; n is
+            0 where words are not in parts.
+        marks: float64, a buffer for the weights of a word's parts.
     """
 
     scratch: npt.NDArray[np.float64]
@@ -56,6 +60,8 @@ class Workspace(NamedTuple):
     topic_row: npt.NDArray[np.int64]
     changed: npt.NDArray[np.int64]
     row: npt.NDArray[Any]
+    sums: npt.NDArray[np.float64]
+    marks: npt.NDArray[np.float64]
 
 
 @kernel
@@ -66,6 +72,7 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
 
     Arrays that are read by vector loads begin on cache lines.
     """
+    length = sums_length(tp) if in_parts(words, tp) else 0
     return Workspace(
         new_scratch(tp),
         aligned(size * tp).reshape((size, tp)),
@@ -77,6 +84,8 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
         row_buffer(words, tp),
+        np.zeros((size, length)),
+        np.zeros(tp // PART),
     )
 
 
@@ -110,7 +119,7 @@ def store_counts(
 
 @page_inlined
 def compute_gains(workspace: Any, population: Any, prior: Any, low: Any, high: Any) -> None:
-    """Compute gain and strength of particles low..high-1 from the counts in the workspace."""
+    """Compute gain, strength and sums of particles low..high-1 from the counts."""
     for p in range(low, high):
         i = p - low
         for t in range(len(prior.alpha)):
@@ -120,6 +129,8 @@ def compute_gains(workspace: Any, population: Any, prior: Any, low: Any, high: A
             workspace.strength[i, t] = (
                 population.concentration[p, 0] + prior.discount * population.topic_tables[p, t]
             )
+        if workspace.sums.shape[1]:
+            add_up(workspace.sums[i], workspace.gain[i], workspace.strength[i])
 
 
 @page_inlined
@@ -165,7 +176,7 @@ def count_token(
 ) -> None:
     """Count a token that joins (step 1) or leaves (-1) topic t, with ``tables`` tables.
 
-    The counts change, and so do the gain and the strength that depend on them.
+    The counts change, and so do the gain, the strength and the sums that depend on them.
     """
     population.totals[p, t] += step
     workspace.counts[i, t] += step
@@ -179,3 +190,5 @@ def count_token(
         workspace.strength[i, t] = (
             population.concentration[p, 0] + prior.discount * population.topic_tables[p, t]
         )
+    if workspace.sums.shape[1]:
+        add_up_again(workspace.sums[i], workspace.gain[i], workspace.strength[i], t)

@@ -1,4 +1,9 @@
-"""Words in parts give the bits of whole rows, in less memory."""
+"""Words in parts: the laws of learners, states of the other form, and less memory.
+
+Draws of words in parts have the law of draws of whole rows, and other bits.
+``tests/model/learners/particles/kernels/test_sparse_draw.py`` tests the law, and
+``tests/model/learners/particles/kernels/test_particles.py`` the bits against the twin.
+"""
 
 from functools import cache
 
@@ -71,22 +76,22 @@ def parted(monkeypatch):
     monkeypatch.setattr(priors, "PARTED_FROM", TOPICS)
 
 
-def rows_of(state):
-    words = np.arange(len(state.vocabulary))
-    return [word_rows(state.population, p, words) for p in range(len(state.population.weight))]
-
-
-def same(outcome, other):
-    """Whether two runs agree in all but their saved states, whose words have two forms."""
-    return results(outcome)[1:] == results(other)[1:] and np.array_equal(
-        rows_of(outcome[3]), rows_of(other[3])
-    )
+@cache
+def parted_outcome(variant):
+    outcome = run(settings_of(variant))
+    assert parts_each(outcome[3].population)
+    return outcome
 
 
 @pytest.mark.parametrize("variant", CHOSEN)
-@pytest.mark.parametrize("reload", [False, True])
-def test_parts_change_nothing(variant, reload, parted):
-    assert same(run(settings_of(variant), reload=reload), whole_outside(variant))
+def test_a_state_that_is_read_again_continues_with_the_same_bits(variant, parted):
+    again = run(settings_of(variant), reload=True)
+    assert results(again) == results(parted_outcome(variant))
+
+
+@pytest.mark.parametrize("variant", ["by tokens, residual", "hierarchical, discount"])
+def test_threads_give_the_same_bits(variant, parted):
+    assert results(run(settings_of(variant), threads=3)) == results(parted_outcome(variant))
 
 
 def whole_outside(variant):
@@ -98,13 +103,19 @@ def whole_outside(variant):
 @pytest.mark.parametrize("variant", CHOSEN)
 def test_a_state_of_whole_rows_is_read_as_parts(variant, parted):
     settings = settings_of(variant)
-    learner, before = learner_for(settings), whole_outside(variant)
-    state = learner.load(settings, "", settings.islands - 1, before[0][-1])
+    learner, outcome = learner_for(settings), whole_outside(variant)
+    state = learner.load(settings, "", settings.islands - 1, outcome[0][-1])
     assert parts_each(state.population)
-    assert learner.save(state) == run(settings)[0][-1]
+    for p in range(len(state.population.weight)):
+        words = np.arange(len(state.vocabulary))
+        found, before = (word_rows(one.population, p, words) for one in (state, outcome[3]))
+        assert np.array_equal(found, before)
+    again = learner.load(settings, "", settings.islands - 1, learner.save(state))
+    assert learner.save(again) == learner.save(state)
+    assert learner.witness(again) == learner.witness(state) == outcome[1][-1]
 
 
-def test_duels_end_alike(parted, monkeypatch):
+def test_duels_are_won_and_lost(parted, monkeypatch):
     verdicts, original = [], trials.duel
     monkeypatch.setattr(
         trials, "duel", lambda *given: verdicts.append(original(*given)) or verdicts[-1]
@@ -112,15 +123,8 @@ def test_duels_end_alike(parted, monkeypatch):
     first, second = topical(200, topics=3, seed=1), topical(200, topics=4, seed=2, first=100)
     stream = minibatches_of(first + second, 10)
     state = learned(DUELS, stream)
-    with_parts = verdicts.copy()
-    verdicts.clear()
     assert parts_each(state.population)
-    monkeypatch.setattr(priors, "PARTED_FROM", 513)
-    before = learned(DUELS, stream)
-    assert with_parts == verdicts
     assert {verdict.winner >= 0 for verdict in verdicts} == {True, False}
-    learner = learner_for(DUELS)
-    assert learner.witness(state) == learner.witness(before)
 
 
 def test_a_word_without_tokens_takes_no_memory():
@@ -132,7 +136,6 @@ def test_a_word_without_tokens_takes_no_memory():
         patch.setattr(priors, "PARTED_FROM", 2000)
         before = learned(settings, stream)
     learner = learner_for(settings)
-    assert learner.witness(state) == learner.witness(before)
     assert nbytes(state.population) * 4 < nbytes(before.population)
     assert len(learner.save(state)) * 6 < len(learner.save(before))
 

@@ -21,10 +21,20 @@ PRIORS = (
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize(("topics", "words"), [(1, 3), (3, 70), (9, 200), (20, 5)])
-def test_learning_sharing_and_moving_equal_the_twins(topics, words, prior):
+@pytest.mark.parametrize(
+    ("topics", "words", "parted"),
+    [
+        (1, 3, False),
+        (3, 70, False),
+        (9, 200, False),
+        (20, 5, False),
+        (20, 5, True),
+        (140, 70, True),
+    ],
+)
+def test_learning_sharing_and_moving_equal_the_twins(topics, words, parted, prior):
     generator = np.random.default_rng(topics)
-    pair, slots = Pair(topics, words, **prior), []
+    pair, slots = Pair(topics, words, parted=parted, **prior), []
     for length in (5, 0, 32, 70, 1, 33, 64, 20):
         slots.append(pair.learn(text_of(generator, words, length)))
         pair.assert_same()
@@ -37,10 +47,11 @@ def test_learning_sharing_and_moving_equal_the_twins(topics, words, prior):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_a_document_in_parts_is_the_same_but_for_normal_forms(prior):
+@pytest.mark.parametrize(("topics", "parted"), [(4, False), (60, True)])
+def test_a_document_in_parts_is_the_same_but_for_normal_forms(prior, topics, parted):
     """Products are normalised after each part; powers of two change no later bit."""
     text = text_of(np.random.default_rng(2), 10, 80)
-    whole, parts = Pair(4, 10, **prior), Pair(4, 10, **prior)
+    whole, parts = (Pair(topics, 10, parted=parted, **prior) for _ in range(2))
     for pair, ends in ((whole, ()), (parts, (1, 2, 31, 32, 33, 64, 79))):
         pair.learn([3, 4, 5])
         pair.learn(text, ends)
@@ -75,3 +86,14 @@ def test_scaled_products_never_leave_the_range_of_a_float():
     assert np.log10(mantissa[0]) + exponent[0] * np.log10(2) == pytest.approx(
         -300 * 40 + 200 * 30, rel=1e-9
     )
+
+
+def test_a_twin_that_leaves_the_token_in_is_found():
+    """The planted bug: the token is not taken out of the old topic before a move."""
+    pair = Pair(40, 8, parted=True, bug="not taken out", **PRIORS[4])
+    slot = pair.learn([w % 8 for w in range(60)])
+    pair.assert_same()
+    with pytest.raises(AssertionError):
+        for _ in range(5):
+            pair.move([(slot, -1)])
+            pair.assert_same()
