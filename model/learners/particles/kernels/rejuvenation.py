@@ -43,7 +43,6 @@ from model.learners.particles.kernels.workspace import (
     store_counts,
 )
 
-
 # Tokens between a word whose row is prefetched and the one whose topic is drawn.
 AHEAD = 2
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import MOVE
