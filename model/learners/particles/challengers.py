@@ -67,8 +67,8 @@ LEFT, ADDED = 0.1, 0.25
 # A topic with a smaller share of the tokens is absorbed where topics have learned weights.
 DUST = 0.0002
 MARGIN = 0.01
-# How many of the ring's older documents, and of the reservoir's, stand for all of them in L. How many
-# documents of the past judge.
+# How many of the ring's older documents, and how many of the reservoir's, stand for all of them in
+# L; and how many documents of the past judge.
 SAMPLE, KEPT_SAMPLE, PAST_JUDGES = 600, 500, 200
 _NOTHING = np.zeros(0, np.int32)
 
