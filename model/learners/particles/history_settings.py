@@ -53,7 +53,7 @@ class Reservoir(HistorySettings):
         "share of the visits that go to the newest units",
         least=0,
         most=1,
-        remedy="Give for example 0.6.",
+        remedy="Give for example 0.85.",
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:

@@ -24,17 +24,17 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
-from model.learners.particles.kernels.parts import count_in_part, gather, in_parts
+from model.learners.particles.kernels.parts import count_in_word, gather, in_parts
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row, row_of
 from model.learners.particles.kernels.sparse_draw import add_up_again, draw_in_parts
 from model.learners.particles.kernels.table_counts import (
     closes_table,
     joint_factor,
     opens_table,
-    update_counts,
 )
 from model.learners.particles.kernels.workspace import (
     TILE,
+    compute_gain,
     compute_gains,
     count_token,
     fill_draws,
@@ -146,14 +146,13 @@ def _move_page(
     thread: Any,
 ) -> None:
     """Redraw tokens here..there-1 of a page; ``used`` is the index of their first uniform."""
+    parted = in_parts(population.words, len(prior.alpha))
     for p in range(low, high):
         workspace.topic_row[p - low] = row_of(population.topics, p, page)
     for k in range(here, there):
         w, following = pages.words[page, k], pages.words[page, min(k + AHEAD, there - 1)]
-        for p in range(low, high if following != GONE else low):
+        for p in range(low, high if following != GONE and not parted else low):
             prefetch_row(population.words, p, following)
-        for p in range(low, high if w != GONE else low):
-            workspace.word_row[p - low] = prefetch_row(population.words, p, w)
         for p in range(low, high if w != GONE else low):
             _move_token(
                 population, prior, workspace, page, k, w, used + (k - here), p, p - low, thread
@@ -185,7 +184,7 @@ def _move_token(
         gather(words, p, w, tp, workspace.row)
         row = workspace.row
     else:
-        row = words.rows[current_row(words, workspace.word_row[i], p, w)]
+        row = words.rows[row_of(words, p, w)]
     n, tables = row[old] - 1, tables_of(prior, row, old)
     closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
     base = base_of(population, prior, p, row, w, closed)
@@ -212,17 +211,12 @@ def _move_token(
         factor = gain * joint_factor(prior, n, tables, backoff, closed)
         factor = gain_t * joint_factor(prior, n_t, tables_t, backoff_t, opened) / factor
         times(population.joint, population.joint_exponent, p, factor)
-        if in_parts(words, tp):
-            count_in_part(words, p, w, tp, old, -1, closed, generation, thread)
-            count_in_part(words, p, w, tp, t, 1, opened, generation, thread)
-        else:
-            mine = words.rows[own_row(words, p, w, generation, thread, True)]
-            update_counts(mine, tp, old, -1, closed)
-            update_counts(mine, tp, t, 1, opened)
+        count_in_word(words, p, w, tp, old, -1, closed, generation, thread)
+        count_in_word(words, p, w, tp, t, 1, opened, generation, thread)
         count_token(population, prior, workspace, p, i, old, -1, closed)
         count_token(population, prior, workspace, p, i, t, 1, opened)
     elif in_parts(words, tp):
-        _put_back(population, prior, workspace, p, i, old)
+        compute_gain(population, prior, workspace, p, i, old)
     if t != old:
         workspace.topic_row[i] = own_row(topics, p, page, generation, thread, True)
         topics.rows[workspace.topic_row[i], k] = t
@@ -266,12 +260,3 @@ def _draw_in_parts(
     add_up_again(sums, gain, strength, old)
     t, _ = draw_in_parts(sums, workspace.marks, gain, strength, row, prior.discount, base, u)
     return t
-
-
-@page_inlined
-def _put_back(population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any) -> None:
-    """Compute gain, strength and sums of a topic from its counts, which have not changed."""
-    a = population.concentration[p, 0]
-    workspace.gain[i, t] = (prior.alpha[t] + workspace.counts[i, t]) / (a + population.totals[p, t])
-    workspace.strength[i, t] = a + prior.discount * population.topic_tables[p, t]
-    add_up_again(workspace.sums[i], workspace.gain[i], workspace.strength[i], t)

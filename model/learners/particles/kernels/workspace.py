@@ -171,6 +171,19 @@ def fill_draws(
 
 
 @inlined
+def compute_gain(population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any) -> None:
+    """Compute gain, strength and sums of one topic, as :func:`compute_gains` does of all."""
+    workspace.gain[i, t] = (prior.alpha[t] + workspace.counts[i, t]) / (
+        population.concentration[p, 0] + population.totals[p, t]
+    )
+    workspace.strength[i, t] = (
+        population.concentration[p, 0] + prior.discount * population.topic_tables[p, t]
+    )
+    if workspace.sums.shape[1]:
+        add_up_again(workspace.sums[i], workspace.gain[i], workspace.strength[i], t)
+
+
+@inlined
 def count_token(
     population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any, step: Any, tables: Any
 ) -> None:
@@ -181,14 +194,7 @@ def count_token(
     population.totals[p, t] += step
     workspace.counts[i, t] += step
     workspace.changed[i] += 1
-    workspace.gain[i, t] = (prior.alpha[t] + workspace.counts[i, t]) / (
-        population.concentration[p, 0] + population.totals[p, t]
-    )
     if tables:
         population.topic_tables[p, t] += step
         population.tables[p] += step
-        workspace.strength[i, t] = (
-            population.concentration[p, 0] + prior.discount * population.topic_tables[p, t]
-        )
-    if workspace.sums.shape[1]:
-        add_up_again(workspace.sums[i], workspace.gain[i], workspace.strength[i], t)
+    compute_gain(population, prior, workspace, p, i, t)
