@@ -4,6 +4,7 @@ Each row learns T = 50 topics from the same file by a command of its own, which 
 splits, learns and writes:
 
 * ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
+* ``large reservoir``: the same with more documents of the past at hand, and more visits.
 * ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
   ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
@@ -183,6 +184,9 @@ def written(folder: Path) -> Model:
 
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "one pass": ours,
+    "large reservoir": lambda folder, seed: ours(
+        folder, seed, "--reservoir=10000", "--newest_share=.65", "--moves=100"
+    ),
     "batch": lambda folder, seed: ours(
         folder, seed, "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
     ),
