@@ -184,8 +184,8 @@ def written(folder: Path) -> Model:
 
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "one pass": ours,
-    "large reservoir": lambda folder, seed: ours(
-        folder, seed, "--reservoir=10000", "--newest_share=.65", "--moves=100"
+    "small reservoir": lambda folder, seed: ours(
+        folder, seed, "--reservoir=500", "--newest_share=.85", "--moves=60", "--change_share=.85"
     ),
     "batch": lambda folder, seed: ours(
         folder, seed, "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"

@@ -60,6 +60,7 @@ MINIBATCH = 100
 BATCH: dict[str, Any] = {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 200}
 ROWS: dict[str, dict[str, Any]] = {
     "default": {},
+    "small reservoir": {"reservoir": 500, "newest_share": 0.85, "moves": 60, "change_share": 0.85},
     "no challengers": {"challengers": "off"},
     "two chains": {"particles": 2, "challengers": "off"},
     "120 visits": {"moves": 120},

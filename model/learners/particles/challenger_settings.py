@@ -56,11 +56,11 @@ class Challengers(ChallengerSettings):
         absent=4,
     )
     change_share: float = option(
-        0.85,
+        0.95,
         "share of the visits after a change that go to the documents since then",
         least=0,
         most=1,
-        remedy="Give for example 0.85.",
+        remedy="Give for example 0.95.",
         absent=0.85,
     )
     change_test: ChangeTestSettings = part(

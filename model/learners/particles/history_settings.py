@@ -43,17 +43,17 @@ class Reservoir(HistorySettings):
         2500, "number of newest units that can be visited", unit="documents or tokens", least=0
     )
     reservoir: int = option(
-        500,
+        10_000,
         "size of the uniform sample of earlier units that can be visited",
         unit="documents or tokens",
         least=0,
     )
     newest_share: float = option(
-        0.85,
+        0.65,
         "share of the visits that go to the newest units",
         least=0,
         most=1,
-        remedy="Give for example 0.85.",
+        remedy="Give for example 0.65.",
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:

@@ -137,7 +137,7 @@ class _Visits(Rejuvenation):
     """R units of the history are visited at each trigger."""
 
     moves: int = option(
-        60,
+        100,
         "R, visits at each trigger; with 0 the history serves in-sample measures only",
         unit="documents or tokens",
         least=0,

@@ -97,8 +97,8 @@ OTHER = {
     "ess": (0.9, 0.3),
     "kappa": (0.6, 0.9),
     "discount": (0.3, 0.6),
-    "newest_share": (0.85, 0.2),
-    "change_share": (0.85, 0.3),
+    "newest_share": (0.65, 0.2),
+    "change_share": (0.95, 0.3),
     "stream_documents": (0, 500),
     "tau0": (64.0, 2.0),
     # ``auto`` is one of the two.
