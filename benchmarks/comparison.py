@@ -4,7 +4,7 @@ Each row learns T = 50 topics from the same file by a command of its own, which 
 splits, learns and writes:
 
 * ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
-* ``large reservoir``: the same with more documents of the past at hand, and more visits.
+* ``small reservoir``: the same with fewer documents of the past at hand, and fewer visits.
 * ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
   ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python

@@ -48,8 +48,9 @@ def _planted(ledger: Ledger, course: str, size: int) -> None:
 
 
 def _alone(ledger: Ledger, size: int, row: str, number: int) -> float:
-    runs = ledger.of(experiment="planted", dataset=f"alone-{size} {number}", row=row)
-    runs = runs or ledger.of(experiment="planted", dataset=f"alone-{size} {number}", row="default")
+    dataset = f"alone-{size} {number}"
+    runs = ledger.of(experiment="planted", dataset=dataset, row=row)
+    runs = runs or ledger.of(experiment="planted", dataset=dataset, row="small reservoir")
     return float(np.mean([line["points"][-1][2] for line in runs])) if runs else float("nan")
 
 
