@@ -42,7 +42,7 @@ def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_the
     ("settings", "least"),
     [
         # Counts of the newest documents and of the reservoir: 4 bytes x T x documents.
-        (ParticleFilter(topics=1_000_000), "11,445"),
+        (ParticleFilter(topics=1_000_000), "47,684"),
         # Counts of all words: 8 bytes x T x words.
         (FixvocVb(topics=6000), "2,289"),
     ],

@@ -26,6 +26,8 @@ OPTIONS = {
     "reservoir": 50,
     "challengers": "on",
     "seed": 2,
+    "newest_share": 0.85,
+    "change_share": 0.85,
     "judges": 15,
     "first_trial": 4,
     # It tells a change with three blocks before it, and so in a short stream.
